@@ -1,0 +1,1 @@
+"""DeltaMem: residual experience for LLM agents, in plain files and a terminal."""

@@ -1,0 +1,142 @@
+"""Every error that reaches a user, as one tree.
+
+```
+DeltaMemError
+├── UsageError                the call itself is wrong
+│   └── ConfigurationError    a setting in deltamem.toml or the environment
+├── BankError
+│   ├── BankNotFoundError
+│   ├── BankExistsError
+│   ├── BankFormatError       a format version this program does not read
+│   ├── BankCorruptError      a file of the bank breaks its own rules
+│   ├── BankFrozenError       a write to a frozen bank
+│   ├── BankBusyError         another process holds the writer's lock
+│   ├── NodeNotFoundError
+│   └── StorageError          disk full, permission denied, …
+├── TrajectoryError
+│   ├── RecordError           one record of a log that cannot be read
+│   ├── LogFormatError        no reader, or more than one, claims a log
+│   └── OutcomeUnknownError
+├── EmbeddingError
+│   ├── EmbedderUnavailableError
+│   ├── EmbedderMismatchError a bank of one embedder met another
+│   └── VectorError           not finite, not unit, or of the wrong width
+└── ExtractionError           an extractor could not distil an episode
+```
+
+An error says what is wrong, where, and what to do, in one line. Only errors of
+this tree are meant for people; anything else is a defect.
+"""
+
+from __future__ import annotations
+
+
+class DeltaMemError(Exception):
+    """Root of all errors that are meant for people.
+
+    Attributes:
+        message: What is wrong, as one sentence without a final full stop.
+        source: The file, bank or node concerned, if there is one.
+        position: Where in the source (`line 3`, `record 7`, `byte 120`), if known.
+        hint: What to do about it, if there is something to do.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: str | None = None,
+        position: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.source = source
+        self.position = position
+        self.hint = hint
+
+    def __str__(self) -> str:
+        """The whole error on one line: `source, position: message (hint)`."""
+        where = ", ".join(part for part in (self.source, self.position) if part)
+        line = f"{where}: {self.message}" if where else self.message
+        return f"{line} ({self.hint})" if self.hint else line
+
+
+class UsageError(DeltaMemError):
+    """The call itself is wrong: an unknown option value, a missing argument."""
+
+
+class ConfigurationError(UsageError):
+    """A setting that does not exist or has a value it cannot have."""
+
+
+class BankError(DeltaMemError):
+    """Something about a bank."""
+
+
+class BankNotFoundError(BankError):
+    """No bank has this name or path."""
+
+
+class BankExistsError(BankError):
+    """A bank would be written over."""
+
+
+class BankFormatError(BankError):
+    """The bank has a format version that this program does not read."""
+
+
+class BankCorruptError(BankError):
+    """A file of the bank breaks the rules of the format."""
+
+
+class BankFrozenError(BankError):
+    """A write was asked of a frozen bank."""
+
+
+class BankBusyError(BankError):
+    """Another process holds the writer's lock for too long."""
+
+
+class NodeNotFoundError(BankError):
+    """No node has this id."""
+
+
+class StorageError(BankError):
+    """The operating system refused to read or write."""
+
+
+class TrajectoryError(DeltaMemError):
+    """Something about a log or an episode."""
+
+
+class RecordError(TrajectoryError):
+    """One record of a log cannot be read; the others can."""
+
+
+class LogFormatError(TrajectoryError):
+    """No reader claims the log, or several claim it equally."""
+
+
+class OutcomeUnknownError(TrajectoryError):
+    """An episode without an outcome was to be learnt."""
+
+
+class EmbeddingError(DeltaMemError):
+    """Something about turning text into vectors."""
+
+
+class EmbedderUnavailableError(EmbeddingError):
+    """The embedding model cannot be loaded here."""
+
+
+class EmbedderMismatchError(EmbeddingError):
+    """The bank was embedded by another model."""
+
+
+class VectorError(EmbeddingError):
+    """Vectors that are not finite, not of unit length or of the wrong width."""
+
+
+class ExtractionError(DeltaMemError):
+    """An extractor could not distil an episode."""

@@ -1,0 +1,62 @@
+"""Text from outside, made safe: no control character reaches a file, terminal or prompt.
+
+Logs, banks, archives and models are strangers. `clean` is applied where their
+text comes in and again where it is shown, because a bank may have been written
+by another program.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Terminal control strings: CSI (ESC [ … letter), OSC/DCS/SOS/PM/APC (ESC ] … BEL or ST)
+# and two-byte escapes, each also in its one-byte C1 form.
+_ESCAPE_SEQUENCE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]{0,4096}(?:\x07|\x1b\\|\x9c)?"
+    r"|\x1b[ -/]*[0-~]?"
+)
+# C0 without tab and newline, DEL, C1, lone surrogates, and the bidirectional
+# overrides and isolates that make text read as something it is not.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\u200e\u200f\ufeff]"
+)
+_NEWLINE = re.compile(r"\r\n|\x85|\u2028|\u2029")
+# A bare carriage return redraws the line: only what was drawn last is left.
+_REDRAWN = re.compile(r"[^\n]*\r(?=[^\n])")
+_UNCLEAN = re.compile(
+    "[^\n\t\x20-\x7e\u00a1-\u1fff\u2070-\ud7ff\uf900-\ufaff\U00010000-\U0010ffff]"
+)
+_BLANK = re.compile(r"\s+")
+
+
+def clean(text: str) -> str:
+    """Remove everything from `text` that could act on a terminal instead of being read.
+
+    Escape sequences go as a whole, progress lines keep their last state, newlines
+    become `\\n`, and tabs stay. Clean text comes back unchanged.
+    """
+    if not _UNCLEAN.search(text):
+        return text
+    text = _NEWLINE.sub("\n", text)
+    text = _ESCAPE_SEQUENCE.sub("", text)
+    text = _REDRAWN.sub("", text)
+    return _CONTROL.sub("", text)
+
+
+def one_line(text: str, width: int | None = None) -> str:
+    """Clean `text`, fold its white space to single spaces, and cut it at `width` characters.
+
+    Args:
+        text: Any text.
+        width: The most characters to return, the closing ellipsis included; no limit if None.
+    """
+    line = _BLANK.sub(" ", clean(text)).strip()
+    if width is None or len(line) <= width:
+        return line
+    return line[: max(width - 1, 0)].rstrip() + "…"
+
+
+def count_tokens(text: str) -> int:
+    """The number of whitespace-separated tokens, the unit in which the papers report size."""
+    return len(text.split())
