@@ -1,0 +1,285 @@
+"""A bank: the handle through which one folder of memory is read and written.
+
+A `Bank` shows one commit until it is refreshed. Any number of readers may hold one while
+a writer works; writers take turns by a file lock, and hold it only for as long as it takes
+to write what was decided before.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import filelock
+
+from deltamem_tui.bank import batch, episodes, files, freezing, journal, manifest, tree
+from deltamem_tui.bank.batch import Batch
+from deltamem_tui.bank.episodes import Episodes
+from deltamem_tui.bank.journal import Commit, Journal, Tail
+from deltamem_tui.bank.manifest import Manifest
+from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.shelf import Shelf, ShelfSnapshot
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.errors import (
+    BankBusyError,
+    BankExistsError,
+    BankFrozenError,
+    StorageError,
+)
+
+LOCK_NAME = ".lock"
+LOCK_SECONDS = 60.0
+_READ_ATTEMPTS = 1000
+
+
+@dataclass(frozen=True)
+class _View:
+    """One commit of a bank, whole."""
+
+    tail: Tail | None
+    snapshots: Mapping[str, ShelfSnapshot]
+
+    @cached_property
+    def trees(self) -> Mapping[TreeName, Tree]:
+        return {name: Tree(name, self.snapshots[name]) for name in TREES}
+
+    @cached_property
+    def episodes(self) -> Episodes:
+        return Episodes(self.snapshots[episodes.NAME])
+
+
+class Bank:
+    """One bank on disk, as it stood when it was opened or last refreshed.
+
+    Attributes:
+        path: The bank's folder.
+        manifest: What the bank is.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.manifest = manifest.read(path)
+        self._view = self._read_view()
+        self._settled: Tail | None = None
+
+    @classmethod
+    def open(cls, path: Path | str) -> Bank:
+        """Open the bank in the folder `path`. Nothing of its nodes is read yet.
+
+        Raises:
+            BankNotFoundError: There is no bank.
+            BankFormatError: It has a format version that is not known.
+            BankCorruptError: It breaks the rules of the format.
+        """
+        return cls(Path(path))
+
+    @classmethod
+    def create(cls, path: Path | str, new: Manifest) -> Bank:
+        """Make an empty bank in the folder `path`, which appears whole or not at all.
+
+        Raises:
+            BankExistsError: Something is there already.
+            StorageError: The folder cannot be written.
+        """
+        path = Path(path)
+        if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise BankExistsError("something is here already", source=str(path))
+        with files.storage_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        try:
+            for shelf in _shelves(draft, new.dimensions).values():
+                shelf.create()
+            manifest.write(draft, new)
+            Journal(draft / journal.FILE_NAME).append(
+                None, Commit(sequence=0, event="init", time=journal.now())
+            )
+            with files.storage_errors(path):
+                draft.chmod(0o755)
+                draft.rename(path)
+            files.sync(path.parent)
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
+        return cls(path)
+
+    @property
+    def name(self) -> str:
+        """The bank's name."""
+        return self.manifest.name
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the bank may no longer be written."""
+        return self.manifest.frozen
+
+    @property
+    def commit(self) -> Commit:
+        """The commit that this handle shows."""
+        return self._view.tail.commit if self._view.tail else Commit()
+
+    @property
+    def journal(self) -> Journal:
+        """The bank's history; a shipped bank may lack it."""
+        return Journal(self.path / journal.FILE_NAME)
+
+    @property
+    def episodes(self) -> Episodes:
+        """The episodes that the bank was given."""
+        return self._view.episodes
+
+    def tree(self, name: TreeName) -> Tree:
+        """One of the two trees."""
+        return self._view.trees[name]
+
+    @property
+    def trees(self) -> Mapping[TreeName, Tree]:
+        """Both trees by name."""
+        return self._view.trees
+
+    def refresh(self) -> bool:
+        """Show what the bank holds now.
+
+        Returns:
+            Whether anything changed since this handle last looked.
+        """
+        before = (self.manifest, self.commit.sequence)
+        self.manifest = manifest.read(self.path)
+        if self._present_tail() != self._view.tail:
+            self._view = self._read_view()
+        return before != (self.manifest, self.commit.sequence)
+
+    @contextmanager
+    def writing(self) -> Iterator[Batch]:
+        """Take the writer's lock, show the bank as it is now, and commit a batch at the end.
+
+        If the block raises, or names no event, nothing is written.
+
+        Raises:
+            BankFrozenError: The bank is frozen.
+            BankBusyError: Another writer held the lock for too long.
+            StorageError: The disk refused; the bank is as it was.
+        """
+        with self._lock():
+            self._settle()
+            changes = Batch(self._view.tail, self._view.snapshots)
+            yield changes
+            if changes.event:
+                self._settled = changes.commit(self.journal)
+                self._view = self._read_view()
+
+    def change_manifest(self, event: str, detail: Mapping[str, Any], **changes: Any) -> None:
+        """Change fields of the manifest and tell the journal.
+
+        Raises:
+            BankFrozenError: The bank is frozen.
+        """
+        with self.writing() as changing:
+            changing.log(event, detail)
+            manifest.write(self.path, replace(self.manifest, **changes))
+        self.manifest = manifest.read(self.path)
+
+    def freeze(self) -> None:
+        """Forbid all writing from now on, and note each file's digest in the manifest.
+
+        Raises:
+            BankFrozenError: It is frozen already.
+        """
+        with self._lock():
+            self._settle()
+            changes = Batch(self._view.tail, self._view.snapshots)
+            changes.log("freeze")
+            changes.commit(self.journal)
+            digests = freezing.digests(self.path)
+            manifest.write(self.path, replace(self.manifest, frozen=True, digests=digests))
+        self.refresh()
+
+    def unfreeze(self) -> None:
+        """Allow writing again. A bank that is not frozen stays as it is."""
+        if not self.frozen:
+            return
+        manifest.write(self.path, replace(self.manifest, frozen=False, digests={}))
+        self.manifest = manifest.read(self.path)
+        with self.writing() as changes:
+            changes.log("unfreeze")
+
+    def chain(self, tree_name: TreeName, node_id: str) -> tuple[Node, ...]:
+        """Root to node in one tree (equation 7)."""
+        return self.tree(tree_name).chain(node_id)
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        self._refuse_frozen()
+        lock = filelock.FileLock(self.path / LOCK_NAME, timeout=LOCK_SECONDS)
+        try:
+            lock.acquire()
+        except filelock.Timeout as error:
+            raise BankBusyError(
+                f"another process has been writing for {LOCK_SECONDS:.0f} s",
+                source=str(self.path),
+                hint="try again when it is done",
+            ) from error
+        except OSError as error:
+            raise StorageError(
+                "the bank cannot be locked for writing",
+                source=str(self.path),
+                hint="check the permissions of the folder",
+            ) from error
+        try:
+            self.manifest = manifest.read(self.path)
+            self._refuse_frozen()
+            yield
+        finally:
+            lock.release()
+
+    def _refuse_frozen(self) -> None:
+        if self.frozen:
+            raise BankFrozenError(
+                "the bank is frozen",
+                source=str(self.path),
+                hint="`deltamem unfreeze` allows writing",
+            )
+
+    def _settle(self) -> None:
+        """Under the lock: finish what the last writer began, and show its commit."""
+        tail = self._present_tail()
+        if tail is None or tail != self._settled:
+            shelves = list(_shelves(self.path, self.manifest.dimensions).values())
+            batch.settle(tail, shelves)
+            self._settled = tail
+        if tail != self._view.tail:
+            self._view = self._read_view()
+
+    def _present_tail(self) -> Tail | None:
+        return self.journal.tail() if self.journal.exists else None
+
+    def _read_view(self) -> _View:
+        """Read one commit whole, although a writer may be at work.
+
+        Counters change in place, but only those that the journal's last line states. So if
+        the last line is the same before and after they were read, and is laid over them,
+        they are of that commit.
+        """
+        for _ in range(_READ_ATTEMPTS):
+            tail = self._present_tail()
+            shelves = _shelves(self.path, self.manifest.dimensions)
+            commit = tail.commit if tail else batch.whole(shelves.values())
+            view = _View(
+                tail, {name: ShelfSnapshot(shelf, commit) for name, shelf in shelves.items()}
+            )
+            if self._present_tail() == tail:
+                return view
+        raise BankBusyError(
+            "the bank changes faster than it can be read", source=str(self.path), hint="try again"
+        )
+
+
+def _shelves(folder: Path, dimensions: int) -> dict[str, Shelf]:
+    shelves = {str(name): tree.shelf(folder, name, dimensions) for name in TREES}
+    return {**shelves, episodes.NAME: episodes.shelf(folder)}

@@ -1,0 +1,145 @@
+"""Node ⇄ line of `<tree>.nodes.jsonl`. A line from a stranger is checked before it is a node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from deltamem_tui.bank.node import Node, Origin, Payload
+from deltamem_tui.errors import BankCorruptError
+
+TEXT_LIMIT = 4_000_000
+DEPTH_LIMIT = 1_000_000
+ID_LENGTH = 16
+
+_ID_DIGITS = frozenset("0123456789abcdef")
+
+
+def to_line(node: Node) -> bytes:
+    """The node as one line, newline included. Equal nodes give equal bytes."""
+    record: dict[str, Any] = {
+        "id": node.id,
+        "parent": node.parent,
+        "kind": node.kind,
+        "label": node.label,
+        "depth": node.depth,
+        "activation_condition": node.payload.activation_condition,
+        "execution_procedure": node.payload.execution_procedure,
+        "termination_condition": node.payload.termination_condition,
+        "consolidated": node.consolidated,
+        "revision": node.revision,
+        "origin": _origin_record(node.origin),
+    }
+    if node.deleted:
+        record["deleted"] = True
+    return orjson.dumps(record) + b"\n"
+
+
+def _origin_record(origin: Origin) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "trajectory": origin.trajectory,
+        "outcome_source": origin.outcome_source,
+        "extractor": origin.extractor,
+    }
+    if origin.model:
+        record["model"] = origin.model
+    if origin.prompt:
+        record["prompt"] = origin.prompt
+    if origin.nodes:
+        record["nodes"] = list(origin.nodes)
+    return record
+
+
+def from_line(line: bytes, source: str, position: str) -> Node:
+    """Read one line.
+
+    Args:
+        line: The line, with or without its newline.
+        source: The file's name, for the error.
+        position: Where in the file, for the error.
+
+    Raises:
+        BankCorruptError: The line is not a node; says which field is wrong.
+    """
+    try:
+        record = orjson.loads(line)
+        return _node(record)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+        raise BankCorruptError(
+            f"not a node: {reason}",
+            source=source,
+            position=position,
+            hint="restore the line from a copy of the bank",
+        ) from error
+
+
+def _node(record: dict[str, Any]) -> Node:
+    parent = record["parent"]
+    node = Node(
+        id=_id(record["id"]),
+        parent=None if parent is None else _id(parent),
+        kind=_one_of(record, "kind", ("root", "residual")),
+        label=_one_of(record, "label", ("success", "failure")),
+        depth=_natural(record, "depth", DEPTH_LIMIT),
+        payload=Payload(
+            activation_condition=_text(record, "activation_condition"),
+            execution_procedure=_text(record, "execution_procedure"),
+            termination_condition=_text(record, "termination_condition"),
+        ),
+        consolidated=_boolean(record, "consolidated"),
+        revision=_natural(record, "revision", DEPTH_LIMIT),
+        deleted=record.get("deleted", False) is True,
+        origin=_origin(record["origin"]),
+    )
+    if (node.kind == "root") != (node.parent is None) or (node.kind == "root") != (node.depth == 1):
+        raise ValueError("kind, parent and depth contradict each other")
+    return node
+
+
+def _origin(record: dict[str, Any]) -> Origin:
+    return Origin(
+        trajectory=_text(record, "trajectory"),
+        outcome_source=_text(record, "outcome_source"),
+        extractor=_text(record, "extractor"),
+        model=_text(record, "model") if "model" in record else "",
+        prompt=_text(record, "prompt") if "prompt" in record else "",
+        nodes=tuple(_id(value) for value in record.get("nodes", ())),
+    )
+
+
+def _id(value: object) -> str:
+    if not isinstance(value, str) or len(value) != ID_LENGTH or not _ID_DIGITS.issuperset(value):
+        raise ValueError(f"{str(value)[:40]!r} is not an id of {ID_LENGTH} hexadecimal digits")
+    return value
+
+
+def _text(record: dict[str, Any], key: str) -> str:
+    value = record[key]
+    if not isinstance(value, str):
+        raise TypeError(f"{key!r} is not text")
+    if len(value) > TEXT_LIMIT:
+        raise ValueError(f"{key!r} has {len(value):,} characters, more than {TEXT_LIMIT:,}")
+    return value
+
+
+def _natural(record: dict[str, Any], key: str, limit: int) -> int:
+    value = record[key]
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= limit:
+        raise ValueError(f"{key!r} is not a number from 0 to {limit:,}")
+    return value
+
+
+def _boolean(record: dict[str, Any], key: str) -> bool:
+    value = record[key]
+    if not isinstance(value, bool):
+        raise TypeError(f"{key!r} is not true or false")
+    return value
+
+
+def _one_of(record: dict[str, Any], key: str, choices: tuple[str, ...]) -> Any:
+    value = record[key]
+    if value not in choices:
+        raise ValueError(f"{key!r} is {str(value)[:40]!r}, not one of {', '.join(choices)}")
+    return value

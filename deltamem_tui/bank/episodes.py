@@ -1,0 +1,116 @@
+"""The episodes that a bank was given, learnt or waiting, as JSON records it does not look into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from deltamem_tui.bank.shelf import Shelf, ShelfSnapshot
+from deltamem_tui.errors import BankCorruptError
+
+NAME = "trajectories"
+
+INDEX_TYPE = np.dtype([("id", "S16"), ("offset", "<u8"), ("first", "<i8")])
+
+
+class EpisodeState(IntEnum):
+    """Whether an episode was learnt; the one counter of its row."""
+
+    WAITING = 0
+    LEARNT = 1
+
+
+def shelf(folder: Path) -> Shelf:
+    """The files of the episodes."""
+    return Shelf(
+        folder=folder,
+        name=NAME,
+        lines_name="trajectories.jsonl",
+        counters_name="trajectories.states.npy",
+        counters=1,
+        index_type=INDEX_TYPE,
+        build_index=build_index,
+    )
+
+
+def build_index(shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int) -> NDArray[Any]:
+    """Make the index from the lines.
+
+    Raises:
+        BankCorruptError: A line is not a record with an id, or lines are missing.
+    """
+    index = np.zeros(rows, dtype=INDEX_TYPE)
+    births: dict[str, int] = {}
+    count = 0
+    for row, offset, line in lines:
+        if row >= rows:
+            raise shelf.corrupt("more lines than the journal states", f"line {row + 1}")
+        record_id = _parse(shelf, row, line)["id"]
+        index[row] = (record_id.encode(), offset, births.setdefault(record_id, row))
+        count += 1
+    if count != rows:
+        raise shelf.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
+    return index
+
+
+def _parse(shelf: Shelf, row: int, line: bytes) -> dict[str, Any]:
+    try:
+        record = orjson.loads(line)
+        if isinstance(record["id"], str):
+            return dict(record)
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise BankCorruptError(
+        "not an episode",
+        source=str(shelf.lines_path),
+        position=f"line {row + 1}",
+        hint="restore the line from a copy of the bank",
+    )
+
+
+class Episodes:
+    """The episodes of a bank at one commit, in order of import."""
+
+    def __init__(self, snapshot: ShelfSnapshot) -> None:
+        self.snapshot = snapshot
+
+    def __len__(self) -> int:
+        return len(self._births)
+
+    @property
+    def _births(self) -> NDArray[np.int64]:
+        first = self.snapshot.index["first"]
+        return np.flatnonzero(first == np.arange(len(first)))
+
+    def ids(self) -> list[str]:
+        """All ids, in order of import."""
+        return [bytes(value).decode() for value in self.snapshot.index["id"][self._births]]
+
+    def waiting(self) -> list[str]:
+        """The ids of the episodes that were not learnt yet, in order of import."""
+        births = self._births
+        waiting = births[self.snapshot.counters[births, 0] == EpisodeState.WAITING]
+        return [bytes(value).decode() for value in self.snapshot.index["id"][waiting]]
+
+    def learnt(self) -> int:
+        """How many episodes were learnt."""
+        return int(np.count_nonzero(self.snapshot.counters[self._births, 0] == EpisodeState.LEARNT))
+
+    def state(self, episode_id: str) -> EpisodeState | None:
+        """Whether an episode was learnt; None if the bank does not have it."""
+        birth = self.snapshot.first_row(episode_id)
+        return None if birth is None else EpisodeState(int(self.snapshot.counters[birth, 0]))
+
+    def record(self, episode_id: str) -> Mapping[str, Any] | None:
+        """An episode's record as last given; None if the bank does not have it."""
+        birth = self.snapshot.first_row(episode_id)
+        if birth is None:
+            return None
+        row = int(self.snapshot.current[birth])
+        return _parse(self.snapshot.shelf, row, self.snapshot.line(row))

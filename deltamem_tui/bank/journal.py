@@ -1,0 +1,216 @@
+"""The journal: the bank's history, and the one place that says what counts.
+
+Each line is one commit. Before a line is written, the other files only grow beyond what
+the line before it states; once it is written whole, its episode is acknowledged. The
+line carries the new extent of every file and the new value of every counter it changed,
+as absolute numbers, so what is done in place afterwards can be done again at any time
+with the same result. A line without its final newline was never acknowledged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from deltamem_tui.bank import files
+from deltamem_tui.errors import BankCorruptError
+
+FILE_NAME = "journal.jsonl"
+_BLOCK = 64 * 1024
+_LINE_LIMIT = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of a line file and of the arrays beside it counts.
+
+    Attributes:
+        rows: Lines, and rows of each array.
+        bytes: Length of the line file.
+    """
+
+    rows: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One line of the journal.
+
+    Attributes:
+        sequence: 0 for the first line, one more for each later one.
+        event: What happened: `init`, `import`, `learn`, `consolidate`, `parameters`, ….
+        time: When, in UTC, ISO 8601 with seconds.
+        detail: Decisions and why, models, prompts, tokens, cost: whatever the event has to tell.
+        extents: Per line file (`task`, `env`, `trajectories`), how much of it counts now.
+        cells: Per line file, the rows whose counters changed, each with all its new values.
+    """
+
+    sequence: int = -1
+    event: str = ""
+    time: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    extents: Mapping[str, Extent] = field(default_factory=dict)
+    cells: Mapping[str, Mapping[int, Sequence[int]]] = field(default_factory=dict)
+
+    def extent(self, name: str) -> Extent:
+        """How much of a line file counts; nothing if the journal does not name it."""
+        return self.extents.get(name, Extent())
+
+    def line(self) -> bytes:
+        """The commit as one line, newline included."""
+        record = {
+            "sequence": self.sequence,
+            "time": self.time,
+            "event": self.event,
+            "detail": self.detail,
+            "extents": {name: [at.rows, at.bytes] for name, at in self.extents.items()},
+            "cells": {
+                name: [[row, *values] for row, values in rows.items()]
+                for name, rows in self.cells.items()
+                if rows
+            },
+        }
+        return orjson.dumps(record) + b"\n"
+
+
+def now() -> str:
+    """The present time as the journal writes it."""
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def parse(line: bytes, source: str, position: str) -> Commit:
+    """Read one line of a journal.
+
+    Raises:
+        BankCorruptError: It is not a commit.
+    """
+    try:
+        record = orjson.loads(line)
+        return Commit(
+            sequence=int(record["sequence"]),
+            event=str(record["event"]),
+            time=str(record["time"]),
+            detail=dict(record["detail"]),
+            extents={
+                str(name): Extent(_natural(rows), _natural(length))
+                for name, (rows, length) in record["extents"].items()
+            },
+            cells={
+                str(name): {
+                    _natural(row): [_natural(value) for value in values] for row, *values in rows
+                }
+                for name, rows in record["cells"].items()
+            },
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BankCorruptError(
+            "not a commit of the journal",
+            source=source,
+            position=position,
+            hint="restore the file from a copy of the bank",
+        ) from error
+
+
+def _natural(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"{value!r} is not a natural number")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The end of a journal.
+
+    Attributes:
+        commit: The last commit.
+        length: The journal's length up to and with that commit, in bytes.
+    """
+
+    commit: Commit
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """The journal of one bank."""
+
+    path: Path
+
+    @property
+    def exists(self) -> bool:
+        """Whether the bank has its journal; a bank may be shipped without."""
+        return self.path.exists()
+
+    def tail(self) -> Tail:
+        """Read the last commit, from the end of the file, whatever the file's length.
+
+        Raises:
+            BankCorruptError: The last whole line is not a commit, or there is none.
+        """
+        line, end = self._last_line()
+        return Tail(parse(line, str(self.path), f"byte {end - len(line)}"), end)
+
+    def append(self, tail: Tail | None, commit: Commit) -> Tail:
+        """Write a commit behind `tail`, or as the first line. On return it is acknowledged.
+
+        If it cannot be written whole, the journal is as it was.
+        """
+        line = commit.line()
+        if tail is None:
+            files.replace(self.path, line)
+            return Tail(commit, len(line))
+        start = tail.length
+        try:
+            files.truncate(self.path, start)
+            files.write_at(self.path, start, line)
+            files.sync(self.path)
+        except BaseException:
+            self._take_back(start)
+            raise
+        return Tail(commit, start + len(line))
+
+    def _take_back(self, length: int) -> None:
+        """Remove a commit that was reported as failed, so that no reader takes it for done."""
+        try:
+            files.truncate(self.path, length)
+        except Exception:  # noqa: BLE001 - the first error is the one to report
+            return
+
+    def commits(self) -> Iterator[Commit]:
+        """All commits, oldest first.
+
+        Raises:
+            BankCorruptError: A line is not a commit.
+        """
+        with files.storage_errors(self.path), self.path.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if not line.endswith(b"\n"):
+                    return
+                yield parse(line, str(self.path), f"line {number}")
+
+    def _last_line(self) -> tuple[bytes, int]:
+        """The last line that ends in a newline, and the byte behind it."""
+        with files.storage_errors(self.path), self.path.open("rb") as stream:
+            start = stream.seek(0, 2)
+            text = b""
+            while True:
+                end = text.rfind(b"\n") + 1
+                begin = text.rfind(b"\n", 0, end - 1) + 1 if end else 0
+                if end and (begin or start == 0):
+                    return text[begin:end], start + end
+                if start == 0 or len(text) > _LINE_LIMIT:
+                    raise BankCorruptError(
+                        "holds no whole line",
+                        source=str(self.path),
+                        hint="restore the file from a copy of the bank",
+                    )
+                step = min(max(_BLOCK, len(text)), start)
+                start -= step
+                stream.seek(start)
+                text = stream.read(step) + text

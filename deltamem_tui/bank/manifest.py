@@ -1,0 +1,116 @@
+"""`bank.json`: what a bank is, apart from what it has learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from deltamem_tui.bank import files
+from deltamem_tui.errors import BankCorruptError, BankFormatError, BankNotFoundError
+
+FORMAT = 1
+FILE_NAME = "bank.json"
+_LIMIT = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a bank is.
+
+    Attributes:
+        name: The bank's name.
+        description: What it is for, in a person's words.
+        domain: The kind of environment it was learnt in; picks prompts and presets.
+        embedder: What the bank remembers of its embedding model.
+        parameters: Per tree, the method's numbers.
+        provenance: Who built it, from what; as free facts.
+        frozen: Whether the bank may no longer be written.
+        digests: For a frozen bank, `sha256:…` of every other file.
+        format: The format version on disk.
+    """
+
+    name: str
+    description: str = ""
+    domain: str = "generic"
+    embedder: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    frozen: bool = False
+    digests: Mapping[str, str] = field(default_factory=dict)
+    format: int = FORMAT
+
+    @property
+    def dimensions(self) -> int:
+        """The width of the bank's vectors."""
+        return int(self.embedder["dimensions"])
+
+
+_TYPES: Mapping[str, type] = {
+    "name": str,
+    "description": str,
+    "domain": str,
+    "embedder": dict,
+    "parameters": dict,
+    "provenance": dict,
+    "frozen": bool,
+    "digests": dict,
+}
+
+
+def read(folder: Path) -> Manifest:
+    """Read the manifest of the bank in `folder`.
+
+    Raises:
+        BankNotFoundError: The folder holds no manifest.
+        BankFormatError: The bank has another format version.
+        BankCorruptError: The manifest breaks the format's rules.
+    """
+    path = folder / FILE_NAME
+    if not path.is_file():
+        raise BankNotFoundError(
+            "no bank here", source=str(folder), hint="`deltamem init` makes a new one"
+        )
+    try:
+        record = orjson.loads(files.read(path, _LIMIT))
+    except orjson.JSONDecodeError as error:
+        raise _corrupt(path, f"not JSON: {error}") from error
+    if not isinstance(record, dict):
+        raise _corrupt(path, "not a JSON object")
+    if record.get("format") != FORMAT:
+        raise BankFormatError(
+            f"bank format {record.get('format')!r} is not known, only {FORMAT}",
+            source=str(path),
+            hint="a newer version of deltamem may read it",
+        )
+    return _checked(path, record)
+
+
+def _checked(path: Path, record: dict[str, Any]) -> Manifest:
+    for key, kind in _TYPES.items():
+        if not isinstance(record.get(key), kind):
+            raise _corrupt(path, f"{key!r} is missing or not a {kind.__name__}")
+    dimensions = record["embedder"].get("dimensions")
+    if not isinstance(dimensions, int) or not 0 < dimensions <= 1_000_000:
+        raise _corrupt(path, "'embedder.dimensions' is not a positive number")
+    if not all(isinstance(value, dict) for value in record["parameters"].values()):
+        raise _corrupt(path, "'parameters' must hold one object per tree")
+    return Manifest(**{key: record[key] for key in _TYPES})
+
+
+def write(folder: Path, manifest: Manifest) -> None:
+    """Replace the manifest of the bank in `folder` in one step."""
+    files.replace(folder / FILE_NAME, encode(manifest))
+
+
+def encode(manifest: Manifest) -> bytes:
+    """The manifest as the text of `bank.json`: indented, for people and for `git diff`."""
+    record = {"format": manifest.format} | {key: getattr(manifest, key) for key in _TYPES}
+    return orjson.dumps(record, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _corrupt(path: Path, message: str) -> BankCorruptError:
+    return BankCorruptError(message, source=str(path), hint="restore the file from a copy")

@@ -1,0 +1,232 @@
+"""A shelf: one line file and the arrays beside it, row for line.
+
+A bank has three: `task`, `env` and `trajectories`. Each keeps its records as JSON lines,
+an index to find a line without parsing the file, and counters that change in place; the
+trees also keep a vector per line. A record is changed by adding a line with the same id;
+its first line keeps the record's place and its counters, its last line says what it is now.
+
+The index is derived from the lines. It may be deleted at any time and is made again.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deltamem_tui.bank import files
+from deltamem_tui.bank.journal import Commit, Extent
+from deltamem_tui.bank.matrix import MatrixFile
+from deltamem_tui.errors import BankCorruptError, StorageError
+
+COUNTER = np.dtype("<u4")
+VECTOR = np.dtype("<f4")
+LINE_LIMIT = 32 * 1024 * 1024
+
+Rows = NDArray[np.int64]
+# One index row per line, in order; raises BankCorruptError at a line that breaks the format.
+IndexBuilder = Callable[["Shelf", Iterator[tuple[int, int, bytes]], int], NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The files of one shelf.
+
+    Attributes:
+        folder: The bank's folder.
+        name: `task`, `env` or `trajectories`.
+        lines_name: The line file's name.
+        counters_name: The name of the array of counters, float-free: uint32 [rows, counters].
+        counters: Counters per row.
+        index_type: The structured type of an index row; holds at least `id`, `offset` and `first`.
+        build_index: Makes index rows from lines.
+        dimensions: Width of the vectors, or 0 for none.
+    """
+
+    folder: Path
+    name: str
+    lines_name: str
+    counters_name: str
+    counters: int
+    index_type: np.dtype[Any]
+    build_index: IndexBuilder
+    dimensions: int = 0
+
+    @property
+    def lines_path(self) -> Path:
+        """The line file."""
+        return self.folder / self.lines_name
+
+    @property
+    def index_file(self) -> MatrixFile:
+        """`<name>.index.npy`, derived from the lines."""
+        return MatrixFile(self.folder / f"{self.name}.index.npy", self.index_type)
+
+    @property
+    def counters_file(self) -> MatrixFile:
+        """The counters, uint32 [rows, counters]; a record's are at the row of its first line."""
+        return MatrixFile(self.folder / self.counters_name, COUNTER, self.counters)
+
+    @property
+    def vectors_file(self) -> MatrixFile | None:
+        """`<name>.embeddings.npy`, float32 [rows, dimensions]; row i embeds line i."""
+        if not self.dimensions:
+            return None
+        return MatrixFile(self.folder / f"{self.name}.embeddings.npy", VECTOR, self.dimensions)
+
+    @property
+    def matrices(self) -> tuple[MatrixFile, ...]:
+        """All arrays of the shelf."""
+        vectors = self.vectors_file
+        return (self.index_file, self.counters_file, *((vectors,) if vectors else ()))
+
+    def create(self) -> None:
+        """Write an empty shelf."""
+        files.replace(self.lines_path, b"")
+        for matrix in self.matrices:
+            matrix.create()
+
+    def whole_extent(self) -> Extent:
+        """The extent of a shelf that is shipped without a journal: all that is there.
+
+        Raises:
+            BankCorruptError: The line file does not end with a whole line.
+        """
+        length = files.size(self.lines_path)
+        if not length:
+            return Extent()
+        with files.storage_errors(self.lines_path), self.lines_path.open("rb") as stream:
+            stream.seek(-1, 2)
+            if stream.read(1) != b"\n":
+                raise self.corrupt("the last line was cut short")
+        if self.index_file.path.exists():
+            return Extent(self.index_file.rows(), length)
+        return Extent(sum(1 for _ in self.lines(Extent(0, length))), length)
+
+    def lines(self, extent: Extent) -> Iterator[tuple[int, int, bytes]]:
+        """All lines that count, as (row, offset in bytes, line without newline).
+
+        Raises:
+            BankCorruptError: The file was cut short, or a line is too long.
+        """
+        if not extent.bytes:
+            return
+        offset = 0
+        row = 0
+        with files.storage_errors(self.lines_path), self.lines_path.open("rb") as stream:
+            while offset < extent.bytes:
+                line = stream.readline(LINE_LIMIT)
+                if not line.endswith(b"\n") or offset + len(line) > extent.bytes:
+                    raise self.corrupt(
+                        "the line is too long or was cut short", position=f"line {row + 1}"
+                    )
+                yield row, offset, line[:-1]
+                offset += len(line)
+                row += 1
+
+    def corrupt(self, message: str, position: str | None = None) -> BankCorruptError:
+        """The error for a line file that breaks the format."""
+        return BankCorruptError(
+            message,
+            source=str(self.lines_path),
+            position=position,
+            hint="restore the file from a copy of the bank",
+        )
+
+
+class ShelfSnapshot:
+    """What a shelf held at one commit. Later writes do not show in it."""
+
+    def __init__(self, shelf: Shelf, commit: Commit) -> None:
+        self.shelf = shelf
+        self.extent = commit.extent(shelf.name)
+        self.counters = self._read_counters(commit)
+
+    def _read_counters(self, commit: Commit) -> NDArray[np.uint32]:
+        """The counters of this commit: those on disk, and the last commit's own on top."""
+        if not self.extent.rows:
+            return np.zeros((0, self.shelf.counters), dtype=COUNTER)
+        counters: NDArray[np.uint32] = np.array(self.shelf.counters_file.load(self.extent.rows))
+        for row, values in commit.cells.get(self.shelf.name, {}).items():
+            if row >= len(counters) or len(values) != self.shelf.counters:
+                raise self.shelf.corrupt("the journal counts a row that is not there")
+            counters[row] = values
+        return counters
+
+    @cached_property
+    def index(self) -> NDArray[Any]:
+        """The index, one structured row per line; made from the lines where it is missing."""
+        stored = self.stored_index()
+        if stored is not None:
+            return stored
+        lines = self.shelf.lines(self.extent)
+        return self.shelf.build_index(self.shelf, lines, self.extent.rows)
+
+    def stored_index(self) -> NDArray[Any] | None:
+        """The index as it lies on disk; None if it is missing or cannot be of these lines."""
+        try:
+            index: NDArray[Any] = np.array(self.shelf.index_file.load(self.extent.rows))
+        except (BankCorruptError, StorageError):
+            return None
+        return index if self._plausible(index) else None
+
+    def _plausible(self, index: NDArray[Any]) -> bool:
+        """Whether every reference of the index stays inside the file and points back."""
+        if not len(index):
+            return True
+        rows = np.arange(len(index))
+        offsets = index["offset"]
+        inside = offsets[0] == 0 and int(offsets[-1]) < self.extent.bytes
+        rising = bool(np.all(offsets[1:] > offsets[:-1]))
+        back = bool(np.all((index["first"] >= 0) & (index["first"] <= rows)))
+        return inside and rising and back
+
+    @cached_property
+    def vectors(self) -> NDArray[np.float32]:
+        """The vectors, float32 [rows, dimensions], mapped and not read.
+
+        Raises:
+            BankCorruptError: The file is too short or not such an array.
+        """
+        matrix = self.shelf.vectors_file
+        if matrix is None:
+            raise ValueError(f"the {self.shelf.name} shelf keeps no vectors")
+        return matrix.load(self.extent.rows)
+
+    @cached_property
+    def _text(self) -> mmap.mmap:
+        path = self.shelf.lines_path
+        if files.size(path) < self.extent.bytes:
+            raise self.shelf.corrupt("the file was cut short")
+        with files.storage_errors(path), path.open("rb") as stream:
+            return mmap.mmap(stream.fileno(), self.extent.bytes, access=mmap.ACCESS_READ)
+
+    def line(self, row: int) -> bytes:
+        """The line at `row`, without its newline."""
+        offsets = self.index["offset"]
+        start = int(offsets[row])
+        end = int(offsets[row + 1]) if row + 1 < len(offsets) else self.extent.bytes
+        if not start < end <= self.extent.bytes or end - start > LINE_LIMIT:
+            raise self.shelf.corrupt("the index does not fit the file", position=f"line {row + 1}")
+        return self._text[start : end - 1]
+
+    @cached_property
+    def current(self) -> Rows:
+        """Per row, the row of its record's last line; meaningful at first lines. int64 [rows]."""
+        first = self.index["first"]
+        rows: Rows = np.arange(len(first), dtype=np.int64)
+        revised = np.flatnonzero(first != rows)
+        current = rows.copy()
+        np.maximum.at(current, first[revised], revised)
+        return current
+
+    def first_row(self, record_id: str) -> int | None:
+        """The row of the record's first line; None if there is no such record."""
+        found = np.flatnonzero(self.index["id"] == record_id.encode())
+        return int(found[0]) if len(found) else None

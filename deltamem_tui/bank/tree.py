@@ -1,0 +1,268 @@
+"""A tree: the nodes of one shelf as they stand at one commit, found without parsing the file.
+
+A node is addressed by its id, or by its row: the number of its last line. Its first line's
+row is its `birth`; parents and counters are kept by birth, so an edit moves neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deltamem_tui.bank import codec
+from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.shelf import Rows, Shelf, ShelfSnapshot
+from deltamem_tui.errors import BankCorruptError, NodeNotFoundError
+
+NO_PARENT = -1
+
+INDEX_TYPE = np.dtype(
+    [
+        ("id", "S16"),
+        ("offset", "<u8"),
+        ("first", "<i8"),
+        ("parent", "<i8"),
+        ("depth", "<u4"),
+        ("failure", "?"),
+        ("residual", "?"),
+        ("consolidated", "?"),
+        ("deleted", "?"),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How often a node was of use.
+
+    Attributes:
+        hits: Successful episodes whose match was this node: c(v) of equation 8.
+        recalls: Episodes whose chain held this node.
+        successes: How many of those succeeded.
+    """
+
+    hits: int = 0
+    recalls: int = 0
+    successes: int = 0
+
+
+def shelf(folder: Path, name: TreeName, dimensions: int) -> Shelf:
+    """The files of a tree."""
+    return Shelf(
+        folder=folder,
+        name=name,
+        lines_name=f"{name}.nodes.jsonl",
+        counters_name=f"{name}.counts.npy",
+        counters=3,
+        index_type=INDEX_TYPE,
+        build_index=build_index,
+        dimensions=dimensions,
+    )
+
+
+def index_row(node: Node, offset: int, first: int, parent: int) -> tuple[Any, ...]:
+    """The index row of a node's line.
+
+    Args:
+        node: The node that the line holds.
+        offset: Where the line begins, in bytes.
+        first: The row of the node's first line.
+        parent: The row of the parent's first line, or `NO_PARENT`.
+    """
+    return (
+        node.id.encode(),
+        offset,
+        first,
+        parent,
+        node.depth,
+        node.label == "failure",
+        node.kind == "residual",
+        node.consolidated,
+        node.deleted,
+    )
+
+
+def build_index(shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int) -> NDArray[Any]:
+    """Make the index from the lines.
+
+    Raises:
+        BankCorruptError: A line is not a node, has an id twice at the same revision, or a
+            parent that is not there.
+    """
+    index = np.zeros(rows, dtype=INDEX_TYPE)
+    births: dict[str, int] = {}
+    revisions: dict[str, int] = {}
+    count = 0
+    for row, offset, line in lines:
+        node = codec.from_line(line, str(shelf.lines_path), f"line {row + 1}")
+        if row >= rows:
+            raise shelf.corrupt("more lines than the journal states", f"line {row + 1}")
+        if node.id in births and node.revision <= revisions[node.id]:
+            raise shelf.corrupt(f"id {node.id} stands twice", f"line {row + 1}")
+        if node.parent is not None and node.parent not in births:
+            raise shelf.corrupt(f"parent {node.parent} does not exist", f"line {row + 1}")
+        first = births.setdefault(node.id, row)
+        revisions[node.id] = node.revision
+        parent = NO_PARENT if node.parent is None else births[node.parent]
+        index[row] = index_row(node, offset, first, parent)
+        count += 1
+    if count != rows:
+        raise shelf.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
+    return index
+
+
+class Tree:
+    """The living nodes of one tree at one commit."""
+
+    def __init__(self, name: TreeName, snapshot: ShelfSnapshot) -> None:
+        self.name: TreeName = name
+        self.snapshot = snapshot
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Node]:
+        """All living nodes, in order of birth."""
+        return (self.node_at(int(row)) for row in self.rows)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows of all living nodes, in order of birth. int64 [nodes]."""
+        index = self.snapshot.index
+        births = np.flatnonzero(index["first"] == np.arange(len(index)))
+        rows: Rows = self.snapshot.current[births]
+        living: Rows = rows[~index["deleted"][rows]]
+        return living
+
+    @cached_property
+    def dead(self) -> NDArray[np.bool_]:
+        """Per row, whether a later line took its place or it was deleted. bool [rows]."""
+        dead = np.ones(len(self.snapshot.index), dtype=np.bool_)
+        dead[self.rows] = False
+        return dead
+
+    @property
+    def failure(self) -> NDArray[np.bool_]:
+        """Per row, whether its label is failure. bool [rows]."""
+        failure: NDArray[np.bool_] = self.snapshot.index["failure"]
+        return failure
+
+    @property
+    def birth(self) -> Rows:
+        """Per row, the row of its node's first line. int64 [rows]."""
+        birth: Rows = self.snapshot.index["first"]
+        return birth
+
+    @property
+    def embeddings(self) -> NDArray[np.float32]:
+        """The activation conditions' vectors, dead rows included. float32 [rows, dimensions]."""
+        return self.snapshot.vectors
+
+    def row(self, node_id: str) -> int:
+        """The row of a living node.
+
+        Raises:
+            NodeNotFoundError: No living node has this id.
+        """
+        birth = self.snapshot.first_row(node_id)
+        row = None if birth is None else int(self.snapshot.current[birth])
+        if row is None or self.snapshot.index["deleted"][row]:
+            raise NodeNotFoundError(
+                f"no node {node_id} in the {self.name} tree",
+                hint="`deltamem tree` lists the nodes with their ids",
+            )
+        return row
+
+    def find(self, prefix: str) -> list[str]:
+        """The ids of living nodes that begin with `prefix`, at most 20."""
+        ids = self.snapshot.index["id"][self.rows]
+        start, stop = prefix.encode(), prefix.encode() + b"\xff"
+        found = ids[(ids >= start) & (ids < stop)]
+        return [bytes(value).decode() for value in found[:20]]
+
+    def node(self, node_id: str) -> Node:
+        """The living node with this id.
+
+        Raises:
+            NodeNotFoundError: There is none.
+        """
+        return self.node_at(self.row(node_id))
+
+    def node_at(self, row: int) -> Node:
+        """The node whose last line is at `row`.
+
+        Raises:
+            BankCorruptError: The line is not that node.
+        """
+        shelf = self.snapshot.shelf
+        position = f"line {row + 1}"
+        node = codec.from_line(self.snapshot.line(row), str(shelf.lines_path), position)
+        if node.id.encode() != self.snapshot.index["id"][row]:
+            raise shelf.corrupt("the index names another node", position)
+        return node
+
+    def chain(self, node_id: str) -> tuple[Node, ...]:
+        """Root to node (equation 7)."""
+        return self.chain_at(self.row(node_id))
+
+    def chain_at(self, row: int) -> tuple[Node, ...]:
+        """Root to the node at `row` (equation 7).
+
+        Raises:
+            BankCorruptError: The way up does not end at a root.
+        """
+        return tuple(self.node_at(step) for step in self.chain_rows(row))
+
+    def chain_rows(self, row: int) -> list[int]:
+        """The rows from the root to `row`."""
+        index = self.snapshot.index
+        rows = [row]
+        while (parent := int(index["parent"][rows[-1]])) != NO_PARENT:
+            above = int(self.snapshot.current[parent]) if 0 <= parent < len(index) else -1
+            if above < 0 or index["depth"][above] + 1 != index["depth"][rows[-1]]:
+                raise self._broken(rows[-1])
+            rows.append(above)
+        if index["depth"][rows[-1]] != 1:
+            raise self._broken(rows[-1])
+        return rows[::-1]
+
+    def _broken(self, row: int) -> BankCorruptError:
+        return self.snapshot.shelf.corrupt(
+            "the node's parent and depth contradict each other", f"line {row + 1}"
+        )
+
+    @cached_property
+    def _by_parent(self) -> tuple[Rows, Rows]:
+        """Living rows ordered by parent and birth, and the parents in that order."""
+        parents = self.snapshot.index["parent"][self.rows]
+        order = np.argsort(parents, kind="stable")
+        return self.rows[order], parents[order]
+
+    def child_rows(self, row: int | None) -> Rows:
+        """The rows of a node's children in order of birth; of all roots, if `row` is None."""
+        rows, parents = self._by_parent
+        parent = NO_PARENT if row is None else int(self.birth[row])
+        start, stop = np.searchsorted(parents, [parent, parent + 1])
+        return rows[start:stop]
+
+    def roots(self) -> Iterator[Node]:
+        """All roots, in order of birth."""
+        return (self.node_at(int(row)) for row in self.child_rows(None))
+
+    def children(self, node_id: str) -> Iterator[Node]:
+        """A node's children, in order of birth."""
+        return (self.node_at(int(row)) for row in self.child_rows(self.row(node_id)))
+
+    def counts(self, node_id: str) -> Counts:
+        """How often a node was of use."""
+        return self.counts_at(self.row(node_id))
+
+    def counts_at(self, row: int) -> Counts:
+        """How often the node at `row` was of use."""
+        return Counts(*(int(value) for value in self.snapshot.counters[self.birth[row]]))

@@ -1,0 +1,83 @@
+"""Small banks with random vectors, and everything they hold as comparable data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.manifest import Manifest
+from deltamem_tui.bank.node import TREES, Label, Node, Origin, Payload, TreeName, born
+
+DIMENSIONS = 8
+
+
+def manifest(name: str = "test", dimensions: int = DIMENSIONS) -> Manifest:
+    return Manifest(name=name, embedder={"model": "test", "dimensions": dimensions})
+
+
+def vector(seed: int, dimensions: int = DIMENSIONS) -> NDArray[np.float32]:
+    row = np.random.default_rng(seed).normal(size=dimensions)
+    return (row / np.linalg.norm(row)).astype(np.float32)
+
+
+def node(
+    text: str, parent: Node | None = None, label: Label = "success", tree: TreeName = "task"
+) -> Node:
+    return born(
+        tree, parent, label, Payload(f"when {text}", f"how {text}"), Origin(f"episode {text}")
+    )
+
+
+def learn_one(bank: Bank, number: int) -> None:
+    """One commit as an episode makes it: a node in each tree, counts, the episode's state."""
+    with bank.writing() as batch:
+        for tree in TREES:
+            rows = bank.tree(tree).rows
+            parent = bank.tree(tree).node_at(int(rows[number % len(rows)])) if number % 3 else None
+            new = node(str(number), parent, "failure" if number % 4 == 0 else "success", tree)
+            batch.add_node(tree, new, vector(number))
+            if parent is not None:
+                batch.count(tree, parent.id, hits=1, recalls=1, successes=number % 2)
+        record = {"id": f"{number:016x}", "number": number}
+        batch.put_episode(record)
+        batch.set_state(str(record["id"]), EpisodeState.LEARNT)
+        batch.log("learn", {"number": number})
+
+
+def mark_first(bank: Bank) -> None:
+    """One commit that gives a known node a new line."""
+    with bank.writing() as batch:
+        first = next(iter(bank.tree("task")))
+        batch.revise_node("task", replace(first, consolidated=True))
+        batch.log("mark")
+
+
+def contents(bank: Bank) -> dict[str, Any]:
+    """Everything a bank holds, as data that can be compared."""
+    trees = {
+        name: [
+            (each, tree.counts(each.id), tree.embeddings[tree.row(each.id)].tobytes())
+            for each in tree
+        ]
+        for name, tree in bank.trees.items()
+    }
+    episodes = [
+        (each, bank.episodes.state(each), bank.episodes.record(each))
+        for each in bank.episodes.ids()
+    ]
+    return {**trees, "episodes": episodes}
+
+
+def file_bytes(folder: Path) -> dict[str, bytes]:
+    """The bytes of every file but those that carry a clock."""
+    return {
+        path.name: path.read_bytes()
+        for path in sorted(folder.iterdir())
+        if path.name not in {"journal.jsonl", ".lock"}
+    }
