@@ -1,0 +1,108 @@
+"""The context: two chains as the text that goes into an agent's prompt.
+
+Memory is handed over as past experience behind a fence, labelled entry by entry, with a
+header that explains how to read it. What a bank says is data: it cannot close the fence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from deltamem_tui import paths
+from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.text import clean
+
+FENCE = "past_experience"
+HEADER_NAME = "memory_header.md"
+
+_FENCE_IN_TEXT = re.compile(rf"<(?=\s*/?\s*{FENCE})", re.IGNORECASE)
+_HEADER_LIMIT = 100_000
+
+_NOUNS: dict[TreeName, str] = {"task": "skill", "env": "knowledge"}
+_FIELDS: dict[TreeName, tuple[str, str, str]] = {
+    "task": ("When", "How", "Done when"),
+    "env": ("Where", "What", "Done when"),
+}
+
+
+def compose(domain: str, task_chain: Sequence[Node], env_chain: Sequence[Node]) -> str:
+    """The text for an agent's prompt; empty if there is nothing to say.
+
+    Args:
+        domain: The bank's domain; picks the header.
+        task_chain: Root → match of the task tree, or nothing.
+        env_chain: Root → match of the env tree, or nothing.
+
+    Raises:
+        ConfigurationError: The domain's header cannot be read.
+    """
+    entries = [*chain_entries("task", task_chain), *chain_entries("env", env_chain)]
+    if not entries:
+        return ""
+    return "\n\n".join([f"<{FENCE}>", header(domain), *entries, f"</{FENCE}>"])
+
+
+def chain_entries(tree: TreeName, chain: Sequence[Node]) -> list[str]:
+    """One chain, an entry a node: the base payload, then each delta in order."""
+    return [_entry(tree, number, node) for number, node in enumerate(chain)]
+
+
+def entry_title(tree: TreeName, number: int, node: Node) -> str:
+    """What an entry is called: `Base skill`, `Knowledge delta 2`, with a warning on failures."""
+    noun = _NOUNS[tree]
+    title = f"{noun.capitalize()} delta {number}" if number else f"Base {noun}"
+    if node.label == "failure" and tree == "task":
+        return f"{title} (WARNING: this failed, never carry it out)"
+    return title
+
+
+def _entry(tree: TreeName, number: int, node: Node) -> str:
+    payload = node.payload
+    texts = (
+        payload.activation_condition,
+        payload.execution_procedure,
+        payload.termination_condition,
+    )
+    lines = [f"### {entry_title(tree, number, node)}"]
+    for field, text in zip(_FIELDS[tree], texts, strict=True):
+        if text:
+            separator = "\n" if "\n" in text else " "
+            lines.append(f"{field}:{separator}{fenced(text)}")
+    return "\n".join(lines)
+
+
+def fenced(text: str) -> str:
+    """Clean `text`, so that it can neither act on a terminal nor close the fence."""
+    return _FENCE_IN_TEXT.sub("‹", clean(text)).strip()
+
+
+def header(domain: str) -> str:
+    """How to read the memory, in the words of the domain, else in general ones.
+
+    Raises:
+        ConfigurationError: There is no header, or it cannot be read.
+    """
+    folders = paths.prompt_folders()
+    for name in (domain, "generic"):
+        for folder in folders:
+            path = folder / name / HEADER_NAME
+            if path.parent.parent == folder and path.is_file():
+                return _read(path, path.stat().st_mtime_ns)
+    raise ConfigurationError(
+        "there is no memory header", source=HEADER_NAME, hint="reinstall the package"
+    )
+
+
+@cache
+def _read(path: Path, _modified: int) -> str:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"cannot be read: {error}", source=str(path)) from error
+    if len(text) > _HEADER_LIMIT:
+        raise ConfigurationError(f"longer than {_HEADER_LIMIT:,} characters", source=str(path))
+    return fenced(text)

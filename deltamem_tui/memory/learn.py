@@ -1,0 +1,362 @@
+"""Learning: one episode in, a root, a residual or nothing out (DeltaMem, equations 4 and 5).
+
+For each tree: recall, extract, write or skip, count, and fuse a chain that was hit often
+enough. All of it is decided on what the bank shows, without the lock, because an extractor
+may take minutes. Then it is committed together; if another writer came in between, it is
+decided again on what the bank shows then, and no extraction is repeated whose chain is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.batch import Batch
+from deltamem_tui.bank.codec import TEXT_LIMIT
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.node import TREES, Label, Node, Origin, Payload, TreeName, born
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
+from deltamem_tui.memory.extraction import Extraction, Extractor
+from deltamem_tui.memory.parameters import TreeParameters, from_record
+from deltamem_tui.memory.recall import TreeRecall, embedder_of, recall_tree, weighting_of
+from deltamem_tui.text import clean
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.native import to_record
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Decision = Literal["root", "residual", "skip", "unasked"]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeLesson:
+    """What an episode taught one tree.
+
+    Attributes:
+        tree: `task` or `env`.
+        decision: A new `root` or `residual`, a `skip` because the chain covers the episode,
+            or `unasked` because the tree is switched off or the episode has no question for it.
+        reason: Why, in one line.
+        node: The new node, if one was written.
+        match: Id of the match, if there was one.
+        score: The match's score, or the best score if nothing matched.
+        consolidated: The new root that the match's chain was fused into, if it was.
+    """
+
+    tree: TreeName
+    decision: Decision
+    reason: str
+    node: Node | None = None
+    match: str | None = None
+    score: float | None = None
+    consolidated: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What an episode taught a bank.
+
+    Attributes:
+        trajectory: The episode's id.
+        new: Whether the bank had not learnt it before; if it had, nothing was written.
+        trees: Per tree, what it was taught; empty if the episode was not new.
+    """
+
+    trajectory: str
+    new: bool
+    trees: Mapping[TreeName, TreeLesson]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What shall be written to one tree, with the vectors it takes."""
+
+    lesson: TreeLesson
+    chain: tuple[Node, ...] = ()
+    vector: NDArray[np.float32] | None = None
+    fused_vector: NDArray[np.float32] | None = None
+
+
+def learn(
+    bank: Bank,
+    trajectory: Trajectory,
+    extractor: Extractor | None = None,
+    *,
+    embedder: Embedder | None = None,
+) -> Lesson:
+    """Learn from one episode. It is written whole or not at all.
+
+    Args:
+        bank: The bank; its handle shows the new state afterwards.
+        trajectory: An episode whose outcome is known. It is added to the bank's episodes if
+            it is not among them.
+        extractor: What distils the episode; the rules if not given.
+        embedder: The bank's embedder; loaded if not given.
+
+    Raises:
+        OutcomeUnknownError: Nobody said how the episode ended.
+        ExtractionError: Nothing could be made of it.
+        BankFrozenError: The bank is frozen.
+        StorageError: The disk refused; the bank is as it was.
+    """
+    if not trajectory.outcome.known:
+        raise OutcomeUnknownError(
+            f"episode {trajectory.id} has no outcome",
+            hint="import it again with `--outcome success`, `failure` or a FILE",
+        )
+    planner = _Planner(bank, trajectory, extractor or _rules(), embedder_of(bank, embedder))
+    while True:
+        bank.refresh()
+        if bank.episodes.state(trajectory.id) == EpisodeState.LEARNT:
+            return Lesson(trajectory.id, new=False, trees={})
+        decided_on = bank.commit.sequence
+        plans = planner.plan()
+        with bank.writing() as batch:
+            if bank.commit.sequence == decided_on:
+                return _write(batch, bank, trajectory, plans)
+
+
+def _rules() -> Extractor:
+    from deltamem_tui.memory.rules import RulesExtractor
+
+    return RulesExtractor()
+
+
+class _Planner:
+    """Decides what an episode teaches a bank as it stands, asking for each extraction once."""
+
+    def __init__(
+        self, bank: Bank, trajectory: Trajectory, extractor: Extractor, embedder: Embedder
+    ) -> None:
+        self._bank = bank
+        self._trajectory = trajectory
+        self._extractor = extractor
+        self._embedder = embedder
+        self._questions = {"task": trajectory.task.strip(), "env": trajectory.environment.strip()}
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._extractions: dict[tuple[str, TreeName, tuple[tuple[str, int], ...]], Extraction] = {}
+
+    def plan(self) -> list[_Plan]:
+        parameters = from_record(self._bank.manifest.parameters)
+        return [self._plan_tree(name, parameters[name]) for name in TREES]
+
+    def _plan_tree(self, name: TreeName, parameters: TreeParameters) -> _Plan:
+        if not parameters.enabled:
+            return _Plan(TreeLesson(name, "unasked", "the tree is switched off"))
+        if not self._questions[name]:
+            return _Plan(TreeLesson(name, "unasked", "the episode says nothing of its environment"))
+        found = recall_tree(
+            self._bank.tree(name),
+            self._questions[name],
+            self._question_vector(name),
+            parameters,
+            weighting_of(self._bank),
+        )
+        extraction = self._extract(name, found.chain)
+        lesson = TreeLesson(
+            tree=name,
+            decision=_decision(found, extraction),
+            reason=extraction.reason,
+            node=self._new_node(name, parameters, found, extraction),
+            match=found.match.node.id if found.match else None,
+            score=found.candidates[0].score if found.candidates else None,
+        )
+        return self._with_fusion(_Plan(lesson, found.chain), parameters)
+
+    def _new_node(
+        self, name: TreeName, parameters: TreeParameters, found: TreeRecall, extraction: Extraction
+    ) -> Node | None:
+        if extraction.payload is None:
+            return None
+        label: Label = "success" if self._trajectory.outcome.success else "failure"
+        origin = self._origin(extraction)
+        parent = parent_of(found.chain, parameters.d_max)
+        return born(name, parent, label, cleaned(extraction.payload), origin)
+
+    def _with_fusion(self, plan: _Plan, parameters: TreeParameters) -> _Plan:
+        """Add the vectors, and the fused root if the chain of the match is due (equation 8)."""
+        lesson = plan.lesson
+        match = plan.chain[-1] if plan.chain else None
+        if match and self._is_due(lesson.tree, match, parameters):
+            lesson = self._fused(lesson, plan.chain)
+        return replace(
+            plan,
+            lesson=lesson,
+            vector=self._passage_vector(lesson.node),
+            fused_vector=self._passage_vector(lesson.consolidated),
+        )
+
+    def _is_due(self, name: TreeName, match: Node, parameters: TreeParameters) -> bool:
+        hits = self._bank.tree(name).counts(match.id).hits + bool(self._trajectory.outcome.success)
+        return is_due(match, hits, parameters)
+
+    def _fused(self, lesson: TreeLesson, chain: tuple[Node, ...]) -> TreeLesson:
+        try:
+            extraction = self._fuse(lesson.tree, chain)
+        except ExtractionError as error:
+            return replace(lesson, reason=f"{lesson.reason}; not consolidated: {error}")
+        if extraction.payload is None:
+            return replace(lesson, reason=f"{lesson.reason}; not consolidated: {extraction.reason}")
+        return replace(
+            lesson,
+            consolidated=fused_root(lesson.tree, chain, extraction, self._origin(extraction)),
+        )
+
+    def _extract(self, name: TreeName, chain: tuple[Node, ...]) -> Extraction:
+        key = ("extract", name, _key(chain))
+        if key not in self._extractions:
+            self._extractions[key] = self._extractor.extract(name, self._trajectory, chain)
+        return self._extractions[key]
+
+    def _fuse(self, name: TreeName, chain: tuple[Node, ...]) -> Extraction:
+        key = ("fuse", name, _key(chain))
+        if key not in self._extractions:
+            self._extractions[key] = self._extractor.fuse(name, chain)
+        return self._extractions[key]
+
+    def _origin(self, extraction: Extraction) -> Origin:
+        return Origin(
+            trajectory=self._trajectory.id,
+            outcome_source=self._trajectory.outcome.source,
+            extractor=self._extractor.name,
+            model=extraction.model,
+            prompt=extraction.prompt,
+        )
+
+    def _question_vector(self, name: TreeName) -> NDArray[np.float32]:
+        key = f"question {name}"
+        if key not in self._vectors:
+            self._vectors[key] = self._embedder.embed_queries([self._questions[name]])[0]
+        return self._vectors[key]
+
+    def _passage_vector(self, node: Node | None) -> NDArray[np.float32] | None:
+        if node is None:
+            return None
+        text = node.payload.activation_condition
+        key = f"passage {text}"
+        if key not in self._vectors:
+            self._vectors[key] = self._embedder.embed_passages([text])[0]
+        return self._vectors[key]
+
+
+def _key(chain: Sequence[Node]) -> tuple[tuple[str, int], ...]:
+    return tuple((node.id, node.revision) for node in chain)
+
+
+def _decision(found: TreeRecall, extraction: Extraction) -> Decision:
+    if extraction.payload is None:
+        return "skip"
+    return "residual" if found.match else "root"
+
+
+def parent_of(chain: Sequence[Node], d_max: int) -> Node | None:
+    """Where a new node goes (equation 5).
+
+    Args:
+        chain: Root → match, or nothing: then the new node is a root.
+        d_max: The deepest level of the tree.
+
+    Returns:
+        The match if the new node may be below it; else the node of the chain above the
+        deepest level, so that the new node becomes the match's sibling; None for a root.
+    """
+    return chain[min(len(chain), d_max - 1) - 1] if chain else None
+
+
+def is_due(node: Node, hits: int, parameters: TreeParameters) -> bool:
+    """Whether a residual's chain shall be fused: c(v) ≥ K_cons, once (equation 8)."""
+    return (
+        parameters.k_cons is not None
+        and node.kind == "residual"
+        and not node.consolidated
+        and hits >= parameters.k_cons
+    )
+
+
+def fused_root(
+    name: TreeName, chain: Sequence[Node], extraction: Extraction, origin: Origin
+) -> Node:
+    """The new root of a fused chain. It is a failure only if the whole chain is.
+
+    Raises:
+        ExtractionError: The extractor gave nothing to write.
+    """
+    if extraction.payload is None:
+        raise ExtractionError(f"nothing was fused: {extraction.reason}")
+    label: Label = "failure" if all(node.label == "failure" for node in chain) else "success"
+    sources = tuple(node.id for node in chain)
+    return born(name, None, label, cleaned(extraction.payload), replace(origin, nodes=sources))
+
+
+def cleaned(payload: Payload) -> Payload:
+    """The payload without control characters and outer white space.
+
+    Raises:
+        ExtractionError: It says nothing, or far too much.
+    """
+    fields = (
+        payload.activation_condition,
+        payload.execution_procedure,
+        payload.termination_condition,
+    )
+    condition, procedure, termination = (clean(text).strip() for text in fields)
+    if not condition or not procedure:
+        raise ExtractionError("the payload has no activation condition or no procedure")
+    if max(len(condition), len(procedure), len(termination)) > TEXT_LIMIT:
+        raise ExtractionError(f"the payload is longer than {TEXT_LIMIT:,} characters")
+    return Payload(condition, procedure, termination)
+
+
+def _write(batch: Batch, bank: Bank, trajectory: Trajectory, plans: Sequence[_Plan]) -> Lesson:
+    """Put the decisions into one batch: nodes, counts, consolidation, the episode's state."""
+    for plan in plans:
+        _write_tree(batch, trajectory, plan)
+    if bank.episodes.state(trajectory.id) is None:
+        batch.put_episode(to_record(trajectory))
+    batch.set_state(trajectory.id, EpisodeState.LEARNT)
+    lesson = Lesson(
+        trajectory.id, new=True, trees={plan.lesson.tree: plan.lesson for plan in plans}
+    )
+    batch.log("learn", lesson_record(trajectory, lesson))
+    return lesson
+
+
+def _write_tree(batch: Batch, trajectory: Trajectory, plan: _Plan) -> None:
+    lesson, success = plan.lesson, bool(trajectory.outcome.success)
+    if lesson.node is not None and plan.vector is not None:
+        batch.add_node(lesson.tree, lesson.node, plan.vector)
+    for node in plan.chain:
+        hit = success and node is plan.chain[-1]
+        batch.count(lesson.tree, node.id, hits=hit, recalls=1, successes=success)
+    if lesson.consolidated is not None and plan.fused_vector is not None:
+        batch.add_node(lesson.tree, lesson.consolidated, plan.fused_vector)
+        batch.revise_node(lesson.tree, replace(plan.chain[-1], consolidated=True))
+
+
+def lesson_record(trajectory: Trajectory, lesson: Lesson) -> dict[str, Any]:
+    """What the journal tells of a lesson: every decision and why."""
+    return {
+        "trajectory": trajectory.id,
+        "success": trajectory.outcome.success,
+        "outcome_source": trajectory.outcome.source,
+        "trees": {name: tree_lesson_record(taught) for name, taught in lesson.trees.items()},
+    }
+
+
+def tree_lesson_record(taught: TreeLesson) -> dict[str, Any]:
+    """One tree's decision as data, without what it left empty."""
+    record = {
+        "decision": taught.decision,
+        "reason": taught.reason,
+        "node": taught.node.id if taught.node else None,
+        "parent": taught.node.parent if taught.node else None,
+        "match": taught.match,
+        "score": taught.score,
+        "consolidated": taught.consolidated.id if taught.consolidated else None,
+    }
+    return {key: value for key, value in record.items() if value is not None}

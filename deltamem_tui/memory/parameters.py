@@ -1,0 +1,136 @@
+"""The method's numbers, per tree, with the presets that were published (DeltaMem, settings).
+
+The published thresholds belong to E5-base-v2, whose similarities crowd together near the
+top. Another embedder's similarities mean something else: `calibrate` proposes thresholds
+for it from a bank's own episodes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.errors import ConfigurationError
+
+
+@dataclass(frozen=True, slots=True)
+class TreeParameters:
+    """The numbers of one tree.
+
+    Attributes:
+        tau_base: The least score at which a node is a match (τ_base), in [-1, 1].
+        failure_penalty: Taken off the similarity of failures (ε), at least 0.
+        d_max: The deepest level of the tree (D_max), at least 2: at 1 the sibling rule
+            would hang a residual on the virtual root.
+        k_cons: Successful hits after which a residual's chain is fused (K_cons), at least 1;
+            None never fuses.
+        enabled: Whether the tree is queried and grown at all.
+    """
+
+    tau_base: float
+    failure_penalty: float = 0.05
+    d_max: int = 5
+    k_cons: int | None = 3
+    enabled: bool = True
+
+
+Parameters = Mapping[TreeName, TreeParameters]
+
+PRESETS: Mapping[str, Parameters] = {
+    "alfworld": {
+        "task": TreeParameters(tau_base=0.75, k_cons=5),
+        "env": TreeParameters(tau_base=0.85, k_cons=5),
+    },
+    "scienceworld": {
+        "task": TreeParameters(tau_base=0.82, k_cons=3),
+        "env": TreeParameters(tau_base=0.82, k_cons=3),
+    },
+    "webshop": {
+        "task": TreeParameters(tau_base=0.85, k_cons=3),
+        "env": TreeParameters(tau_base=0.85, k_cons=3),
+    },
+    "generic": {
+        "task": TreeParameters(tau_base=0.82, k_cons=3),
+        "env": TreeParameters(tau_base=0.85, k_cons=3),
+    },
+}
+
+
+def preset(domain: str) -> Parameters:
+    """The preset of a domain; the generic one for a domain that has none."""
+    return PRESETS.get(domain, PRESETS["generic"])
+
+
+def checked(tree: TreeName, parameters: TreeParameters) -> TreeParameters:
+    """The same parameters, if they can be.
+
+    Raises:
+        ConfigurationError: One is outside its range.
+    """
+    rules = (
+        (
+            math.isfinite(parameters.tau_base) and -1 <= parameters.tau_base <= 1,
+            "tau_base is a similarity from -1 to 1",
+        ),
+        (
+            math.isfinite(parameters.failure_penalty) and 0 <= parameters.failure_penalty <= 2,
+            "failure_penalty is a number from 0 to 2",
+        ),
+        (2 <= parameters.d_max <= 1000, "d_max is a depth from 2 to 1000"),
+        (
+            parameters.k_cons is None or parameters.k_cons >= 1,
+            "k_cons is a number of hits from 1, or none",
+        ),
+    )
+    for holds, message in rules:
+        if not holds:
+            raise ConfigurationError(message, source=f"{tree} tree")
+    return parameters
+
+
+def to_record(parameters: Parameters) -> dict[str, dict[str, Any]]:
+    """The parameters as the manifest keeps them."""
+    return {str(tree): asdict(parameters[tree]) for tree in TREES}
+
+
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "tau_base": (int, float),
+    "failure_penalty": (int, float),
+    "d_max": (int,),
+    "k_cons": (int, type(None)),
+    "enabled": (bool,),
+}
+
+
+def from_record(record: Mapping[str, Mapping[str, Any]]) -> Parameters:
+    """The parameters of a manifest.
+
+    Raises:
+        ConfigurationError: One is missing, unknown, of another type or outside its range.
+    """
+    return {tree: _tree_from_record(tree, record.get(tree, {})) for tree in TREES}
+
+
+def _tree_from_record(tree: TreeName, record: Mapping[str, Any]) -> TreeParameters:
+    names = {field.name for field in fields(TreeParameters)}
+    if unknown := sorted(set(record) - names):
+        raise ConfigurationError(f"unknown parameter {unknown[0]!r}", source=f"{tree} tree")
+    if "tau_base" not in record:
+        raise ConfigurationError("the parameter 'tau_base' is missing", source=f"{tree} tree")
+    for name, value in record.items():
+        boolean = isinstance(value, bool)
+        if not isinstance(value, _KINDS[name]) or boolean != (name == "enabled"):
+            raise ConfigurationError(f"{name} cannot be {value!r}", source=f"{tree} tree")
+    return checked(tree, TreeParameters(**record))
+
+
+def changed(parameters: Parameters, tree: TreeName, **changes: Any) -> Parameters:
+    """The same parameters but for some of one tree.
+
+    Raises:
+        ConfigurationError: A new one is outside its range.
+    """
+    return {**parameters, tree: checked(tree, replace(parameters[tree], **changes))}

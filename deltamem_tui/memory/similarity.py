@@ -1,0 +1,178 @@
+"""Similarity of one question to every row of a tree, as fast as the memory can be read.
+
+All rows are scanned with one matrix product in float32. The few rows that could still be
+the best within float32's error are then scored again in float64 and rounded to six
+decimals, so that the result does not depend on how the product was split among threads,
+and equal texts score equally wherever they lie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.errors import BankCorruptError, VectorError
+
+DECIMALS = 6
+_CHUNK_ROWS = 4096
+
+Weighting = Literal["none", "document-frequency"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What is scanned.
+
+    Attributes:
+        vectors: float32 [rows, dimensions], unit length.
+        dead: Rows that are no longer there. bool [rows].
+        failure: Rows that take the failure penalty. bool [rows].
+        birth: The order in which ties are settled. int64 [rows].
+        source: The file they come from, for errors.
+    """
+
+    vectors: NDArray[np.float32]
+    dead: NDArray[np.bool_]
+    failure: NDArray[np.bool_]
+    birth: NDArray[np.int64]
+    source: str
+
+    @classmethod
+    def of_tree(cls, tree: Tree) -> Rows:
+        """The rows of a tree, deleted and outdated ones marked dead."""
+        source = f"{tree.name}.embeddings.npy"
+        return cls(tree.embeddings, tree.dead, tree.failure, tree.birth, source)
+
+    @classmethod
+    def of_vectors(cls, vectors: NDArray[np.float32]) -> Rows:
+        """Rows that are all alive, and no failures."""
+        none = np.zeros(len(vectors), dtype=np.bool_)
+        return cls(vectors, none, none, np.arange(len(vectors), dtype=np.int64), "vectors")
+
+
+class Scan:
+    """Rows made ready to be compared with questions.
+
+    Attributes:
+        rows: The rows.
+        weighting: `none` for the cosine of the rows as they are; `document-frequency` to
+            weight each dimension by the square root of the number of living rows that hold
+            it. In agents' tasks the frequent words are the skill and the rare ones its
+            objects, so this is the reverse of an inverse document frequency.
+    """
+
+    def __init__(self, rows: Rows, weighting: Weighting = "none") -> None:
+        self.rows = rows
+        self.weighting = weighting
+        self._vectors = rows.vectors
+        self._frequency: NDArray[np.float64] | None = None
+        self._norms: NDArray[np.float32] | None = None
+        if weighting == "document-frequency":
+            self._frequency, self._norms = _document_frequency(rows)
+        self._dead = np.flatnonzero(rows.dead)
+        self._living = len(rows.dead) - len(self._dead)
+        self._window = 4 * float(np.finfo(np.float32).eps) * max(self._vectors.shape[1], 1)
+
+    def best(
+        self, query: NDArray[np.float32], penalty: float, count: int = 1
+    ) -> list[tuple[int, float, float]]:
+        """The rows that score best: s(v) = cos(e_q, e_v) − ε·[label_v is FAILURE] (equation 6).
+
+        Args:
+            query: The question's vector, float32 [dimensions], unit length.
+            penalty: ε.
+            count: The most rows to return.
+
+        Returns:
+            (row, similarity, score) with the best score first; ties go to the node born first.
+
+        Raises:
+            BankCorruptError: A row is not finite.
+            VectorError: The question's vector is of another width or not finite.
+        """
+        if not self._living:
+            return []
+        rows = self._candidates(self.scores(query, penalty), count)
+        similarities = self._exact(rows, query)
+        penalties = penalty * self.rows.failure[rows].astype(np.float64)
+        scores = np.round(similarities - penalties, DECIMALS)
+        order = np.lexsort((self.rows.birth[rows], -scores))[:count]
+        return [(int(rows[i]), float(similarities[i]), float(scores[i])) for i in order]
+
+    def scores(self, query: NDArray[np.float32], penalty: float) -> NDArray[np.float32]:
+        """All rows' scores, float32 [rows]; dead rows score −∞.
+
+        Raises:
+            VectorError: The question's vector is of another width or not finite.
+        """
+        if query.shape != self._vectors.shape[1:] or not np.isfinite(query).all():
+            raise VectorError(
+                f"a question of shape {query.shape} for rows of {self._vectors.shape[1:]}",
+                hint="use the embedder that the bank was made with",
+            )
+        if self._frequency is None or self._norms is None:
+            scores: NDArray[np.float32] = self._vectors @ query
+        else:
+            weighted = (self._frequency * query).astype(np.float32)
+            norm = float(np.sqrt(np.dot(self._frequency, query.astype(np.float64) ** 2)))
+            scores = (self._vectors @ weighted) / (self._norms * np.float32(norm or 1.0))
+        if penalty:
+            scores -= np.float32(penalty) * self.rows.failure
+        scores[self._dead] = -np.inf
+        return scores
+
+    def _candidates(self, scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+        """The rows that may be among the `count` best, despite float32's error."""
+        count = min(count, self._living)
+        best = scores.max() if count == 1 else np.partition(scores, -count)[-count]
+        if np.isnan(best) or np.isnan(scores.max()):
+            row = int(np.flatnonzero(np.isnan(scores))[0])
+            raise BankCorruptError(
+                "a vector is not finite",
+                source=self.rows.source,
+                position=f"row {row}",
+                hint="restore the file from a copy of the bank",
+            )
+        return np.flatnonzero(scores >= best - self._window)
+
+    def _exact(self, rows: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The rows' cosines in float64, rounded."""
+        question = query.astype(np.float64)
+        parts = [
+            self._exact_chunk(self._vectors[rows[start : start + _CHUNK_ROWS]], question)
+            for start in range(0, len(rows), _CHUNK_ROWS)
+        ]
+        return np.concatenate(parts).round(DECIMALS)
+
+    def _exact_chunk(
+        self, rows: NDArray[np.float32], question: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        exact = rows.astype(np.float64)
+        weight = np.ones(len(question)) if self._frequency is None else self._frequency
+        products = np.einsum("ij,j->i", exact, weight * question)
+        norms = np.einsum("ij,j->i", exact * exact, weight) * np.dot(weight, question * question)
+        cosines: NDArray[np.float64] = np.zeros_like(products)
+        np.divide(products, np.sqrt(norms), out=cosines, where=norms > 0)
+        return cosines
+
+
+def _document_frequency(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+    """How many living rows hold each dimension, and each row's length under that weight.
+
+    Returns:
+        float64 [dimensions], and float32 [rows] where a row without length counts as 1.
+    """
+    chunks = [slice(start, start + _CHUNK_ROWS) for start in range(0, len(rows.dead), _CHUNK_ROWS)]
+    frequency = np.zeros(rows.vectors.shape[1], dtype=np.float64)
+    for chunk in chunks:
+        frequency += np.count_nonzero(rows.vectors[chunk][~rows.dead[chunk]], axis=0)
+    weight = frequency.astype(np.float32)
+    norms = np.empty(len(rows.dead), dtype=np.float32)
+    for chunk in chunks:
+        norms[chunk] = np.sqrt(rows.vectors[chunk] ** 2 @ weight)
+    norms[norms == 0] = 1.0
+    return frequency, norms

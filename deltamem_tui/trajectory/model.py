@@ -1,0 +1,121 @@
+"""What an agent did: the normal form that every log is read into.
+
+A trajectory is one episode: a task, the environment it was met in, the ordered
+steps, and the outcome with its provenance. Its id is a digest of task, environment
+and steps, so reading the same episode twice gives the same id, whatever file it
+came from and whatever its outcome turns out to be.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import orjson
+
+OutcomeSource = Literal["stated", "user", "judge", "unknown"]
+OUTCOME_SOURCES: tuple[OutcomeSource, ...] = ("stated", "user", "judge", "unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing the agent did and what came back.
+
+    Attributes:
+        action: What was done, as the agent wrote it.
+        observation: What the environment answered; empty if it said nothing.
+        thought: What the agent thought before; empty if it did not say.
+        reward: What the environment paid for this step, if the log has it.
+    """
+
+    action: str
+    observation: str = ""
+    thought: str = ""
+    reward: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an episode ended, and who says so. It is never guessed from prose.
+
+    Attributes:
+        success: Whether the task was solved; None if nobody said.
+        reward: The share of the task that was solved, in [0, 1]; None if not known.
+        source: `stated` by the log itself, given by a `user`, a `judge` model, or `unknown`.
+        reason: Why, where the source gave a reason.
+    """
+
+    success: bool | None = None
+    reward: float | None = None
+    source: OutcomeSource = "unknown"
+    reason: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether the episode can be learnt from."""
+        return self.success is not None
+
+
+@dataclass(frozen=True, slots=True)
+class LogSource:
+    """Where an episode was read.
+
+    Attributes:
+        file: The log's file name, without the folders of the machine it was read on.
+        position: Where the record begins, as a person would look it up (`line 3`, `record 7`).
+        format: The name of the reader that read it.
+    """
+
+    file: str = ""
+    position: str = ""
+    format: str = "native"
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """One episode in the normal form.
+
+    Attributes:
+        task: The goal, as the agent was told it.
+        environment: What describes the scene: the environment part of the instruction or
+            the first observation, without the goal. May be empty.
+        steps: The steps in order.
+        outcome: How it ended and who says so.
+        source: Where it was read.
+        domain: The kind of environment (`alfworld`, `scienceworld`, `webshop`, …); empty if unknown.
+        agent: The model that acted, if the log names it.
+        metadata: Other facts of the log worth keeping (task type, trial, external id), as text.
+    """
+
+    task: str
+    environment: str = ""
+    steps: tuple[Step, ...] = ()
+    outcome: Outcome = Outcome()
+    source: LogSource = LogSource()
+    domain: str = ""
+    agent: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """16 hexadecimal digits: a digest of task, environment and steps."""
+        identity = [
+            self.task,
+            self.environment,
+            [[step.thought, step.action, step.observation, step.reward] for step in self.steps],
+        ]
+        return hashlib.sha256(orjson.dumps(identity)).hexdigest()[:16]
+
+    def with_outcome(self, outcome: Outcome) -> Trajectory:
+        """The same episode with another outcome."""
+        return replace(self, outcome=outcome)
+
+    @property
+    def text(self) -> str:
+        """The whole episode as text; its length is what memory is compared against."""
+        parts = [self.task, self.environment]
+        for step in self.steps:
+            parts += [step.thought, step.action, step.observation]
+        return "\n".join(part for part in parts if part)

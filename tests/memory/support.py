@@ -1,0 +1,105 @@
+"""Banks grown from plain descriptions, and an embedder whose vectors a test chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.manifest import Manifest
+from deltamem_tui.bank.node import Node, Payload, TreeName
+from deltamem_tui.embedding.fingerprint import fingerprint
+from deltamem_tui.embedding.protocol import EmbedderCard
+from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory.extraction import Extraction
+from deltamem_tui.memory.parameters import Parameters, TreeParameters, to_record
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+
+DIMENSIONS = 3
+
+
+def unit(values: Sequence[float]) -> NDArray[np.float32]:
+    row = np.asarray(values, dtype=np.float64)
+    return (row / np.linalg.norm(row)).astype(np.float32)
+
+
+CARD = EmbedderCard(model="chosen", dimensions=DIMENSIONS, fingerprint=fingerprint(unit([1, 2, 3])))
+
+
+@dataclass(frozen=True)
+class ChosenEmbedder:
+    """Text `"x y z"` has the direction (x, y, z); so a test decides every similarity."""
+
+    card: EmbedderCard = CARD
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.stack(
+            [unit([float(word) for word in text.split()[:DIMENSIONS]]) for text in texts]
+        )
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self.embed_passages(texts)
+
+
+@dataclass
+class EchoExtractor:
+    """Says back the episode's question; skips where the first action is `skip`."""
+
+    name: str = "rules"
+    fusible: bool = True
+    asked: list[tuple[TreeName, tuple[str, ...]]] = field(default_factory=list)
+
+    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+        self.asked.append((tree, tuple(node.id for node in chain)))
+        if trajectory.steps[0].action == "skip" and chain:
+            return Extraction(None, "covered")
+        question = trajectory.task if tree == "task" else trajectory.environment
+        return Extraction(Payload(question, trajectory.steps[0].action), "new")
+
+    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+        if not self.fusible:
+            raise ExtractionError("no fusion today")
+        last = chain[-1].payload
+        return Extraction(Payload(last.activation_condition, f"fused {len(chain)}"), "fused")
+
+
+def episode(
+    task: Sequence[float],
+    environment: Sequence[float] = (),
+    *,
+    success: bool | None = True,
+    action: str = "act",
+) -> Trajectory:
+    return Trajectory(
+        task=" ".join(map(str, task)),
+        environment=" ".join(map(str, environment)),
+        steps=(Step(action, "done"),),
+        outcome=Outcome(success=success, source="unknown" if success is None else "stated"),
+    )
+
+
+def parameters(
+    tau_base: float = 0.8,
+    failure_penalty: float = 0.05,
+    d_max: int = 5,
+    k_cons: int | None = None,
+    *,
+    env: bool = True,
+) -> Parameters:
+    task = TreeParameters(tau_base, failure_penalty, d_max, k_cons)
+    return {"task": task, "env": TreeParameters(tau_base, failure_penalty, d_max, k_cons, env)}
+
+
+def new_bank(path: Path, numbers: Parameters | None = None) -> Bank:
+    return Bank.create(
+        path,
+        Manifest(
+            name=path.name,
+            embedder=asdict(CARD),
+            parameters=to_record(numbers or parameters()),
+        ),
+    )
