@@ -1,0 +1,1 @@
+"""What an agent did: the normal form of an episode, and the readers that bring logs into it."""

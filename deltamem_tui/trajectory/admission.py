@@ -1,0 +1,95 @@
+"""The gate that every episode passes on its way in: cleaned, complete, and of a bearable size.
+
+Readers build trajectories as freely as their formats allow; what always holds of an
+episode is seen to here, once, so that no reader can forget it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.text import clean
+from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
+from deltamem_tui.trajectory.model import Trajectory
+
+
+def admitted(trajectory: Trajectory, limits: Limits = DEFAULT_LIMITS) -> Trajectory:
+    """The episode with all its text clean, if it is one that can be learnt from.
+
+    A clean and valid trajectory comes back equal.
+
+    Raises:
+        RecordError: No task, no step, a step without an action, a text over the limit, or a
+            reward that is not a number of its range.
+    """
+    _check(trajectory)
+    if _is_presentable(trajectory, limits):
+        return trajectory
+    presentable = _cleaned(trajectory, limits)
+    _check(presentable)  # what consisted of control characters only is empty now
+    return presentable
+
+
+def _check(trajectory: Trajectory) -> None:
+    if not trajectory.task.strip():
+        raise RecordError("the episode has no task")
+    if not trajectory.steps:
+        raise RecordError("the episode has no steps")
+    for index, step in enumerate(trajectory.steps, 1):
+        if not step.action.strip():
+            raise RecordError(f"step {index} has no action")
+        if step.reward is not None and not math.isfinite(step.reward):
+            raise RecordError(f"the reward of step {index} is not a finite number")
+    reward = trajectory.outcome.reward
+    # The comparison is false for NaN too.
+    if reward is not None and not 0.0 <= reward <= 1.0:
+        raise RecordError(f"a reward of {reward:g}, which is not between 0 and 1")
+
+
+def _is_presentable(trajectory: Trajectory, limits: Limits) -> bool:
+    """Whether nothing has to be cleaned or measured, told from all the text at once.
+
+    Almost every episode passes here, ten times faster than field by field.
+    """
+    others = (trajectory.domain, trajectory.agent, trajectory.outcome.reason)
+    whole = "\n".join(
+        [trajectory.text, *others, *trajectory.metadata, *trajectory.metadata.values()]
+    )
+    return len(whole) <= limits.field_characters and clean(whole) == whole
+
+
+def _cleaned(trajectory: Trajectory, limits: Limits) -> Trajectory:
+    outcome = trajectory.outcome
+    return replace(
+        trajectory,
+        task=_text(trajectory.task, "task", limits),
+        environment=_text(trajectory.environment, "environment", limits),
+        steps=tuple(
+            replace(
+                step,
+                action=_text(step.action, f"action of step {index}", limits),
+                observation=_text(step.observation, f"observation of step {index}", limits),
+                thought=_text(step.thought, f"thought of step {index}", limits),
+            )
+            for index, step in enumerate(trajectory.steps, 1)
+        ),
+        outcome=replace(outcome, reason=_text(outcome.reason, "reason of the outcome", limits)),
+        domain=_text(trajectory.domain, "domain", limits),
+        agent=_text(trajectory.agent, "agent", limits),
+        metadata={
+            clean(key): _text(value, f"metadata {key}", limits)
+            for key, value in trajectory.metadata.items()
+        },
+    )
+
+
+def _text(text: str, name: str, limits: Limits) -> str:
+    if len(text) > limits.field_characters:
+        raise RecordError(
+            f"the {clean(name)} has {len(text):,} characters, "
+            f"more than the {limits.field_characters:,} allowed",
+            hint="cut it in the log",
+        )
+    return clean(text)

@@ -1,0 +1,201 @@
+"""JSON as it is found: values cut out of a stream without parsing, then parsed one at a time."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import orjson
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.logs.limits import Limits, human_size
+
+_OUTSIDE_STRING = re.compile(rb'["{}\[\]]')
+_OPENING = re.compile(rb"[{\[]")
+_INSIDE_STRING = re.compile(rb'\\.|"', re.DOTALL)
+_BETWEEN_VALUES = b" \t\r\n,"
+_SHOWN_JUNK = 60
+
+
+def parse_json(data: bytes) -> object:
+    """Parse one JSON value, as leniently as its meaning stays beyond doubt.
+
+    Python writes NaN, lone surrogates and raw control characters, which strict JSON
+    forbids; those are taken. Anything else that is not JSON is refused.
+
+    Raises:
+        RecordError: It is not JSON, not UTF-8, or nested too deep. The position is the
+            reader's to add.
+    """
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        strict_error = error
+    if "depth limit" in strict_error.msg or "Recursion" in strict_error.msg:
+        raise RecordError("JSON nested more than 1,024 deep") from strict_error
+    try:
+        value: object = json.loads(data.decode("utf-8"), strict=False)
+    except UnicodeDecodeError as error:
+        raise RecordError(
+            f"not valid UTF-8 (byte {error.start + 1} of the record)",
+            hint="save the log as UTF-8",
+        ) from error
+    except RecursionError as error:
+        raise RecordError("JSON nested too deep") from error
+    except ValueError as error:
+        raise RecordError(_complaint(data, strict_error)) from error
+    return value
+
+
+def _complaint(data: bytes, error: orjson.JSONDecodeError) -> str:
+    if error.pos >= len(data.rstrip()) - 1:
+        return "JSON that ends in the middle of a value"
+    return f"not JSON: {one_line(error.msg, 120)} (column {error.pos + 1} of the record)"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One piece of a stream of JSON values.
+
+    Attributes:
+        kind: `value` for a whole object or array, `refused` for one that breaks a limit or
+            has no end, `junk` for what lies between values.
+        data: The value's bytes; for junk its first few.
+        reason: Why it was refused, or what the junk is.
+    """
+
+    kind: Literal["value", "refused", "junk"]
+    data: bytes = b""
+    reason: str = ""
+
+
+class ValueCutter:
+    """Cuts chunks of bytes into the objects and arrays they hold, in bounded memory.
+
+    It counts brackets outside strings, nothing more, so it works on values of any layout:
+    indented, one after another, or as the elements of one long array.
+    """
+
+    def __init__(self, limits: Limits, *, in_array: bool) -> None:
+        """Begin at the start of a stream.
+
+        Args:
+            limits: The size and nesting at which a value is refused.
+            in_array: Whether the values are the elements of one array.
+        """
+        self._limits = limits
+        self._base = 1 if in_array else 0
+        self._depth = 0
+        self._in_string = False
+        self._skip_next = False
+        self._begin = 0  # of what is being gathered, in the chunk at hand
+        self._value = bytearray()
+        self._refusal = ""
+        self._junk = bytearray()
+        self._junk_size = 0
+
+    def feed(self, chunk: bytes) -> Iterator[Cut]:
+        """The pieces that end in this chunk."""
+        at = 1 if self._skip_next and chunk else 0
+        self._skip_next = self._skip_next and not chunk
+        self._begin = 0
+        while (found := self._next_token(chunk, at)) is not None:
+            at = found.end()
+            token = found.group()
+            if token == b'"':
+                self._in_string = not self._in_string
+            elif token in (b"{", b"["):
+                yield from self._open(chunk, found.start())
+            elif token in (b"}", b"]"):
+                yield from self._close(chunk, at)
+        self._keep_rest(chunk, at)
+
+    def finish(self) -> Iterator[Cut]:
+        """What is left when the stream has ended."""
+        yield from self._take_junk()
+        if self._depth > self._base:
+            self._refuse("JSON that ends in the middle of a value")
+            yield self._take_value()
+        elif self._depth:
+            yield Cut("junk", reason="the JSON array has no end; the file may be cut short")
+
+    def _next_token(self, chunk: bytes, at: int) -> re.Match[bytes] | None:
+        if self._in_string:
+            return _INSIDE_STRING.search(chunk, at)
+        # Between loose values a quotation mark is prose, not the start of a string.
+        return (_OUTSIDE_STRING if self._depth else _OPENING).search(chunk, at)
+
+    def _open(self, chunk: bytes, bracket: int) -> Iterator[Cut]:
+        self._depth += 1
+        inside = self._depth - self._base
+        if inside <= 1:
+            self._add_junk(chunk[self._begin : bracket])
+            yield from self._take_junk()
+            # The bracket that opens the array itself belongs to no value.
+            self._begin = bracket if inside == 1 else bracket + 1
+        elif inside > self._limits.nesting:
+            self._refuse(f"JSON nested more than {self._limits.nesting:,} deep")
+
+    def _close(self, chunk: bytes, end: int) -> Iterator[Cut]:
+        self._depth -= 1
+        if self._depth == self._base:
+            self._add_value(chunk[self._begin : end])
+            self._begin = end
+            yield self._take_value()
+        elif self._depth < self._base:
+            self._add_junk(chunk[self._begin : end - 1])
+            self._begin = end
+
+    def _keep_rest(self, chunk: bytes, at: int) -> None:
+        if self._depth > self._base:
+            self._add_value(chunk[self._begin :])
+        else:
+            self._add_junk(chunk[self._begin :])
+        # A backslash at the very end speaks of the next chunk's first byte.
+        lone = self._in_string and at < len(chunk) and chunk.endswith(b"\\")
+        self._skip_next = self._skip_next or lone
+
+    def _add_value(self, part: bytes) -> None:
+        if self._refusal:
+            return
+        if len(self._value) + len(part) > self._limits.record_bytes:
+            self._refuse(f"a record of more than {human_size(self._limits.record_bytes)}")
+        else:
+            self._value += part
+
+    def _refuse(self, reason: str) -> None:
+        self._refusal = self._refusal or reason
+        self._value.clear()
+
+    def _take_value(self) -> Cut:
+        cut = (
+            Cut("refused", reason=self._refusal)
+            if self._refusal
+            else Cut("value", bytes(self._value))
+        )
+        self._refusal = ""
+        self._value.clear()
+        return cut
+
+    def _add_junk(self, part: bytes) -> None:
+        if not self._junk:
+            part = part.lstrip(_BETWEEN_VALUES)
+        self._junk_size += len(part)
+        self._junk += part[: max(_SHOWN_JUNK - len(self._junk), 0)]
+
+    def _take_junk(self) -> Iterator[Cut]:
+        shown = bytes(self._junk).rstrip(_BETWEEN_VALUES)
+        if shown:
+            yield Cut("junk", shown, junk_reason(shown, self._junk_size))
+        self._junk.clear()
+        self._junk_size = 0
+
+
+def junk_reason(data: bytes, size: int) -> str:
+    """How bytes that are no JSON object or array are reported."""
+    shown = one_line(data.decode("utf-8", "replace"), 40)
+    return f"{human_size(size)} that are no JSON object were left out: {shown}"

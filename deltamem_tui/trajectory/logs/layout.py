@@ -1,0 +1,81 @@
+"""How a log is laid out, told from its first bytes and never from its name."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.json_text import parse_json
+
+Layout = Literal["lines", "array", "values", "text", "binary", "empty"]
+
+_SNIFFED_LINES = 20
+_OBJECT_START = re.compile(rb'\s*\{\s*["}]')
+_ARRAY_START = re.compile(rb"\s*\[\s*[\[{\]]")
+# Files that are no text, by their first bytes: what to tell the person who gave one.
+_BINARY_KINDS = (
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\xfd7zXZ", "xz data; unpack it first"),
+    (b"BZh", "bzip2 data; unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "zstandard data; unpack it first"),
+    (b"PAR1", "a Parquet file; export it as JSONL"),
+    (b"SQLite format 3", "an SQLite database; export it as JSONL"),
+    (b"\x80", "perhaps a pickle, and those are never opened; export it as JSONL"),
+)
+
+
+def layout_of(head: bytes) -> Layout:
+    """The layout of a log.
+
+    Args:
+        head: Its beginning, with at least one whole line if it has one.
+    """
+    if not head.strip():
+        return "empty"
+    if b"\x00" in head or head.startswith(tuple(magic for magic, _ in _BINARY_KINDS)):
+        return "binary"
+    lines = [line for line in head.splitlines() if line.strip()][:_SNIFFED_LINES]
+    if begins_array(head):
+        more = len(lines) > 1 and lines[1].lstrip()[:1] in (b"{", b"[")
+        return "lines" if more and _is_container(lines[0]) else "array"
+    if _OBJECT_START.match(head):
+        return "lines" if any(map(_is_container, lines)) else "values"
+    return _layout_after_garbage(lines)
+
+
+def binary_kind(head: bytes) -> str:
+    """What a log that is no text seems to be, and what to do about it."""
+    return next((kind for magic, kind in _BINARY_KINDS if head.startswith(magic)), "binary data")
+
+
+def begins_array(data: bytes) -> bool:
+    """Whether the bytes are the beginning of a JSON array of records."""
+    return _ARRAY_START.match(data) is not None
+
+
+def _layout_after_garbage(lines: list[bytes]) -> Layout:
+    """JSON behind a few strange bytes or lines, or plain text."""
+    for index, line in enumerate(lines):
+        start = line.find(b"{")
+        rest = lines[index + 1 :]
+        if start < 0:
+            continue
+        # The last line may be cut by the end of the head, so how it begins must do.
+        if _is_container(line[start:]) and all(other.startswith(b"{") for other in rest):
+            return "lines"
+        if line.strip() == b"{" and rest and rest[0].lstrip().startswith(b'"'):
+            return "values"
+        return "text"
+    return "text"
+
+
+def _is_container(line: bytes) -> bool:
+    """Whether a line is a whole JSON object or array with something in it."""
+    if line[:1] not in (b"{", b"["):
+        return False
+    try:
+        value = parse_json(line)
+    except RecordError:
+        return False
+    return isinstance(value, dict | list) and bool(value)

@@ -1,0 +1,35 @@
+"""How much of a stranger's file is taken at once, so that no log can exhaust the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Sizes beyond which a log or a part of it is refused.
+
+    Attributes:
+        record_bytes: The longest line, or JSON value, that is held in memory at once.
+        field_characters: The longest single text of an episode (an observation, a thought, …).
+        nesting: How deep JSON values may lie inside one another.
+        expansion: How many times larger than its file a compressed log may become …
+        expansion_free_bytes: … once this many bytes have come out of it.
+    """
+
+    record_bytes: int = 64 * 1024 * 1024
+    field_characters: int = 4_000_000
+    nesting: int = 1000
+    expansion: int = 200
+    expansion_free_bytes: int = 64 * 1024 * 1024
+
+
+DEFAULT_LIMITS = Limits()
+
+
+def human_size(count: int) -> str:
+    """A number of bytes as people write it: `64 MB`, `900 bytes`."""
+    for unit, size in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} bytes"

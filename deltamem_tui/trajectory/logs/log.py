@@ -1,0 +1,263 @@
+"""A log, opened: what it looks like, and its lines or JSON records one at a time.
+
+What a log is, its content says, never its name: `.jsonl` files hold indented JSON,
+`.json` files hold lines, and any of them may be gzip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+from deltamem_tui.errors import RecordError, TrajectoryError
+from deltamem_tui.trajectory.logs.json_text import ValueCutter, junk_reason, parse_json
+from deltamem_tui.trajectory.logs.layout import Layout, begins_array, binary_kind, layout_of
+from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits, human_size
+from deltamem_tui.trajectory.logs.streams import open_utf8
+
+_HEAD_BYTES = 64 * 1024
+_CHUNK = 1 << 20
+_PREVIEW_RECORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One JSON value of a log.
+
+    Attributes:
+        value: The parsed value.
+        position: Where it begins, as a person would look it up (`line 3`, `record 7`).
+    """
+
+    value: object
+    position: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a text log.
+
+    Attributes:
+        number: Counted from 1.
+        text: The line without its line break.
+    """
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a reader sees of a log when asked how sure it is.
+
+    Attributes:
+        layout: How the content is laid out.
+        head: The first 64 KB as text.
+        records: The first few JSON values, if it is JSON; those that do not parse are absent.
+        refusal: The first of those that cannot be read, if there is one.
+    """
+
+    layout: Layout
+    head: str
+    records: tuple[object, ...] = ()
+    refusal: RecordError | None = None
+
+
+@dataclass(frozen=True)
+class Log:
+    """One log, which can be read from its start any number of times.
+
+    Attributes:
+        name: What it is called in reports: a file name, or a path inside the folder given.
+        path: Where its bytes are.
+        limits: What it may hold.
+        keep: Whatever must live as long as the log, such as the copy of standard input.
+    """
+
+    name: str
+    path: Path
+    limits: Limits = DEFAULT_LIMITS
+    keep: object = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """How the content is laid out.
+
+        `lines` (one JSON value a line), `array` (the records are the elements of one array),
+        `values` (indented JSON, one value after another), `text`, `binary` or `empty`.
+
+        Raises:
+            TrajectoryError: The file cannot be opened, or its compression is damaged.
+        """
+        return layout_of(self._read_head())
+
+    def preview(self) -> Preview:
+        """The beginning of the log, for detection.
+
+        Raises:
+            TrajectoryError: The file cannot be opened, or its compression is damaged.
+        """
+        is_json = self.layout in ("lines", "array", "values")
+        first = list(islice(self.records(), _PREVIEW_RECORDS)) if is_json else []
+        records = tuple(item.value for item in first if isinstance(item, Record))
+        refusal = next((item for item in first if isinstance(item, RecordError)), None)
+        head = self._read_head()[:_HEAD_BYTES].decode("utf-8", "replace")
+        return Preview(self.layout, head, records, refusal)
+
+    @property
+    def problem(self) -> str:
+        """Why the log cannot be read at all; empty if it can."""
+        if self.layout == "empty":
+            return "the file is empty"
+        if self.layout == "binary":
+            return f"not a text log but {binary_kind(self._read_head())}"
+        return ""
+
+    def records(self) -> Iterator[Record | RecordError]:
+        """The JSON records in order, each parsed only when it is its turn.
+
+        What cannot be read comes as an error in its place, and the records after it follow.
+        """
+        if self.layout == "lines":
+            return self._line_records()
+        if self.layout in ("array", "values"):
+            return self._cut_records(in_array=self.layout == "array")
+        reason = self.problem or "not JSON"
+        return iter([RecordError(reason, source=self.name)])
+
+    def document(self) -> object:
+        """The whole log as one JSON value.
+
+        Raises:
+            RecordError: It is not one JSON value, or larger than a record may be.
+        """
+        with open_utf8(self.path, self.limits) as stream:
+            data = stream.read(self.limits.record_bytes + 1)
+        if len(data) > self.limits.record_bytes:
+            raise self._too_long(None)
+        return parse_json(data)
+
+    def lines(self) -> Iterator[Line | RecordError]:
+        """The lines of a text log; bytes that are not UTF-8 are replaced and reported."""
+        if self.problem:
+            yield RecordError(self.problem, source=self.name)
+            return
+        for number, data in self._byte_lines():
+            if isinstance(data, RecordError):
+                yield data
+                continue
+            try:
+                yield Line(number, data.decode("utf-8"))
+            except UnicodeDecodeError as error:
+                yield RecordError(
+                    f"byte {error.start + 1} of the line is not valid UTF-8 and was replaced",
+                    source=self.name,
+                    position=f"line {number}",
+                )
+                yield Line(number, data.decode("utf-8", "replace"))
+
+    def _read_head(self) -> bytes:
+        """The first 64 KB, or the whole first line where that is longer."""
+        try:
+            with open_utf8(self.path, self.limits) as stream:
+                head = stream.read(_HEAD_BYTES)
+                if b"\n" not in head:
+                    head += stream.readline(self.limits.record_bytes)
+        except RecordError as error:
+            raise located(error, self.name) from error
+        except OSError as error:
+            reason = f"cannot be read: {error.strerror or error}"
+            raise TrajectoryError(reason, source=self.name) from error
+        return head
+
+    def _byte_lines(self) -> Iterator[tuple[int, bytes | RecordError]]:
+        """Numbered lines without their line break; overlong ones are passed over unread."""
+        most = self.limits.record_bytes
+        number = 0
+        try:
+            with open_utf8(self.path, self.limits) as stream:
+                while data := stream.readline(most + 1):
+                    number += 1
+                    if len(data) > most and not data.endswith(b"\n"):
+                        while (rest := stream.readline(_CHUNK)) and not rest.endswith(b"\n"):
+                            pass
+                        yield number, self._too_long(f"line {number}")
+                    else:
+                        yield number, data.rstrip(b"\r\n")
+        except RecordError as error:
+            yield number + 1, located(error, self.name, f"line {number + 1}")
+        except OSError as error:
+            reason = f"cannot be read on: {error.strerror or error}"
+            yield number + 1, RecordError(reason, source=self.name, position=f"line {number + 1}")
+
+    def _line_records(self) -> Iterator[Record | RecordError]:
+        for number, data in self._byte_lines():
+            position = f"line {number}"
+            if isinstance(data, RecordError):
+                yield data
+            elif data.strip():
+                yield from self._parsed(data, position)
+
+    def _parsed(self, data: bytes, position: str) -> Iterator[Record | RecordError]:
+        """One value, also if other bytes stand before it on its line."""
+        try:
+            yield Record(parse_json(data), position)
+            return
+        except RecordError as error:
+            refusal = located(error, self.name, position)
+        start = data.find(b"{")
+        if start > 0 and not begins_array(data):
+            try:
+                record = Record(parse_json(data[start:]), position)
+            except RecordError:
+                pass
+            else:
+                reason = junk_reason(data[: min(start, 80)], start)
+                yield RecordError(reason, source=self.name, position=position)
+                yield record
+                return
+        yield refusal
+
+    def _cut_records(self, *, in_array: bool) -> Iterator[Record | RecordError]:
+        count = 0
+        cutter = ValueCutter(self.limits, in_array=in_array)
+        try:
+            with open_utf8(self.path, self.limits) as stream:
+                ended = False
+                while not ended:
+                    chunk = stream.read1(_CHUNK)
+                    ended = not chunk
+                    for cut in cutter.finish() if ended else cutter.feed(chunk):
+                        position = f"record {count + 1}"
+                        if cut.kind == "value":
+                            yield from self._parsed(cut.data, position)
+                        else:
+                            where = position if cut.kind == "refused" else f"before {position}"
+                            yield RecordError(cut.reason, source=self.name, position=where)
+                        count += cut.kind != "junk"
+        except RecordError as error:
+            yield located(error, self.name, f"record {count + 1}")
+        except OSError as error:
+            reason = f"cannot be read on: {error.strerror or error}"
+            yield RecordError(reason, source=self.name, position=f"record {count + 1}")
+
+    def _too_long(self, position: str | None) -> RecordError:
+        return RecordError(
+            f"a record of more than {human_size(self.limits.record_bytes)}",
+            source=self.name,
+            position=position,
+            hint="split it, or leave out what no one will read",
+        )
+
+
+def located(error: RecordError, source: str, position: str | None = None) -> RecordError:
+    """The same error with its file and position, where it did not know them."""
+    return RecordError(
+        error.message,
+        source=error.source or source,
+        position=error.position or position,
+        hint=error.hint,
+    )

@@ -1,0 +1,130 @@
+"""From what a person names to the logs meant: files, folders, globs, pipes and standard input."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
+from deltamem_tui.trajectory.logs.log import Log
+
+STDIN = "-"
+# What version control and operating systems leave in folders; never a log.
+_NOT_LOGS = frozenset({".git", ".hg", ".svn", ".DS_Store", "Thumbs.db", "__pycache__"})
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLog:
+    """A log and how it was asked for.
+
+    Attributes:
+        log: The log.
+        named: Whether the person named this very file. One that is no log is then an error
+            of the whole call; found in a folder, it is reported and the others go on.
+    """
+
+    log: Log
+    named: bool
+
+
+def find_logs(paths: Iterable[str | Path], limits: Limits = DEFAULT_LIMITS) -> Iterator[FoundLog]:
+    """All logs that the given paths mean, in a fixed order.
+
+    Args:
+        paths: Files, folders (searched whole), glob patterns, or `-` for standard input.
+        limits: What each log may hold.
+
+    Raises:
+        TrajectoryError: Something named does not exist or cannot be read.
+    """
+    for path in paths:
+        yield from _logs_of(str(path), limits)
+
+
+def _logs_of(name: str, limits: Limits) -> Iterator[FoundLog]:
+    path = Path(name)
+    if name == STDIN:
+        yield FoundLog(_copied(sys.stdin.buffer, "stdin", limits), named=True)
+    elif path.is_dir():
+        for file in _files_below(path):
+            yield FoundLog(Log(_shown(file.relative_to(path)), file, limits), named=False)
+    elif path.is_file():
+        yield FoundLog(Log(_shown(Path(path.name)), path, limits), named=True)
+    elif path.exists():  # a named pipe, such as the shell makes for <(…)
+        try:
+            with path.open("rb") as pipe:
+                yield FoundLog(_copied(pipe, path.name, limits), named=True)
+        except OSError as error:
+            raise TrajectoryError(f"cannot be read: {error.strerror}", source=name) from error
+    else:
+        yield from _matching(name, limits)
+
+
+def _matching(pattern: str, limits: Limits) -> Iterator[FoundLog]:
+    # Path.glob would not take absolute patterns.
+    known = glob.iglob(pattern, recursive=True) if glob.has_magic(pattern) else ()  # noqa: PTH207
+    matches = sorted(known)
+    if not matches:
+        raise TrajectoryError(
+            "no such file or folder",
+            source=one_line(pattern, 200),
+            hint="a path, a folder, a pattern in quotes, or - for standard input",
+        )
+    # Names are told apart by their path below the part of the pattern that is fixed.
+    fixed = _fixed_part(pattern)
+    for match in matches:
+        path = Path(match)
+        files = _files_below(path) if path.is_dir() and "**" not in pattern else [path]
+        for file in files:
+            if file.is_file():
+                yield FoundLog(Log(_shown(_below(file, fixed)), file, limits), named=False)
+
+
+def _fixed_part(pattern: str) -> Path:
+    parts = Path(pattern).parts
+    magic = next(index for index, part in enumerate(parts) if glob.has_magic(part))
+    return Path(*parts[:magic])
+
+
+def _below(file: Path, folder: Path) -> Path:
+    return file.relative_to(folder) if file.is_relative_to(folder) else Path(file.name)
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """The files of a folder and its folders, by name; loops of links are not followed."""
+    for parent, folders, files in os.walk(folder, onerror=_cannot_list):
+        folders[:] = sorted(name for name in folders if name not in _NOT_LOGS)
+        for name in sorted(files):
+            file = Path(parent, name)
+            if name not in _NOT_LOGS and file.is_file():
+                yield file
+
+
+def _cannot_list(error: OSError) -> None:
+    folder = Path(error.filename).name if error.filename else "folder"
+    raise TrajectoryError(f"cannot be listed: {error.strerror}", source=folder) from error
+
+
+def _copied(pipe: IO[bytes], name: str, limits: Limits) -> Log:
+    """A pipe's bytes in a temporary file, since a log is looked at before it is read."""
+    copy = tempfile.NamedTemporaryFile(prefix="deltamem-")  # noqa: SIM115 — lives as long as the log
+    try:
+        shutil.copyfileobj(pipe, copy)
+        copy.flush()
+    except OSError as error:
+        copy.close()
+        raise TrajectoryError(f"cannot be copied: {error.strerror}", source=name) from error
+    return Log(name, Path(copy.name), limits, keep=copy)
+
+
+def _shown(path: Path) -> str:
+    return one_line(path.as_posix(), 400)

@@ -1,0 +1,91 @@
+"""How logs say that an episode went well: many spellings in, one `Outcome` out.
+
+Only values are read here, never prose. A flag or a word gives `success`; a number gives
+`reward`, and `decided` says from which reward on that is a success.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from deltamem_tui.trajectory.model import Outcome
+
+_SUCCESS_WORDS = frozenset(
+    {"true", "yes", "ok", "c", "correct", "pass", "passed", "success", "successful", "succeeded"}
+    | {"resolved", "solved", "won", "win"}
+)
+_FAILURE_WORDS = frozenset(
+    {"false", "no", "i", "n", "incorrect", "fail", "failed", "failure"}
+    | {"unresolved", "unsolved", "lost", "loss"}
+)
+# Inspect's letter for a partly correct answer.
+_HALF_WORDS = frozenset({"p", "partial"})
+# Rewards come from divisions and sums of floats: 0.9999999999 is a one.
+_ROUNDING = 1e-6
+
+
+def number(value: object) -> float | None:
+    """A finite number, also if it is written as text; None for anything else, flags included."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        parsed = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return parsed if math.isfinite(parsed) else None
+
+
+def unit_reward(value: object, best: float = 1.0) -> float | None:
+    """A log's score as a reward in [0, 1].
+
+    Args:
+        value: A number, or a number as text. Below zero, as simulators pay for spoiling
+            a task for good, is zero.
+        best: The score that means that all of the task was solved.
+
+    Returns:
+        None if it is no number, or above `best`: then it is on a scale that nobody named.
+    """
+    score = number(value)
+    if score is None or best <= 0:
+        return None
+    share = score / best
+    if share > 1 + _ROUNDING:
+        return None
+    return min(max(share, 0.0), 1.0)
+
+
+def stated(value: object, *, best: float = 1.0, reason: str = "") -> Outcome:
+    """What a log itself says about how an episode ended.
+
+    Args:
+        value: A flag (True, "true", "C", "resolved", …) or a number (1, "0.75", -100).
+        best: The number that means that all of the task was solved.
+        reason: Why, where the log gives a reason.
+
+    Returns:
+        With `success` for a flag; with only `reward` for a number (see `decided`); of
+        unknown outcome if the value means neither.
+    """
+    if isinstance(value, bool):
+        return Outcome(success=value, source="stated", reason=reason)
+    word = value.strip().lower() if isinstance(value, str) else ""
+    if word in _SUCCESS_WORDS or word in _FAILURE_WORDS:
+        return Outcome(success=word in _SUCCESS_WORDS, source="stated", reason=reason)
+    reward = 0.5 if word in _HALF_WORDS else unit_reward(value, best)
+    if reward is None:
+        return Outcome()
+    return Outcome(reward=reward, source="stated", reason=reason)
+
+
+def decided(outcome: Outcome, success_at: float = 1.0) -> Outcome:
+    """The outcome with its success drawn from its reward, where it has only that.
+
+    Args:
+        outcome: Any outcome; one that states its success is returned as it is.
+        success_at: The reward from which on an episode is a success.
+    """
+    if outcome.success is not None or outcome.reward is None:
+        return outcome
+    return replace(outcome, success=outcome.reward >= success_at - _ROUNDING)

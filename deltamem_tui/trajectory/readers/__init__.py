@@ -1,0 +1,29 @@
+"""Readers: any agent's log in, trajectories out. One module per format.
+
+`read_logs` is the way in; `registry` lists the formats; `native` also writes.
+"""
+
+from deltamem_tui.trajectory.readers.native import from_record, to_line, to_record
+from deltamem_tui.trajectory.readers.reader import Reader, Reading
+from deltamem_tui.trajectory.readers.reading import (
+    Claim,
+    detect,
+    read_log,
+    read_logs,
+    reader_named,
+    readers,
+)
+
+__all__ = [
+    "Claim",
+    "Reader",
+    "Reading",
+    "detect",
+    "from_record",
+    "read_log",
+    "read_logs",
+    "reader_named",
+    "readers",
+    "to_line",
+    "to_record",
+]

@@ -1,0 +1,187 @@
+"""The project's own log: one trajectory a line. Banks keep their episodes in it too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import orjson
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.admission import admitted
+from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.model import (
+    OUTCOME_SOURCES,
+    LogSource,
+    Outcome,
+    Step,
+    Trajectory,
+)
+from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
+from deltamem_tui.trajectory.readers.shapes import as_mapping
+
+_Record = Mapping[str, object]
+_DIGEST = re.compile("[0-9a-f]{16}")
+
+
+def to_record(trajectory: Trajectory) -> dict[str, object]:
+    """A trajectory as a JSON object; what is empty or unknown is left out.
+
+    `id` comes first, for people and `jq`. It is a digest of the rest and is not read back.
+    """
+    outcome, source = trajectory.outcome, trajectory.source
+    record: dict[str, object] = {
+        "id": trajectory.id,
+        "task": trajectory.task,
+        "environment": trajectory.environment,
+        "steps": [_step_record(step) for step in trajectory.steps],
+        "outcome": _without_blanks(
+            success=outcome.success,
+            reward=outcome.reward,
+            source=outcome.source,
+            reason=outcome.reason,
+        ),
+        "source": _without_blanks(file=source.file, position=source.position, format=source.format),
+    }
+    record |= _without_blanks(domain=trajectory.domain, agent=trajectory.agent)
+    if trajectory.metadata:
+        record["metadata"] = dict(trajectory.metadata)
+    return record
+
+
+def to_line(trajectory: Trajectory) -> bytes:
+    """A trajectory as one line of a native log, line break included."""
+    return orjson.dumps(to_record(trajectory), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def from_record(record: object) -> Trajectory:
+    """The trajectory that `to_record` wrote, cleaned and checked.
+
+    Keys of later versions are passed over. An `id` that does not look like a digest
+    is somebody's own name for the episode and is kept as metadata `id`.
+
+    Args:
+        record: A parsed JSON value.
+
+    Raises:
+        RecordError: It is no such record, or not an episode that can be learnt from.
+    """
+    return admitted(_parse(record))
+
+
+def _step_record(step: Step) -> dict[str, object]:
+    record: dict[str, object] = {"thought": step.thought} if step.thought else {}
+    record |= {"action": step.action, "observation": step.observation}
+    if step.reward is not None:
+        record["reward"] = step.reward
+    return record
+
+
+def _without_blanks(**values: object) -> dict[str, object]:
+    return {key: value for key, value in values.items() if value is not None and value != ""}
+
+
+def _parse(record: object) -> Trajectory:
+    if not isinstance(record, dict):
+        raise RecordError("not a JSON object")
+    steps = record.get("steps")
+    if not isinstance(steps, list):
+        raise RecordError("no list under `steps`")
+    return Trajectory(
+        task=_text(record, "task"),
+        environment=_text(record, "environment"),
+        steps=tuple(_step(step, index) for index, step in enumerate(steps, 1)),
+        outcome=_outcome(_object(record, "outcome")),
+        source=_source(_object(record, "source")),
+        domain=_text(record, "domain"),
+        agent=_text(record, "agent"),
+        metadata=_metadata(record),
+    )
+
+
+def _step(value: object, index: int) -> Step:
+    if not isinstance(value, dict):
+        raise RecordError(f"step {index} is not a JSON object")
+    try:
+        return Step(
+            _text(value, "action"),
+            _text(value, "observation"),
+            _text(value, "thought"),
+            _number(value, "reward"),
+        )
+    except RecordError as error:
+        raise RecordError(f"step {index}: {error.message}") from error
+
+
+def _outcome(value: _Record) -> Outcome:
+    success = value.get("success")
+    if success is not None and not isinstance(success, bool):
+        raise RecordError("`outcome.success` is not true, false or null")
+    reward = _number(value, "reward")
+    default = "unknown" if success is None and reward is None else "stated"
+    source = _text(value, "source") or default
+    if source not in OUTCOME_SOURCES:
+        raise RecordError(f"`outcome.source` is none of {', '.join(OUTCOME_SOURCES)}")
+    return Outcome(success, reward, source, _text(value, "reason"))
+
+
+def _source(value: _Record) -> LogSource:
+    return LogSource(
+        _text(value, "file"), _text(value, "position"), _text(value, "format") or READER.name
+    )
+
+
+def _metadata(record: _Record) -> dict[str, str]:
+    values = _object(record, "metadata")
+    metadata = {key: _text(values, key) for key in values}
+    own_id = record.get("id")
+    if isinstance(own_id, str) and own_id and not _DIGEST.fullmatch(own_id):
+        metadata.setdefault("id", own_id)
+    return metadata
+
+
+def _object(record: _Record, key: str) -> _Record:
+    value = record.get(key)
+    if value is not None and not isinstance(value, dict):
+        raise RecordError(f"`{key}` is not a JSON object")
+    return as_mapping(value)
+
+
+def _text(record: _Record, key: str) -> str:
+    value = record.get(key)
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    raise RecordError(f"`{key}` is not text")
+
+
+def _number(record: _Record, key: str) -> float | None:
+    value = record.get(key)
+    if value is None or isinstance(value, float):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    raise RecordError(f"`{key}` is not a number")
+
+
+def _is_native(record: object) -> bool:
+    steps = as_mapping(record).get("steps")
+    first = steps[0] if isinstance(steps, list) and steps else None
+    return isinstance(first, dict) and "action" in first and "task" in as_mapping(record)
+
+
+def _claims(preview: Preview) -> float:
+    return 0.9 * share(preview, lambda record: _is_native(record) and not _is_rollout(record))
+
+
+def _is_rollout(record: object) -> bool:
+    return "task_description" in as_mapping(record)
+
+
+READER = Reader(
+    name="native",
+    description="DeltaMem's own JSONL, one trajectory a line",
+    claims=_claims,
+    read=each_record(_parse),
+)

@@ -1,0 +1,77 @@
+"""What a reader is: a name, a way to tell its own logs, and a way to read them.
+
+A format is one module with one `READER`. It builds trajectories from records and says
+where each began; cleaning, limits, file names, outcomes drawn from rewards and the
+reporting of what failed are the frame's part (see `reading`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Log, Preview, Record, located
+from deltamem_tui.trajectory.model import LogSource, Trajectory
+
+Reading = Trajectory | RecordError
+"""What comes out of a log: an episode, or why a record is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One log format.
+
+    Attributes:
+        name: What `--format` and an episode's source call it.
+        description: One line for people.
+        claims: How sure it is, from 0 (not mine) to 1 (mine beyond doubt), that a log is of
+            this format. It sees the log's beginning and never raises.
+        read: The episodes of a log in order. A record that must be refused comes as a
+            `RecordError` in its place. A `RecordError` it raises ends the log.
+    """
+
+    name: str
+    description: str
+    claims: Callable[[Preview], float]
+    read: Callable[[Log], Iterator[Reading]]
+
+
+def each_record(
+    parse: Callable[[object], Trajectory | Iterable[Trajectory]],
+) -> Callable[[Log], Iterator[Reading]]:
+    """A reader's `read`, for formats in which every JSON record is an episode or several.
+
+    Args:
+        parse: Turns one parsed record into its trajectories, or raises `RecordError`.
+    """
+
+    def read(log: Log) -> Iterator[Reading]:
+        for item in log.records():
+            if isinstance(item, RecordError):
+                yield item
+                continue
+            try:
+                parsed = parse(item.value)
+                found = [parsed] if isinstance(parsed, Trajectory) else list(parsed)
+            except RecordError as error:
+                yield located(error, log.name, item.position)
+                continue
+            for trajectory in found:
+                yield _placed(trajectory, item)
+
+    return read
+
+
+def _placed(trajectory: Trajectory, record: Record) -> Trajectory:
+    source = trajectory.source
+    if source.position or source.file:
+        return trajectory
+    return replace(trajectory, source=LogSource(position=record.position, format=source.format))
+
+
+def share(preview: Preview, matches: Callable[[object], bool]) -> float:
+    """The share of a JSON log's first records that satisfy `matches`; 0 if it has none."""
+    if not preview.records:
+        return 0.0
+    return sum(map(matches, preview.records)) / len(preview.records)

@@ -1,0 +1,63 @@
+"""Safe ways into JSON of unknown shape: each gives the type it names, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import orjson
+
+from deltamem_tui.errors import RecordError
+
+Json = Mapping[str, object]
+
+
+def as_mapping(value: object) -> Json:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[object]:
+    """The value if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def as_text(value: object) -> str:
+    """Text as it is, nothing for null, and any other value as JSON writes it."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    try:
+        return orjson.dumps(value).decode()
+    except (orjson.JSONEncodeError, UnicodeDecodeError):
+        return str(value)
+
+
+def required_text(record: Json, key: str) -> str:
+    """The text under `key`.
+
+    Raises:
+        RecordError: It is missing, not text, or empty.
+    """
+    value = record.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise RecordError(f"no text under `{key}`")
+    return value
+
+
+def required_list(record: Json, key: str) -> list[object]:
+    """The list under `key`.
+
+    Raises:
+        RecordError: It is missing or not a list.
+    """
+    value = record.get(key)
+    if not isinstance(value, list):
+        raise RecordError(f"no list under `{key}`")
+    return value
+
+
+def texts(record: Json, keys: tuple[str, ...]) -> dict[str, str]:
+    """The values under those of `keys` that are there and not empty, as text."""
+    found = ((key, as_text(record.get(key))) for key in keys)
+    return {key: text for key, text in found if text}

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import codecs
+import gzip
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.errors import RecordError, TrajectoryError
+from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.log import Line, Log, Record
+
+JSONL = b'{"a": 1}\n\n{"a": 2}\r\n'
+INDENTED = b'{\n  "a": 1\n}\n{\n  "a": 2\n}'
+ARRAY = b'[\n{"a": 1},\n{"a": 2}\n]'
+
+
+def log_of(tmp_path: Path, data: bytes, limits: Limits | None = None) -> Log:
+    path = tmp_path / "some.log"
+    path.write_bytes(data)
+    return Log("some.log", path, limits or Limits())
+
+
+def values(log: Log) -> list[object]:
+    return [item.value if isinstance(item, Record) else str(item) for item in log.records()]
+
+
+@pytest.mark.parametrize(
+    ("data", "layout"),
+    [
+        (JSONL, "lines"),
+        (b'{"a": 1}', "lines"),
+        (b'[{"a": 1}]\n[{"a": 2}]\n', "lines"),
+        (b'{"broken\n{"a": 1}\n', "lines"),
+        (INDENTED, "values"),
+        (ARRAY, "array"),
+        (b'[{"a": 1}, {"a": 2}]', "array"),
+        (b"You are in a room.\n> look\n", "text"),
+        (b"[INFO] {started}\n> look\n", "text"),
+        (b"{'python': 'repr'}", "text"),
+        (b"# title\n\n```\n{\n```\n", "text"),
+        (b'noise {"a": 1}\n{"a": 2}\n', "lines"),
+        (b'saving\n{\n  "a": 1\n}', "values"),
+        (b"PK\x03\x04rest", "binary"),
+        (b"a\x00b", "binary"),
+        (b" \n", "empty"),
+        (b"", "empty"),
+    ],
+)
+def test_the_layout_is_told_by_content(tmp_path: Path, data: bytes, layout: str) -> None:
+    assert log_of(tmp_path, data).layout == layout
+
+
+@pytest.mark.parametrize("data", [JSONL, INDENTED, ARRAY])
+@pytest.mark.parametrize("wrap", ["plain", "gzip", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_records_in_any_wrapping(tmp_path: Path, data: bytes, wrap: str) -> None:
+    if wrap == "gzip":
+        data = gzip.compress(data)
+    elif wrap != "plain":
+        data = data.decode().encode(wrap)
+    assert values(log_of(tmp_path, data)) == [{"a": 1}, {"a": 2}]
+
+
+def test_positions(tmp_path: Path) -> None:
+    found = [item.position for item in log_of(tmp_path, JSONL).records()]
+    assert found == ["line 1", "line 3"]
+    found = [item.position for item in log_of(tmp_path, ARRAY).records()]
+    assert found == ["record 1", "record 2"]
+
+
+def test_broken_lines_are_told_and_the_others_read(tmp_path: Path) -> None:
+    data = b'{"a": 1}\nnot json\n{"b": "\xff"}\n\x02\x03 {"a": 2}\n{"a": 3'
+    found = list(log_of(tmp_path, data).records())
+    told = [(item.position, isinstance(item, Record)) for item in found]
+    assert told == [
+        ("line 1", True),
+        ("line 2", False),
+        ("line 3", False),
+        ("line 4", False),  # the bytes before the brace …
+        ("line 4", True),  # … and the record behind them
+        ("line 5", False),
+    ]
+    assert "ends in the middle" in str(found[-1])
+    assert str(found[1]).startswith("some.log, line 2: ")
+
+
+def test_a_long_line_is_passed_over(tmp_path: Path) -> None:
+    data = b'{"a": 1}\n{"b": "' + b"x" * 5_000_000 + b'"}\n{"a": 2}\n'
+    first, refused, last = values(log_of(tmp_path, data, Limits(record_bytes=1000)))
+    assert (first, last) == ({"a": 1}, {"a": 2})
+    assert "line 2: a record of more than 1000 bytes" in str(refused)
+
+
+def test_a_truncated_gzip_gives_what_came_before(tmp_path: Path) -> None:
+    lines = b"".join(b'{"a": %d}\n' % number for number in range(20_000))
+    data = gzip.compress(lines)
+    found = list(log_of(tmp_path, data[: len(data) // 2]).records())
+    assert len(found) > 100
+    assert all(isinstance(item, Record) for item in found[:-1])
+    assert isinstance(found[-1], RecordError)
+    assert "gzip data" in str(found[-1])
+
+
+def test_a_gzip_bomb_is_stopped(tmp_path: Path) -> None:
+    data = gzip.compress(b'{"a": 1}\n' + b" " * 30_000_000 + b"\n")
+    limits = Limits(expansion=10, expansion_free_bytes=2_000_000)
+    first, refused = values(log_of(tmp_path, data, limits))
+    assert first == {"a": 1}
+    assert "unpacks to more than" in str(refused)
+
+
+def test_damaged_utf16_is_told(tmp_path: Path) -> None:
+    data = codecs.BOM_UTF16_LE + '{"a": 1}\n'.encode("utf-16-le") + b"\x00\xdc\x00"
+    with pytest.raises(TrajectoryError, match=r"some\.log.*not valid UTF-16"):
+        _ = log_of(tmp_path, data).layout
+
+
+def test_lines_of_text_replace_and_report(tmp_path: Path) -> None:
+    first, told, second = log_of(tmp_path, "größe\r\n".encode() + b"> \xff look").lines()
+    assert (first, second) == (Line(1, "größe"), Line(2, "> � look"))
+    assert isinstance(told, RecordError)
+    assert told.position == "line 2"
+
+
+def test_a_document_is_one_value(tmp_path: Path) -> None:
+    assert log_of(tmp_path, ARRAY).document() == [{"a": 1}, {"a": 2}]
+    with pytest.raises(RecordError, match="not JSON"):
+        log_of(tmp_path, JSONL).document()
+    with pytest.raises(RecordError, match="more than 5 bytes"):
+        log_of(tmp_path, ARRAY, Limits(record_bytes=5)).document()
+
+
+def test_what_is_no_text_says_what_it_is(tmp_path: Path) -> None:
+    assert "zip" in log_of(tmp_path, b"PK\x03\x04").problem
+    assert "pickle" in log_of(tmp_path, b"\x80\x04\x95").problem
+    assert "empty" in log_of(tmp_path, b"").problem
+    assert values(log_of(tmp_path, b"plain words")) == ["some.log: not JSON"]
+
+
+def test_a_preview_holds_the_first_records_that_parse(tmp_path: Path) -> None:
+    preview = log_of(tmp_path, b'{"a": 1}\n{"a": \n{"a": 3}\n').preview()
+    assert preview.layout == "lines"
+    assert preview.records == ({"a": 1}, {"a": 3})
+
+
+def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
+    with pytest.raises(TrajectoryError, match=r"gone\.log: cannot be read"):
+        _ = Log("gone.log", tmp_path / "gone.log").layout

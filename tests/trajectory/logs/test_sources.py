@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import io
+import os
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.trajectory.logs.sources import find_logs
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("b.jsonl", "a.jsonl", "deep/c.txt", ".git/config", ".specstory/d.md"):
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("x")
+    return tmp_path
+
+
+def names(*paths: str | Path) -> list[tuple[str, bool]]:
+    return [(found.log.name, found.named) for found in find_logs(paths)]
+
+
+def test_a_folder_is_searched_whole_and_in_order(folder: Path) -> None:
+    found = [("a.jsonl", False), ("b.jsonl", False), (".specstory/d.md", False)]
+    assert names(folder) == [*found, ("deep/c.txt", False)]
+
+
+def test_a_file_is_named_without_its_folders(folder: Path) -> None:
+    assert names(folder / "deep" / "c.txt") == [("c.txt", True)]
+
+
+def test_patterns(folder: Path) -> None:
+    assert names(folder / "*.jsonl") == [("a.jsonl", False), ("b.jsonl", False)]
+    assert names(f"{folder}/**/*.txt") == [("deep/c.txt", False)]
+
+
+def test_a_file_whose_name_is_a_pattern(folder: Path) -> None:
+    (folder / "x[1].json").write_text("x")
+    assert names(folder / "x[1].json") == [("x[1].json", True)]
+
+
+@pytest.mark.parametrize("name", ["nowhere.jsonl", "none*.jsonl"])
+def test_what_is_not_there(folder: Path, name: str) -> None:
+    with pytest.raises(TrajectoryError, match="no such file"):
+        names(folder / name)
+
+
+def test_standard_input_can_be_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b'{"a": 1}\n')))
+    (found,) = find_logs(["-"])
+    assert found.log.name == "stdin"
+    assert len(list(found.log.records())) == len(list(found.log.records())) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_named_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b'{"a": 1}\n',))
+    writer.start()
+    (found,) = find_logs([pipe])
+    writer.join()
+    assert len(list(found.log.records())) == 1

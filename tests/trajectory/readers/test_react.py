@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reader import Reading
+
+SCENE = "You are in the middle of a room. You see a desk 1, and a shelf 1."
+EPISODE = f"""{SCENE}
+Your task is to: put some mug on desk.
+> think: First I need
+ a mug.
+OK.
+> go to shelf 1
+On the shelf 1, you see a mug 2.
+
+It is dark.
+> Think: There it is.
+> ActionPath: Start->Goto(shelf 1)
+> Think: I take it.
+> take mug 2 from shelf 1
+You pick up the mug 2 from the shelf 1.
+"""
+EPISODE = EPISODE.replace("need\n a mug", "need a mug")
+STEPS = (
+    Step("go to shelf 1", "On the shelf 1, you see a mug 2.\n\nIt is dark.", "First I need a mug."),
+    Step(
+        "take mug 2 from shelf 1",
+        "You pick up the mug 2 from the shelf 1.",
+        "There it is.\nActionPath: Start->Goto(shelf 1)\nI take it.",
+    ),
+)
+
+
+def read(path: Path, content: str | object) -> list[Reading]:
+    path.write_bytes(content.encode() if isinstance(content, str) else orjson.dumps(content))
+    return list(read_logs([path]))
+
+
+def only(found: list[Reading]) -> Trajectory:
+    (trajectory,) = found
+    assert isinstance(trajectory, Trajectory), str(trajectory)
+    return trajectory
+
+
+def test_one_episode(tmp_path: Path) -> None:
+    assert only(read(tmp_path / "log.txt", EPISODE)) == Trajectory(
+        task="put some mug on desk.",
+        environment=SCENE,
+        steps=STEPS,
+        source=LogSource("log.txt", "line 1", "react"),
+        domain="alfworld",
+    )
+
+
+@pytest.mark.parametrize("between", ["", "\n", "\n-= Welcome to TextWorld, ALFRED! =-\n\n"])
+def test_episodes_one_after_another(tmp_path: Path, between: str) -> None:
+    found = read(tmp_path / "log.txt", EPISODE + between + EPISODE.replace("mug", "cup"))
+    first, second = found
+    assert isinstance(first, Trajectory)
+    assert isinstance(second, Trajectory)
+    assert first.steps == STEPS
+    assert second.task == "put some cup on desk."
+    assert second.environment == SCENE
+
+
+def test_a_second_look_is_no_second_scene(tmp_path: Path) -> None:
+    look = "> look\nYou are in the middle of a room. You see nothing.\n"
+    steps = only(read(tmp_path / "log.txt", EPISODE + look)).steps
+    assert steps[-1] == Step("look", "You are in the middle of a room. You see nothing.")
+
+
+def test_a_trial_log(tmp_path: Path) -> None:
+    prompt = "Interact with a household to solve a task. Here are two examples.\n"
+    example = EPISODE.replace("mug", "plate")
+    blocks = "".join(
+        f"\n#####\n\nEnvironment #{number}:\n{prompt}{example}{example}"
+        f"Here is the task:\n{EPISODE}\nSTATUS: {word}\n\n#####\n"
+        for number, word in enumerate(["OK", "FAIL"])
+    )
+    found = read(tmp_path / "trial.log", blocks + "\nSUCCESS: 1\nFAIL: 1\n")
+    trajectories = [item for item in found if isinstance(item, Trajectory)]
+    assert [item.outcome for item in trajectories] == [
+        Outcome(True, source="stated"),
+        Outcome(False, source="stated"),
+    ]
+    assert [item.steps for item in trajectories] == [STEPS, STEPS]
+    assert [item.environment for item in trajectories] == [SCENE, SCENE]
+    assert [item.metadata for item in trajectories] == [{"id": "env_0"}, {"id": "env_1"}]
+    lines = blocks.splitlines()
+    starts = [index + 2 for index, line in enumerate(lines) if line == "Here is the task:"]
+    assert [item.source.position for item in trajectories] == [f"line {n}" for n in starts]
+    assert len(found) == 2
+
+
+def test_prose_is_never_an_outcome(tmp_path: Path) -> None:
+    text = EPISODE + "> think: Task completed! Success: True, STATUS: OK\nOK.\n"
+    assert only(read(tmp_path / "log.txt", text)).outcome == Outcome()
+
+
+def test_a_trial_without_a_task_is_told(tmp_path: Path) -> None:
+    text = f"#####\nEnvironment #0:\n> look\nSTATUS: OK\n#####\n{EPISODE}"
+    refused, good = read(tmp_path / "log.txt", text)
+    assert isinstance(refused, RecordError)
+    assert "Your task is to" in str(refused)
+    assert isinstance(good, Trajectory)
+
+
+def test_texts_in_a_json_object(tmp_path: Path) -> None:
+    first, second = read(tmp_path / "prompts.json", {"react_0": EPISODE, "react_1": EPISODE})
+    assert isinstance(first, Trajectory)
+    assert isinstance(second, Trajectory)
+    assert (first.steps, first.metadata) == (STEPS, {"id": "react_0"})
+    assert second.source.position == "line 1, key react_1"
+
+
+@pytest.mark.parametrize(
+    ("result", "success"), [(True, True), (False, False), ("True", True), (0, None), (None, None)]
+)
+def test_the_wrapper(tmp_path: Path, result: object, success: bool | None) -> None:
+    name = "pick_and_place_simple-Mug-None-Desk-308/trial_1"
+    record = {"name": name, "result": result, "traj": EPISODE}
+    trajectory = only(read(tmp_path / "wrapped.jsonl", record))
+    assert trajectory.source.format == "alfworld-wrapper"
+    assert trajectory.steps == STEPS
+    assert trajectory.outcome.success is success
+    assert trajectory.metadata["id"] == name
+    assert trajectory.metadata["task_type"] == "pick_and_place_simple"
+    assert ("cut" in trajectory.metadata) == (result == 0 and result is not False)
+
+
+@pytest.mark.parametrize("tail", ["> Think: Now I find a hot cup (\n", "> go to cabi"])
+def test_a_log_cut_in_a_sentence_loses_the_sentence(tmp_path: Path, tail: str) -> None:
+    record = {"name": "x", "result": 0, "traj": EPISODE + tail}
+    assert only(read(tmp_path / "wrapped.jsonl", record)).steps == STEPS
+
+
+def test_a_last_action_that_nobody_answered_is_kept(tmp_path: Path) -> None:
+    steps = only(read(tmp_path / "log.txt", EPISODE + "> stop\n")).steps
+    assert steps == (*STEPS, Step("stop"))

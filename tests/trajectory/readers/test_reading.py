@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from deltamem_tui.errors import LogFormatError, RecordError, TrajectoryError, UsageError
+from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.log import Log, Preview
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers import Reader, detect, read_logs, readers, reading, to_line
+from deltamem_tui.trajectory.readers.reader import Reading
+
+EPISODE = Trajectory("boil water", steps=(Step("look", "a stove"),))
+SAMPLES = Path(__file__).parents[4] / "shared" / "data"
+
+
+def test_a_folder_goes_on_past_what_is_no_log(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# Logs")
+    (tmp_path / "a.jsonl").write_bytes(to_line(EPISODE) + b"{broken\n")
+    (tmp_path / "b.json.gz").write_bytes(gzip.compress(to_line(EPISODE)))
+    (tmp_path / "c.bin").write_bytes(b"\x00\x01")
+    (tmp_path / "d.jsonl").write_bytes(b"")
+    found = list(read_logs([tmp_path]))
+    assert [
+        (type(item).__name__, item.source) for item in found if isinstance(item, RecordError)
+    ] == [("RecordError", name) for name in ("README.md", "a.jsonl", "c.bin", "d.jsonl")]
+    episodes = [item for item in found if isinstance(item, Trajectory)]
+    assert [(item.source.file, item.source.position) for item in episodes] == [
+        ("a.jsonl", "line 1"),
+        ("b.json.gz", "line 1"),
+    ]
+    assert list(read_logs([tmp_path / "*.gz"])) == episodes[1:]
+
+
+def test_a_named_file_that_no_reader_knows(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Notes")
+    with pytest.raises(
+        LogFormatError, match=r"notes\.md: no reader knows .*native, rollout, react"
+    ):
+        read_logs([tmp_path / "notes.md"])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "JSON nested more than"),
+        (b'{"task": "' + b"x" * 3_000_000 + b'"}', "a record of more than 1.91 MB"),
+        (b'{"task": "boil wat', "ends in the middle of a value"),
+    ],
+)
+def test_a_log_of_which_nothing_can_be_read_says_why(
+    tmp_path: Path, content: bytes, words: str
+) -> None:
+    path = tmp_path / "log.json"
+    path.write_bytes(content)
+    with pytest.raises(LogFormatError, match=words):
+        read_logs([path], limits=Limits(record_bytes=2_000_000))
+
+
+def test_faults_of_the_call_are_told_before_the_first_episode(tmp_path: Path) -> None:
+    good = tmp_path / "good.jsonl"
+    good.write_bytes(to_line(EPISODE))
+    with pytest.raises(TrajectoryError, match="no such file"):
+        read_logs([good, tmp_path / "missing.jsonl"])
+    with pytest.raises(LogFormatError, match=r"unknown format nativ .*native, rollout"):
+        read_logs([good], format="nativ")
+    with pytest.raises(UsageError, match="not at 0"):
+        read_logs([good], success_at=0)
+
+
+def test_two_readers_equally_sure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(to_line(EPISODE))
+    native = readers()[0]
+    monkeypatch.setattr(reading, "READERS", (native, replace(native, name="twin")))
+    with pytest.raises(LogFormatError, match="could be native or twin"):
+        read_logs([path])
+    assert [claim.reader.name for claim in detect(Log("x", path))] == ["native", "twin"]
+    (episode,) = read_logs([path], format="twin")
+    assert isinstance(episode, Trajectory)
+
+
+def test_a_log_without_an_episode_is_told(tmp_path: Path) -> None:
+    (tmp_path / "log.txt").write_text("nothing to see")
+    (told,) = read_logs([tmp_path / "log.txt"], format="react")
+    assert isinstance(told, RecordError)
+    assert "no episode" in str(told)
+
+
+def test_what_a_reader_yields_is_checked_and_stamped(tmp_path: Path) -> None:
+    def read(log: Log) -> Iterator[Reading]:
+        yield Trajectory("a\x1b[0mb", steps=(Step("look"),), outcome=Outcome(None, 0.8, "stated"))
+        yield Trajectory("", steps=(Step("look"),))
+        yield RecordError("too odd", position="line 9")
+        raise RecordError("broke off")
+
+    path = tmp_path / "log.txt"
+    path.write_text("x")
+    reader = Reader("odd", "for this test", lambda preview: 1.0, read)
+    good, empty, odd, broken = reading.read_log(Log("log.txt", path), reader, success_at=0.8)
+    assert isinstance(good, Trajectory)
+    assert (good.task, good.outcome.success) == ("ab", True)
+    assert (good.source.file, good.source.format) == ("log.txt", "odd")
+    assert str(empty) == "log.txt: the episode has no task"
+    assert str(odd) == "log.txt, line 9: too odd"
+    assert str(broken) == "log.txt: broke off"
+
+
+def test_a_ten_megabyte_observation_is_one_clear_line(tmp_path: Path) -> None:
+    huge = Trajectory("boil water", steps=(Step("look", "x" * 10_000_000),))
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(to_line(huge) + to_line(EPISODE))
+    refused, good = read_logs([path])
+    assert isinstance(refused, RecordError)
+    assert "line 1: the observation of step 1 has 10,000,000 characters" in str(refused)
+    assert len(str(refused)) < 200
+    assert isinstance(good, Trajectory)
+
+
+def test_names_are_unique_and_described() -> None:
+    names = [reader.name for reader in readers()]
+    assert len(set(names)) == len(names)
+    assert all(reader.description for reader in readers())
+
+
+KEYS = ["task", "steps", "action", "task_description", "traj", "result", "outcome", "success"]
+KEYS += ["final_score", "env", "metadata", "x", "name", "reward"]
+anything = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(KEYS),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=12,
+)
+LINES = ["Your task is to: do x", "> look", "> think: hm", "OK.", "#####", "STATUS: OK", ""]
+LINES += ["Environment #1:", "Here is the task:", "You are in a room", "-= Welcome to x =-", ">"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(anything, min_size=1, max_size=3))
+def test_no_json_breaks_a_reader(tmp_path: Path, values: list[object]) -> None:
+    import json
+
+    path = tmp_path / "fuzz.json"
+    path.write_text("\n".join(map(json.dumps, values)))
+    _read_with_all(path)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(LINES), max_size=15).map("\n".join) | st.binary(max_size=40))
+def test_no_text_breaks_a_reader(tmp_path: Path, content: str | bytes) -> None:
+    path = tmp_path / "fuzz.txt"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    _read_with_all(path)
+
+
+def _read_with_all(path: Path) -> None:
+    preview: Preview | None = None
+    try:
+        preview = Log("fuzz", path).preview()
+    except TrajectoryError:
+        return
+    for reader in readers():
+        assert 0.0 <= reader.claims(preview) <= 1.0
+        for found in read_logs([path], format=reader.name):
+            assert isinstance(found, Trajectory | RecordError)
+
+
+@pytest.mark.parametrize(
+    ("name", "episodes", "successes"),
+    [
+        ("scienceworld_train_variations.jsonl", 538, 263),
+        ("alfworld_valid_train_experts.jsonl", 139, 68),
+    ],
+)
+def test_the_generated_episodes(name: str, episodes: int, successes: int) -> None:
+    path = SAMPLES / "generated" / name
+    if not path.exists():
+        pytest.skip("the sample data are not here")
+    found = list(read_logs([path]))
+    assert len(found) == episodes
+    trajectories = [item for item in found if isinstance(item, Trajectory)]
+    assert len({item.id for item in trajectories}) <= len(trajectories) == episodes
+    assert sum(item.outcome.success is True for item in trajectories) == successes
+    assert all(item.outcome.source == "stated" for item in trajectories)
+    assert all("task is to" not in item.environment for item in trajectories)
+    assert all(item.metadata["task_type"] for item in trajectories)
+    solved = [item.outcome.reward == 1.0 for item in trajectories]
+    assert solved == [item.outcome.success for item in trajectories]
+
+
+def test_every_sample_is_read_or_refused_with_a_reason() -> None:
+    folder = SAMPLES / "third_party"
+    if not folder.exists():
+        pytest.skip("the sample data are not here")
+    found = list(read_logs([folder]))
+    sources = [item.source for item in found if isinstance(item, Trajectory)]
+    counts = Counter((source.format, Path(source.file).name) for source in sources)
+    assert counts["alfworld-wrapper", "KnowAgentALFWorld_llama-2-13b_D0.jsonl"] == 510
+    assert counts["react", "alfworld.json"] == 24
+    assert counts["react", "alfworld_3prompts.json"] == 36
+    assert counts["react", "alfworld_singleturn.json"] == 36
+    assert all(item.source and item.message for item in found if isinstance(item, RecordError))

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui.trajectory.model import Outcome
+from deltamem_tui.trajectory.outcomes import decided, number, stated, unit_reward
+
+
+@pytest.mark.parametrize(
+    ("value", "success", "reward"),
+    [
+        (True, True, None),
+        (False, False, None),
+        ("true", True, None),
+        ("False ", False, None),
+        ("C", True, None),
+        ("I", False, None),
+        ("P", False, 0.5),
+        ("resolved", True, None),
+        (1, True, 1.0),
+        (0, False, 0.0),
+        (0.75, False, 0.75),
+        ("1.0", True, 1.0),
+        (0.9999999999, True, 0.9999999999),
+        (-100, False, 0.0),
+    ],
+)
+def test_the_spellings_of_success(value: object, success: bool, reward: float | None) -> None:
+    outcome = decided(stated(value))
+    assert outcome == Outcome(success, reward, "stated")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        "",
+        "I think it worked",
+        "done",
+        37,
+        "nan",
+        math.nan,
+        math.inf,
+        [],
+        {},
+        "1e999",
+        10**400,
+    ],
+)
+def test_what_states_no_outcome(value: object) -> None:
+    assert stated(value) == Outcome()
+
+
+def test_success_at_moves_the_line_for_rewards_only() -> None:
+    assert decided(stated(0.75), success_at=0.7).success is True
+    assert decided(stated(0.75), success_at=0.8).success is False
+    assert decided(Outcome(False, 0.75, "stated"), success_at=0.7).success is False
+    assert decided(Outcome(), success_at=0.1).success is None
+
+
+def test_scores_on_another_scale() -> None:
+    assert unit_reward(25, best=100) == 0.25
+    assert unit_reward(101, best=100) is None
+    assert unit_reward(5, best=0) is None
+
+
+@given(st.one_of(st.floats(), st.integers(), st.text(), st.booleans(), st.none()))
+def test_a_reward_is_a_share_or_nothing(value: object) -> None:
+    reward = stated(value).reward
+    assert reward is None or 0.0 <= reward <= 1.0
+
+
+def test_a_flag_is_no_number() -> None:
+    assert number(True) is None
+    assert number("0.2") == 0.2
