@@ -1,0 +1,62 @@
+# Everything sets up what it needs: the first call makes .venv, later calls find it made.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SOURCES := deltamem_tui tests benchmarks
+PYTEST_FLAGS ?=
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check lint types walls bench format clean
+
+help: ## Say what can be made
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+demo: $(READY) ## Build a bank from real episodes and look at it
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
+
+test: $(READY) ## Run the tests
+	$(BIN)/pytest -n 2 $(PYTEST_FLAGS)
+
+check: lint types walls ## Format, lint, types, walls, and the tests with their coverage
+	$(MAKE) test PYTEST_FLAGS="--cov --cov-report=term:skip-covered $(PYTEST_FLAGS)"
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+walls: $(READY)
+	$(BIN)/lint-imports
+
+bench: $(READY) ## Measure speed and quality, one JSON line each
+	$(BIN)/python -m benchmarks
+
+format: $(READY) ## Format, and mend what can be mended
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## Remove what was made, .venv included
+	rm -rf $(VENV) build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+
+# Three steps with a stamp each, so that a broken download is taken up where it broke.
+# torch comes first and alone: nothing else may choose its version.
+$(READY): $(VENV)/.torch pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet -c constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.torch: $(VENV)/.made
+	$(BIN)/pip install --quiet -c constraints.txt torch==2.13.0
+	@touch $@
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "DeltaMem needs Python 3.11 or newer: make PYTHON=python3.11 …" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@

@@ -1,0 +1,142 @@
+"""Settings come in layers, know where they came from, and are never wrong in silence."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui import config, paths
+from deltamem_tui.config import Configuration
+from deltamem_tui.errors import ConfigurationError
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder and a user's folder without settings."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "user").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(paths, "_user_folder", lambda kind: tmp_path / "user")
+    return tmp_path
+
+
+def written(text: str) -> Path:
+    file = Path(paths.SETTINGS_FILE)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def error_of(text: str) -> ConfigurationError:
+    written(text)
+    with pytest.raises(ConfigurationError) as caught:
+        config.load({})
+    assert caught.value.source == paths.SETTINGS_FILE
+    return caught.value
+
+
+def test_without_settings_there_are_defaults() -> None:
+    configuration = config.load({})
+    assert configuration == Configuration()
+    assert configuration.embedder == "intfloat/e5-base-v2"
+    assert configuration.origins == {}
+
+
+def test_each_layer_overrules_the_one_before_and_is_remembered(folders: Path) -> None:
+    users = folders / "user" / paths.SETTINGS_FILE
+    users.write_text('model = "a"\nembedder = "a"\ndomain = "a"\ntheme = "a"\n')
+    here = written('embedder = "b"\ndomain = "b"\ntheme = "b"\n')
+    environment = {"DELTAMEM_DOMAIN": "c", "DELTAMEM_THEME": "c", "DELTAMEM_MODEL": ""}
+    configuration = config.load(environment).with_flags(theme="d", domain=None)
+    assert (configuration.model, configuration.embedder) == ("a", "b")
+    assert (configuration.domain, configuration.theme) == ("c", "d")
+    assert configuration.origins == {
+        "model": str(users),
+        "embedder": str(here),
+        "domain": "DELTAMEM_DOMAIN",
+        "theme": "--theme",
+    }
+
+
+def test_the_environment_of_the_process_is_the_one_that_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DELTAMEM_MODEL", "openai/x")
+    assert config.load().model == "openai/x"
+
+
+def test_a_banks_folder_is_relative_to_the_file_that_names_it(folders: Path) -> None:
+    (folders / "user" / paths.SETTINGS_FILE).write_text('banks = "banks"\n')
+    assert config.load({}).banks == folders / "user/banks"
+    assert config.load({"DELTAMEM_BANKS": "banks"}).banks == Path("banks")
+
+
+def test_keys_are_a_table() -> None:
+    written('[keys]\nsearch = "ctrl+f"\n')
+    assert config.load({}).keys == {"search": "ctrl+f"}
+
+
+def test_an_unknown_key_names_the_nearest_and_its_line() -> None:
+    error = error_of('model = "x"\nembeder = "minilm"\n')
+    assert "'embeder'" in error.message
+    assert "did you mean embedder?" in (error.hint or "")
+    assert error.position == "line 2"
+
+
+def test_an_unknown_table_is_an_unknown_key() -> None:
+    error = error_of('[key]\nsearch = "x"\n')
+    assert "did you mean keys?" in (error.hint or "")
+    assert error.position == "line 1"
+
+
+def test_an_unknown_variable_names_the_nearest() -> None:
+    with pytest.raises(ConfigurationError, match="did you mean DELTAMEM_MODEL") as caught:
+        config.load({"DELTAMEM_MODLE": "x", "PATH": "/bin"})
+    assert "DELTAMEM_MODLE" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("3", "a number"),
+        ("true", "a truth value"),
+        ("[]", "a list"),
+        ("{}", "a table"),
+        ("2020-01-01", "a date"),
+        ('""', "empty"),
+        ('"  "', "blank"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_named(value: str, kind: str) -> None:
+    error = error_of(f"\nmodel = {value}\n")
+    assert error.message == f"model must be text in quotes, not {kind}"
+    assert error.position == "line 2"
+
+
+def test_wrong_keys_are_named() -> None:
+    assert "keys must be a table" in error_of('keys = "ctrl+f"\n').message
+    assert "the key of 'search'" in error_of("[keys]\nsearch = 3\n").message
+
+
+def test_what_is_not_toml_says_where() -> None:
+    error = error_of('model = "x"\ntheme = \n')
+    assert error.position == "line 2, column 9"
+    assert error.message == "is not TOML: invalid value"
+
+
+def test_what_is_not_utf8_says_where() -> None:
+    Path(paths.SETTINGS_FILE).write_bytes(b'model = "\xff"')
+    with pytest.raises(ConfigurationError, match="byte 9"):
+        config.load({})
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_settings_or_a_configuration_error(text: str) -> None:
+    written(text.encode("utf-8", "ignore").decode())
+    complaints = []
+    try:
+        config.load({})
+    except ConfigurationError as error:
+        complaints.append(error)
+    assert all("\n" not in str(error) for error in complaints)
+    assert all(error.source == paths.SETTINGS_FILE for error in complaints)

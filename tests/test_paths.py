@@ -1,0 +1,217 @@
+"""Banks are found by name or path; nothing escapes, and what is not found is said well."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui import paths
+from deltamem_tui.errors import BankExistsError, BankNotFoundError, StorageError, UsageError
+
+
+@pytest.fixture(autouse=True)
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder, user folder and package, so that the real ones do not matter."""
+    for folder in ("here", "user", "package/memory_banks"):
+        (tmp_path / folder).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.delenv(paths.BANKS_VARIABLE, raising=False)
+    monkeypatch.setattr(paths, "_user_folder", lambda kind: tmp_path / "user" / kind)
+    monkeypatch.setattr(paths, "_shipped_root", lambda: tmp_path / "package")
+    return tmp_path
+
+
+def make_bank(path: Path) -> Path:
+    path.mkdir(parents=True)
+    (path / paths.MANIFEST).write_text("{}")
+    return path
+
+
+def test_the_banks_folder_is_the_first_that_applies(
+    house: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert paths.banks_folder() == house / "user" / "data" / "memory_banks"
+    Path("memory_banks").mkdir()
+    assert paths.banks_folder() == Path("memory_banks")
+    monkeypatch.setenv(paths.BANKS_VARIABLE, "elsewhere")
+    assert paths.banks_folder() == Path("elsewhere")
+    assert paths.banks_folder("chosen") == Path("chosen")
+
+
+def test_a_tilde_is_the_users_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    assert paths.banks_folder("~/banks") == Path("/home/somebody/banks")
+
+
+def test_a_name_is_looked_up_in_the_folder_then_in_the_package_then_here(house: Path) -> None:
+    here = make_bank(Path("kitchen"))
+    assert paths.find_bank("kitchen", house / "banks") == here
+    shipped = make_bank(house / "package/memory_banks/kitchen")
+    assert paths.find_bank("kitchen", house / "banks") == shipped
+    own = make_bank(house / "banks/kitchen")
+    assert paths.find_bank("kitchen", house / "banks") == own
+
+
+def test_a_path_is_taken_as_it_is(house: Path) -> None:
+    make_bank(house / "banks/kitchen")
+    bank = make_bank(house / "far/away/kitchen")
+    assert paths.find_bank(str(bank), house / "banks") == bank
+    assert paths.find_bank("../far/away/kitchen", house / "banks").samefile(bank)
+    with pytest.raises(BankNotFoundError, match=r"bank\.json"):
+        paths.find_bank("./kitchen", house / "banks")
+
+
+def test_a_missing_bank_names_its_neighbours_and_where_it_looked(house: Path) -> None:
+    make_bank(house / "banks/alfworld")
+    make_bank(house / "package/memory_banks/webshop")
+    with pytest.raises(BankNotFoundError) as caught:
+        paths.find_bank("alfwrld", house / "banks")
+    assert "'alfwrld'" in str(caught.value)
+    assert "did you mean alfworld?" in str(caught.value)
+    assert str(house / "banks") in str(caught.value)
+    with pytest.raises(BankNotFoundError, match="deltamem list"):
+        paths.find_bank("quite-different", house / "banks")
+
+
+def test_a_folder_without_a_manifest_is_no_bank(house: Path) -> None:
+    (house / "banks/kitchen").mkdir(parents=True)
+    with pytest.raises(BankNotFoundError):
+        paths.find_bank("kitchen", house / "banks")
+
+
+def test_all_banks_come_sorted_and_a_users_bank_hides_a_shipped_one(house: Path) -> None:
+    own = make_bank(house / "banks/webshop")
+    make_bank(house / "package/memory_banks/webshop")
+    shipped = make_bank(house / "package/memory_banks/alfworld")
+    make_bank(house / "banks/.hidden")
+    (house / "banks/notes").mkdir()
+    (house / "banks/file").write_text("")
+    assert paths.find_banks(house / "banks") == (
+        paths.BankPlace("alfworld", shipped, shipped=True),
+        paths.BankPlace("webshop", own),
+    )
+
+
+def test_there_are_no_banks_in_a_folder_that_is_not_there(house: Path) -> None:
+    assert paths.find_banks(house / "nowhere") == ()
+
+
+@pytest.mark.parametrize("name", ["alfworld", "web-shop_2", "v1.0", "küche", "台所", "a" * 100])
+def test_a_plain_name_is_a_bank_name(name: str) -> None:
+    assert paths.check_bank_name(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        ".",
+        "..",
+        ".hidden",
+        "-json",
+        "_x",
+        "a b",
+        "a\nb",
+        "a\x1b[2Jb",
+        "a\u202eb",
+        "a:b",
+        "a.",
+        "a" * 101,
+    ],
+)
+def test_a_name_that_could_be_more_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="cannot be the name of a bank") as caught:
+        paths.check_bank_name(name)
+    assert str(caught.value).isprintable()
+
+
+@given(st.text(max_size=12))
+def test_no_name_leads_out_of_the_banks_folder(name: str) -> None:
+    try:
+        checked = paths.check_bank_name(name)
+    except UsageError:
+        return
+    path = Path("/banks") / checked
+    assert path.parent == Path("/banks")
+    assert path.resolve() == path
+
+
+@pytest.mark.parametrize("bank", ["a\x00b", "./a\x00b", "x" * 5000, "./" + "x" * 5000])
+def test_what_no_file_system_can_hold_is_a_clear_error(house: Path, bank: str) -> None:
+    with pytest.raises((UsageError, BankNotFoundError)):
+        paths.find_bank(bank, house)
+
+
+def test_a_new_bank_lies_where_nothing_lies(house: Path) -> None:
+    assert paths.new_bank_path("kitchen", house / "banks") == house / "banks/kitchen"
+    assert paths.new_bank_path("../kitchen", house / "banks") == Path("../kitchen")
+    (house / "banks/empty").mkdir(parents=True)
+    assert paths.new_bank_path("empty", house / "banks") == house / "banks/empty"
+    make_bank(house / "banks/kitchen")
+    with pytest.raises(BankExistsError, match="already"):
+        paths.new_bank_path("kitchen", house / "banks")
+    with pytest.raises(UsageError):
+        paths.new_bank_path("../two words", house / "banks")
+    with pytest.raises(UsageError):
+        paths.new_bank_path("..", house / "banks")
+
+
+def test_prompts_edited_here_come_before_those_of_the_package(house: Path) -> None:
+    (house / "package/prompts").mkdir()
+    assert paths.prompt_folders() == (house / "package/prompts",)
+    (house / "user/config/prompts").mkdir(parents=True)
+    Path("prompts").mkdir()
+    assert paths.prompt_folders() == (
+        Path("prompts"),
+        house / "user/config/prompts",
+        house / "package/prompts",
+    )
+
+
+def test_settings_here_are_read_after_the_users(house: Path) -> None:
+    assert paths.settings_files() == ()
+    (house / "user/config").mkdir()
+    (house / "user/config/deltamem.toml").write_text("")
+    Path("deltamem.toml").write_text("")
+    assert paths.settings_files() == (
+        house / "user/config/deltamem.toml",
+        Path("deltamem.toml"),
+    )
+
+
+@pytest.fixture
+def real_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+
+
+@pytest.mark.usefixtures("real_places")
+def test_banks_and_prompts_of_the_package_are_found_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert paths.shipped_banks_folder().is_dir()
+    assert paths.prompt_folders()[-1].name == "prompts"
+
+
+@pytest.mark.usefixtures("real_places")
+def test_the_users_folder_is_the_one_of_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(paths.BANKS_VARIABLE, raising=False)
+    folder = paths.banks_folder()
+    assert folder.is_absolute()
+    assert folder.parent.name == paths.APPLICATION
+
+
+def test_a_folder_that_cannot_be_read_is_a_storage_error(
+    house: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(folder: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    with pytest.raises(StorageError, match="Permission denied") as caught:
+        paths.find_banks(house)
+    assert caught.value.source == str(house / "package/memory_banks")
