@@ -1,1 +1,73 @@
-"""DeltaMem: residual experience for LLM agents, in plain files and a terminal."""
+"""DeltaMem: residual experience for LLM agents, in plain files and a terminal.
+
+The public API. Every name is loaded when it is first asked for (PEP 562), so importing the
+package costs nothing and `deltamem --help` loads no numerical library.
+
+    from deltamem_tui import open_bank, recall
+
+    print(recall(open_bank("scienceworld"), "Your task is to boil water.").context)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank as Bank
+    from deltamem_tui.bank.node import Node as Node
+    from deltamem_tui.bank.node import Origin as Origin
+    from deltamem_tui.bank.node import Payload as Payload
+    from deltamem_tui.bank.tree import Counts as Counts
+    from deltamem_tui.bank.tree import Tree as Tree
+    from deltamem_tui.errors import DeltaMemError as DeltaMemError
+    from deltamem_tui.memory.extraction import Extraction as Extraction
+    from deltamem_tui.memory.extraction import Extractor as Extractor
+    from deltamem_tui.memory.learn import Lesson as Lesson
+    from deltamem_tui.memory.learn import learn as learn
+    from deltamem_tui.memory.opening import create_bank as create_bank
+    from deltamem_tui.memory.opening import open_bank as open_bank
+    from deltamem_tui.memory.parameters import TreeParameters as TreeParameters
+    from deltamem_tui.memory.recall import Recollection as Recollection
+    from deltamem_tui.memory.recall import recall as recall
+    from deltamem_tui.memory.rules import RulesExtractor as RulesExtractor
+    from deltamem_tui.trajectory.model import Outcome as Outcome
+    from deltamem_tui.trajectory.model import Step as Step
+    from deltamem_tui.trajectory.model import Trajectory as Trajectory
+    from deltamem_tui.trajectory.readers import read_logs as read_logs
+
+_HOMES = {
+    "Bank": "bank.bank",
+    "Counts": "bank.tree",
+    "DeltaMemError": "errors",
+    "Extraction": "memory.extraction",
+    "Extractor": "memory.extraction",
+    "Lesson": "memory.learn",
+    "Node": "bank.node",
+    "Origin": "bank.node",
+    "Outcome": "trajectory.model",
+    "Payload": "bank.node",
+    "Recollection": "memory.recall",
+    "RulesExtractor": "memory.rules",
+    "Step": "trajectory.model",
+    "Trajectory": "trajectory.model",
+    "Tree": "bank.tree",
+    "TreeParameters": "memory.parameters",
+    "create_bank": "memory.opening",
+    "learn": "memory.learn",
+    "open_bank": "memory.opening",
+    "read_logs": "trajectory.readers",
+    "recall": "memory.recall",
+}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - the names of the table above
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -30,8 +30,10 @@ from deltamem_tui.errors import (
     BankBusyError,
     BankExistsError,
     BankFrozenError,
+    NodeNotFoundError,
     StorageError,
 )
+from deltamem_tui.text import one_line
 
 LOCK_NAME = ".lock"
 LOCK_SECONDS = 60.0
@@ -208,6 +210,38 @@ class Bank:
         self.manifest = manifest.read(self.path)
         with self.writing() as changes:
             changes.log("unfreeze")
+
+    def find_node(self, prefix: str, tree_name: TreeName | None = None) -> tuple[TreeName, Node]:
+        """The one living node whose id begins with `prefix`, as a person types it.
+
+        Args:
+            prefix: An id, or enough of its beginning.
+            tree_name: The tree to look in; both if None.
+
+        Raises:
+            NodeNotFoundError: There is none, or more than one.
+        """
+        found = [
+            (name, node_id)
+            for name in TREES
+            if tree_name in (None, name)
+            for node_id in self.tree(name).find(prefix)
+        ]
+        if len(found) == 1:
+            name, node_id = found[0]
+            return name, self.tree(name).node(node_id)
+        if not found:
+            raise NodeNotFoundError(
+                f"no node {one_line(prefix, 40)!r}",
+                source=str(self.path),
+                hint="`deltamem tree` lists the nodes with their ids",
+            )
+        names = ", ".join(f"{node_id} ({name})" for name, node_id in found[:5])
+        raise NodeNotFoundError(
+            f"{one_line(prefix, 40)!r} begins {len(found)} ids: {names}",
+            source=str(self.path),
+            hint="type more of the id, or name the tree with --tree",
+        )
 
     def chain(self, tree_name: TreeName, node_id: str) -> tuple[Node, ...]:
         """Root to node in one tree (equation 7)."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.text import one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +135,33 @@ def changed(parameters: Parameters, tree: TreeName, **changes: Any) -> Parameter
         ConfigurationError: A new one is outside its range.
     """
     return {**parameters, tree: checked(tree, replace(parameters[tree], **changes))}
+
+
+def assigned(parameters: Parameters, assignment: str) -> Parameters:
+    """The same parameters after `tree.name=value`, as a person types it.
+
+    Raises:
+        ConfigurationError: There is no such parameter, or it cannot have this value.
+    """
+    target, equals, text = assignment.partition("=")
+    tree, _, name = target.strip().partition(".")
+    known = tree in TREES and name in _KINDS
+    if not (equals and known):
+        raise ConfigurationError(
+            f"{one_line(assignment, 60)!r} assigns no parameter",
+            hint=f"TREE.NAME=VALUE with task or env, and one of {', '.join(_KINDS)}",
+        )
+    word = text.strip().lower()
+    record = to_record(parameters)
+    record[tree][name] = _VALUES[word] if word in _VALUES else _number(target, word)
+    return from_record(record)
+
+
+_VALUES: Mapping[str, bool | None] = {"none": None, "true": True, "false": False}
+
+
+def _number(target: str, text: str) -> int | float:
+    try:
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+    except ValueError as error:
+        raise ConfigurationError(f"{one_line(text, 40)!r} is no number", source=target) from error

@@ -6,7 +6,7 @@ other's question, and their chains meet only in the agent's context.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, get_args
 from weakref import WeakKeyDictionary
@@ -130,6 +130,31 @@ def recall(
             env_answer.chain if env_answer else (),
         ),
     )
+
+
+def search(
+    bank: Bank,
+    text: str,
+    trees: Sequence[TreeName] = TREES,
+    count: int = 10,
+    *,
+    embedder: Embedder | None = None,
+) -> list[TreeRecall]:
+    """The nodes that fit a text best, tree by tree, whether they reach the threshold or not.
+
+    Args:
+        bank: The bank, as its handle shows it.
+        text: Any text; both trees are asked the same.
+        trees: The trees to ask.
+        count: The most nodes per tree.
+        embedder: The bank's embedder; loaded if not given.
+    """
+    parameters = from_record(bank.manifest.parameters)
+    vector = embedder_of(bank, embedder).embed_queries([text])[0]
+    return [
+        recall_tree(bank.tree(name), text, vector, parameters[name], weighting_of(bank), count)
+        for name in trees
+    ]
 
 
 def recall_tree(

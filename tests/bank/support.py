@@ -71,7 +71,7 @@ def contents(bank: Bank) -> dict[str, Any]:
         (each, bank.episodes.state(each), bank.episodes.record(each))
         for each in bank.episodes.ids()
     ]
-    return {**trees, "episodes": episodes}
+    return {"trees": trees, "episodes": episodes}
 
 
 def file_bytes(folder: Path) -> dict[str, bytes]:

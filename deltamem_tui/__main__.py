@@ -1,0 +1,7 @@
+"""`python -m deltamem_tui` is `deltamem`."""
+
+from __future__ import annotations
+
+from deltamem_tui.cli.app import main
+
+main()

@@ -1,0 +1,119 @@
+"""The program `deltamem`: read the command line, run one command, publish its result.
+
+Nothing but `Result`s and errors comes up to here, and this is the only place that knows
+what becomes of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import typer
+
+from deltamem_tui.cli.commands import COMMANDS, LazyGroup
+from deltamem_tui.cli.invocation import Invocation, SharedOptions
+from deltamem_tui.cli.output import ExitCode, InterruptionError, Output, Result
+from deltamem_tui.errors import DeltaMemError, StorageError, UsageError
+from deltamem_tui.text import one_line
+
+PROGRAM = "deltamem"
+
+application = typer.Typer(
+    cls=LazyGroup,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@application.callback(invoke_without_command=True)
+def _root(context: typer.Context) -> Result | None:
+    """See, trust, repair and ship what LLM agents have learnt.
+
+    BANK is a bank's name in the banks folder, or a path.
+    """
+    if context.invoked_subcommand is not None:
+        return None
+    text = context.get_help()
+    return Result("help", {"help": text}, view=lambda page: page.text(text))
+
+
+def main() -> NoReturn:
+    """Run the program on the process's arguments, and exit."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str], output: Output | None = None) -> int:
+    """Run the program.
+
+    Args:
+        arguments: The words after the program's name.
+        output: Where everything goes; stdout and stderr, in the form that was asked for, if None.
+
+    Returns:
+        The exit code.
+    """
+    options, rest = SharedOptions.take(arguments)
+    output = output or Output(json=options.json, debug=options.debug)
+    try:
+        result = _result(Invocation(options, output), rest)
+        return result if isinstance(result, int) else output.publish(result)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 -- no traceback reaches a user
+        output.trace(error)
+        return output.publish(Result.failed(_command(rest), _for_people(error)))
+
+
+def _result(invocation: Invocation, arguments: list[str]) -> Result | int:
+    """What the command returned, or the exit code of one that printed help or completions."""
+    if invocation.options.version:
+        return _version()
+    try:
+        returned = typer.main.get_command(application).main(
+            arguments, prog_name=PROGRAM, standalone_mode=False, obj=invocation
+        )
+    except typer.TyperException as error:
+        raise _usage_error(error, arguments) from error
+    except typer.Abort as error:
+        raise KeyboardInterrupt from error
+    if returned == ExitCode.INTERRUPTED:  # how typer tells of Ctrl+C
+        raise KeyboardInterrupt
+    if isinstance(returned, Result | int):
+        return returned
+    raise TypeError(f"the command {_command(arguments)} returned no result")
+
+
+def _version() -> Result:
+    from importlib.metadata import version
+
+    number = version("deltamem-tui")
+    return Result(
+        "version", {"version": number}, view=lambda page: page.text(f"{PROGRAM} {number}")
+    )
+
+
+def _command(arguments: Sequence[str]) -> str:
+    """The command that was meant, as far as it can be told; else the program's name."""
+    names = {entry.name for entry in COMMANDS}
+    return next((word for word in arguments if word in names), PROGRAM)
+
+
+def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> UsageError:
+    message = one_line(error.format_message()).removesuffix(".")
+    command = _command(arguments)
+    asked = PROGRAM if command == PROGRAM else f"{PROGRAM} {command}"
+    return UsageError(message[:1].lower() + message[1:], hint=f"see `{asked} --help`")
+
+
+def _for_people(error: BaseException) -> DeltaMemError:
+    if isinstance(error, DeltaMemError):
+        return error
+    if isinstance(error, KeyboardInterrupt):
+        return InterruptionError("interrupted")
+    if isinstance(error, OSError):
+        source = None if error.filename is None else one_line(str(error.filename))
+        return StorageError(f"the system says: {error.strerror or error}", source=source)
+    return DeltaMemError(
+        f"a mistake in this program: {type(error).__name__}: {one_line(str(error), 200)}",
+        hint="the same command with --debug shows where; please report it",
+    )

@@ -1,0 +1,32 @@
+"""`deltamem chain`: root to node, as an agent receives it."""
+
+from __future__ import annotations
+
+import typer
+
+from deltamem_tui.cli import options
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.output import Result
+from deltamem_tui.cli.page import Page
+
+
+def run(
+    context: typer.Context,
+    bank: options.Bank,
+    node: options.NodeId,
+    tree: options.TreeChoice = None,
+) -> Result:
+    """Show the chain from the root to a node, as an agent receives it."""
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.cli.records import node_record
+    from deltamem_tui.memory.context import chain_entries
+
+    opened = Bank.open(Invocation.of(context).bank(bank))
+    name, found = opened.find_node(node, options.tree_name(tree))
+    chain = opened.chain(name, found.id)
+
+    def view(page: Page) -> None:
+        page.text("\n\n".join(chain_entries(name, chain)))
+
+    records = [node_record(opened.tree(name), each) for each in chain]
+    return Result("chain", {"tree": name, "nodes": records}, view=view)

@@ -1,0 +1,20 @@
+"""`deltamem freeze`: no more writing."""
+
+from __future__ import annotations
+
+import typer
+
+from deltamem_tui.cli import options
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.output import Result
+
+
+def run(context: typer.Context, bank: options.Bank) -> Result:
+    """Forbid all writing to a bank, and note each file's digest."""
+    from deltamem_tui.bank.bank import Bank
+
+    opened = Bank.open(Invocation.of(context).bank(bank))
+    opened.freeze()
+    notes = (f"{opened.name} is frozen; `deltamem verify {bank}` proves its files",)
+    data = {"bank": opened.name, "frozen": True, "digests": opened.manifest.digests}
+    return Result("freeze", data, notes=notes)

@@ -1,0 +1,77 @@
+"""`deltamem info`: what a bank amounts to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from deltamem_tui.cli import options
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.output import Result
+from deltamem_tui.cli.page import Page
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.node import TreeName
+    from deltamem_tui.memory.statistics import TreeStatistics
+
+
+def run(context: typer.Context, bank: options.Bank) -> Result:
+    """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.statistics import bank_statistics
+
+    opened = Bank.open(Invocation.of(context).bank(bank))
+    statistics = bank_statistics(opened)
+    manifest = opened.manifest
+    about = {
+        "bank": manifest.name,
+        "description": manifest.description,
+        "domain": manifest.domain,
+        "model": manifest.embedder.get("model"),
+        "dimensions": manifest.dimensions,
+        "frozen": manifest.frozen,
+    }
+    episodes = {
+        "episodes": statistics.episodes,
+        "learnt": statistics.learnt,
+        "waiting": statistics.waiting,
+        "without_outcome": statistics.without_outcome,
+    }
+
+    def view(page: Page) -> None:
+        facts: dict[str, Any] = {**about, **episodes}
+        page.facts(facts)
+        page.table(("", *statistics.trees), _rows(statistics.trees))
+
+    data: dict[str, Any] = {
+        **about,
+        **episodes,
+        "parameters": manifest.parameters,
+        "provenance": manifest.provenance,
+    }
+    data |= {str(name): asdict(numbers) for name, numbers in statistics.trees.items()}
+    notes = []
+    if statistics.without_outcome:
+        notes.append(
+            f"{statistics.without_outcome} episodes wait for an outcome: import them again with "
+            "`--outcome success`, `--outcome failure` or `--outcome FILE`"
+        )
+    return Result("info", data, view=view, notes=notes)
+
+
+def _rows(trees: Mapping[TreeName, TreeStatistics]) -> list[list[Any]]:
+    """The trees' numbers side by side, a row a number."""
+    records = [asdict(numbers) for numbers in trees.values()]
+    rows = [
+        [name.replace("_", " "), *(record[name] for record in records)]
+        for name in records[0]
+        if name != "depths"
+    ]
+    return [*rows, ["nodes by depth", *(_by_depth(numbers) for numbers in trees.values())]]
+
+
+def _by_depth(numbers: TreeStatistics) -> str:
+    return " ".join(f"{depth}:{count}" for depth, count in numbers.depths.items())

@@ -1,0 +1,56 @@
+"""`deltamem init`: a new bank."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from deltamem_tui.cli import options
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.output import Result
+
+Description = Annotated[
+    str, typer.Option("--description", metavar="TEXT", help="What the bank is for.")
+]
+
+
+def run(
+    context: typer.Context,
+    bank: options.NewBank,
+    embedder: options.Embedder = None,
+    domain: options.Domain = None,
+    description: Description = "",
+) -> Result:
+    """Make a new, empty bank.
+
+    The embedder is met once, and the bank will accept no other. The parameters are the
+    domain's published preset.
+    """
+    from deltamem_tui.embedding.load import DEFAULT_EMBEDDER
+    from deltamem_tui.memory.opening import create_bank
+    from deltamem_tui.text import clean
+
+    invocation = Invocation.of(context)
+    settings = invocation.settings(embedder=embedder, domain=domain)
+    path = invocation.new_bank(bank)
+    made = create_bank(
+        path,
+        embedder=settings.embedder,
+        domain=clean(settings.domain),
+        description=clean(description),
+    )
+    notes = [f"made {made.name} in {path}"]
+    if made.manifest.embedder["model"] != DEFAULT_EMBEDDER:
+        notes.append(
+            f"the thresholds were published for {DEFAULT_EMBEDDER}; after the import, "
+            f"`deltamem calibrate {bank}` proposes some for {made.manifest.embedder['model']}"
+        )
+    data = {
+        "bank": made.name,
+        "path": path,
+        "embedder": made.manifest.embedder,
+        "domain": made.manifest.domain,
+        "parameters": made.manifest.parameters,
+    }
+    return Result("init", data, notes=notes)

@@ -1,0 +1,126 @@
+"""What every command is handed: the options that all commands share, settings, and paths.
+
+The shared options may stand before the command's name or anywhere after it, so they are
+taken out of the arguments before the command reads the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+import typer
+
+from deltamem_tui import config, paths
+from deltamem_tui.cli.output import Output
+from deltamem_tui.config import Configuration
+from deltamem_tui.errors import UsageError
+
+SHARED_OPTIONS = (
+    ("--banks DIR", "The folder in which banks are looked up by name."),
+    ("--json", "Print one JSON document on stdout, for errors too."),
+    ("--debug", "Show where in the program an error comes from."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedOptions:
+    """The options that mean the same for every command.
+
+    Attributes:
+        banks: The banks folder that was named; empty if the name was left out.
+        json: Whether to print one JSON document.
+        debug: Whether to show tracebacks.
+        version: Whether only the version was asked for.
+    """
+
+    banks: str | None = None
+    json: bool = False
+    debug: bool = False
+    version: bool = False
+
+    @classmethod
+    def take(cls, arguments: Iterable[str]) -> tuple[Self, list[str]]:
+        """Split the command line into the shared options and all the rest, in order.
+
+        What follows a lone `--` is left alone.
+        """
+        taken: dict[str, bool | str] = {}
+        rest: list[str] = []
+        words = iter(arguments)
+        for word in words:
+            if word in {"--json", "--debug", "--version"}:
+                taken[word.removeprefix("--")] = True
+            elif word == "--banks":
+                taken["banks"] = next(words, "")
+            elif word.startswith("--banks="):
+                taken["banks"] = word.removeprefix("--banks=")
+            elif word == "--":
+                rest += [word, *words]
+            else:
+                rest.append(word)
+        return cls(**taken), rest  # type: ignore[arg-type]
+
+
+class Invocation:
+    """One call of the program.
+
+    Args:
+        options: The options that all commands share.
+        output: Where results, words and progress go.
+    """
+
+    def __init__(self, options: SharedOptions, output: Output) -> None:
+        self.options = options
+        self.output = output
+
+    @classmethod
+    def of(cls, context: typer.Context) -> Invocation:
+        """The invocation that a command's context belongs to."""
+        invocation = context.find_object(Invocation)
+        if invocation is None:
+            raise RuntimeError("a command was called without an invocation")
+        return invocation
+
+    @cached_property
+    def configuration(self) -> Configuration:
+        """The settings, `--banks` among them.
+
+        Raises:
+            ConfigurationError: A setting is wrong.
+            UsageError: `--banks` names no folder.
+        """
+        if self.options.banks == "":
+            raise UsageError("--banks needs a folder")
+        folder = Path(self.options.banks) if self.options.banks else None
+        return config.load().with_flags(banks=folder)
+
+    def settings(self, **flags: str | None) -> Configuration:
+        """The settings, overruled by this command's flags (`embedder=embedder`)."""
+        return self.configuration.with_flags(**flags)
+
+    @property
+    def banks_folder(self) -> Path:
+        """The folder in which banks are looked up by name."""
+        return paths.banks_folder(self.configuration.banks)
+
+    def bank(self, bank: str) -> Path:
+        """The folder of an existing bank, by name or path.
+
+        Raises:
+            BankNotFoundError: There is none.
+            UsageError: Neither a possible name nor a path.
+        """
+        return paths.find_bank(bank, self.banks_folder)
+
+    def new_bank(self, bank: str) -> Path:
+        """Where a bank that is to be made will lie.
+
+        Raises:
+            BankExistsError: Something lies there already.
+            UsageError: The name is not one a bank can have.
+        """
+        return paths.new_bank_path(bank, self.banks_folder)

@@ -1,0 +1,27 @@
+"""`deltamem list`: which banks there are."""
+
+from __future__ import annotations
+
+import typer
+
+from deltamem_tui import paths
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.output import Result
+from deltamem_tui.cli.page import Page
+
+
+def run(context: typer.Context) -> Result:
+    """Name all banks and where they lie.
+
+    Those of the banks folder come together with those that were shipped with the program.
+    """
+    folder = Invocation.of(context).banks_folder
+    banks = paths.find_banks(folder)
+
+    def view(page: Page) -> None:
+        rows = [(bank.name, "shipped" if bank.shipped else "own", str(bank.path)) for bank in banks]
+        if rows:
+            page.table(("bank", "from", "folder"), rows)
+
+    notes = () if banks else (f"no banks in {folder}; `deltamem init NAME` makes one",)
+    return Result("list", {"folder": folder, "banks": banks}, view=view, notes=notes)

@@ -1,0 +1,287 @@
+"""The one owner of stdout, stderr and exit codes.
+
+A command returns a `Result` and prints nothing. `Output.publish` then either writes it as
+one JSON document, or lets the result's view fill a `Page` for a person. stdout carries
+data; every word about it goes to stderr. Whatever is printed is cleaned here once more.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO
+
+from deltamem_tui.cli.page import Page, is_terminal
+from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.text import clean, one_line
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+Status = Literal["success", "partial", "error"]
+View = Callable[[Page], None]
+
+_PATIENCE = 1.0  # seconds before a person is told that something is going on
+
+
+class ExitCode(IntEnum):
+    """What the program says to the shell."""
+
+    SUCCESS = 0
+    FAILURE = 1
+    USAGE = 2
+    PARTIAL = 3
+    INTERRUPTED = 130
+
+
+class InterruptionError(DeltaMemError):
+    """The user pressed Ctrl+C before the work was done."""
+
+
+class Advance(Protocol):
+    """Tells a progress bar how far the work went on."""
+
+    def __call__(self, steps: int = 1) -> None:
+        """Go on by `steps` of the total."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a command did: everything that is printed, in either form.
+
+    Attributes:
+        command: The command's name.
+        data: What it found or made, the `data` of the JSON document: plain values,
+            dataclasses, paths and arrays; None if there is nothing because of an error.
+        errors: What went wrong, whole or in part.
+        status: `success` without errors, `partial` if some of the work stands, else `error`.
+        view: Shows the data to a person; without one, nothing is on stdout.
+        notes: Words about the data for a person: what was done, what to do next.
+    """
+
+    command: str
+    data: Any = None
+    errors: Sequence[DeltaMemError] = ()
+    status: Status = "success"
+    view: View | None = field(default=None, compare=False)
+    notes: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if bool(self.errors) != (self.status != "success"):
+            raise ValueError(f"{len(self.errors)} errors do not go with status {self.status}")
+
+    @classmethod
+    def failed(cls, command: str, error: DeltaMemError) -> Result:
+        """The result of a command that an error ended."""
+        return cls(command, None, (error,), "error")
+
+    @staticmethod
+    def verdict(done: int, errors: Sequence[DeltaMemError]) -> Status:
+        """The status of work on many things, of which `done` were done."""
+        if not errors:
+            return "success"
+        return "partial" if done else "error"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What the program says to the shell about this result: 130 whenever it was cut short."""
+        if any(isinstance(error, InterruptionError) for error in self.errors):
+            return ExitCode.INTERRUPTED
+        if self.status != "error":
+            return ExitCode.SUCCESS if self.status == "success" else ExitCode.PARTIAL
+        usage = all(isinstance(error, UsageError) for error in self.errors)
+        return ExitCode.USAGE if usage else ExitCode.FAILURE
+
+    def document(self) -> bytes:
+        """The JSON document, in UTF-8, with a newline at its end."""
+        import orjson
+
+        options = orjson.OPT_APPEND_NEWLINE | orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
+        content = {
+            "command": self.command,
+            "status": self.status,
+            "data": _plain(self.data),
+            "errors": [_described(error) for error in self.errors],
+        }
+        return orjson.dumps(content, option=options)
+
+
+class Output:
+    """Where results, words and progress go.
+
+    Args:
+        json: Whether stdout is one JSON document and stderr stays silent.
+        debug: Whether errors come with their traceback, on stderr.
+        stdout: Where data goes; the process's stdout if None.
+        stderr: Where words go; the process's stderr if None.
+        patience: Seconds after which a progress bar appears.
+    """
+
+    def __init__(
+        self,
+        *,
+        json: bool = False,
+        debug: bool = False,
+        stdout: TextIO | None = None,
+        stderr: TextIO | None = None,
+        patience: float = _PATIENCE,
+    ) -> None:
+        self.json = json
+        self.debug = debug
+        self._stdout = stdout or sys.stdout
+        self._stderr = stderr or sys.stderr
+        self._patience = patience
+
+    def publish(self, result: Result) -> ExitCode:
+        """Print a result, whole, and say what to exit with.
+
+        A reader that closed the pipe has all it wanted: that is not an error. A stdout
+        that takes nothing, on a full disk, is one even with `--json`: stderr is all that is left.
+        """
+        try:
+            self._write_data(result)
+        except BrokenPipeError:
+            _detach(self._stdout)
+        except OSError as refusal:
+            _detach(self._stdout)
+            words = f"error: cannot write to stdout: {refusal.strerror}"
+            Page(self._stderr).text(words, style="red")
+            return ExitCode.FAILURE
+        for words in result.notes:
+            self.note(words)
+        for error in result.errors:
+            self.note(f"error: {one_line(str(error))}", style="red")
+        return result.exit_code
+
+    def note(self, words: str, *, style: str = "") -> None:
+        """Say something to a person, on stderr; nothing with `--json`."""
+        if not self.json:
+            Page(self._stderr).text(words, style=style)
+
+    def trace(self, error: BaseException) -> None:
+        """With `--debug`, say on stderr where in the program `error` comes from."""
+        if self.debug:
+            from traceback import format_exception
+
+            Page(self._stderr).text("".join(format_exception(error)).rstrip(), style="dim")
+
+    @contextmanager
+    def progress(self, label: str, total: int | None = None) -> Iterator[Advance]:
+        """Show how far a piece of work is and when it will be done, if it takes its time.
+
+        Only for a person: nothing appears with `--json` or when stderr is not a terminal.
+
+        Args:
+            label: What is being done (`learning`).
+            total: How many steps there are; None if nobody knows.
+        """
+        progress = None if self.json else _progress_bar(self._stderr)
+        if progress is None:
+            yield _stand_still
+            return
+        task = progress.add_task(one_line(label), total=total)
+
+        def advance(steps: int = 1) -> None:
+            progress.advance(task, steps)
+
+        with _shown_after(self._patience, progress):
+            yield advance
+
+    def _write_data(self, result: Result) -> None:
+        if self.json:
+            self._write_document(result.document())
+        elif result.view is not None:
+            result.view(Page(self._stdout))
+        self._stdout.flush()
+
+    def _write_document(self, document: bytes) -> None:
+        """Write UTF-8, whatever the terminal's encoding is."""
+        binary = getattr(self._stdout, "buffer", None)
+        if binary is None:
+            self._stdout.write(document.decode())
+        else:
+            binary.write(document)
+
+
+def _described(error: DeltaMemError) -> dict[str, str]:
+    parts = {
+        "message": error.message,
+        "source": error.source,
+        "position": error.position,
+        "hint": error.hint,
+    }
+    return {name: clean(part) for name, part in parts.items() if part is not None}
+
+
+def _plain(value: Any) -> Any:
+    """`value` as JSON can hold it, with all its text cleaned."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {clean(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, os.PathLike):
+        return clean(os.fspath(value))
+    return value
+
+
+def _stand_still(steps: int = 1) -> None:
+    """Advance nothing: there is nobody to show it to."""
+
+
+def _progress_bar(stream: TextIO) -> Progress | None:
+    """A bar for the person at the terminal `stream`; None if it cannot be redrawn there."""
+    if not is_terminal(stream) or os.environ.get("TERM") == "dumb":
+        return None
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeElapsedColumn as Elapsed
+    from rich.progress import TimeRemainingColumn as Remaining
+
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Elapsed(),
+        TextColumn("left"),
+        Remaining(),
+        console=Console(file=stream, force_terminal=True, highlight=False),
+        transient=True,
+    )
+
+
+@contextmanager
+def _shown_after(patience: float, progress: Progress) -> Iterator[None]:
+    """Show `progress` while the block runs, but not before `patience` seconds went by."""
+    from threading import Timer
+
+    timer = Timer(patience, progress.start)
+    timer.daemon = True
+    if patience > 0:
+        timer.start()
+    else:
+        progress.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if timer.is_alive():  # it may be just now showing the bar
+            timer.join()
+        progress.stop()
+
+
+def _detach(stream: TextIO) -> None:
+    """Send what is still buffered nowhere, so that the interpreter's last flush is quiet."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, stream.fileno())
+    finally:
+        os.close(nowhere)

@@ -1,0 +1,150 @@
+"""A page for a person: the few forms in which commands show data.
+
+On a terminal a page is drawn with rich. Piped it is plain: verbatim text, and one
+record a line with tabs between its fields, for `cut`, `sort` and `awk`. No text is ever
+read as markup, and all of it is cleaned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, TextIO
+
+from deltamem_tui.text import clean, one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Cell = str | int | float | bool | None
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether a person is looking at what is written to `stream`."""
+    return not stream.closed and stream.isatty()
+
+
+class Page:
+    """Writes text, facts, tables and outlines to a stream, drawn or plain.
+
+    Args:
+        stream: Where to; it is drawn if that is a terminal.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.drawn = is_terminal(stream)
+
+    def text(self, content: str, *, style: str = "") -> None:
+        """Write text as it is, line by line, and end the line.
+
+        Args:
+            content: Any text.
+            style: A rich style for the terminal (`bold`, `red`, `dim`).
+        """
+        if not self.drawn:
+            self._line(clean(content))
+            return
+        from rich.text import Text
+
+        self._console.print(Text(clean(content), style=style), soft_wrap=True)
+
+    def facts(self, facts: Mapping[str, Cell]) -> None:
+        """Write name and value pairs, one a line."""
+        if not self.drawn:
+            for name, value in facts.items():
+                self._line(f"{one_line(name)}\t{_plain_cell(value)}")
+            return
+        from rich.table import Table
+        from rich.text import Text
+
+        grid = Table.grid(padding=(0, 2))
+        for name, value in facts.items():
+            grid.add_row(Text(one_line(name), style="bold"), Text(_shown_cell(value)))
+        self._console.print(grid)
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+        """Write records, one a line. The column names are for the terminal only.
+
+        Args:
+            columns: One name a column.
+            rows: As many cells each as there are columns.
+        """
+        if not self.drawn:
+            for row in rows:
+                self._line("\t".join(_plain_cell(cell) for cell in row))
+            return
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        kept = [list(row) for row in rows]
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+        for index, name in enumerate(columns):
+            number = bool(kept) and all(_is_number(row[index]) for row in kept)
+            table.add_column(Text(one_line(name)), justify="right" if number else "left")
+        for row in kept:
+            table.add_row(*(Text(_shown_cell(cell)) for cell in row))
+        self._console.print(table)
+
+    def outline(self, entries: Iterable[tuple[int, str]]) -> None:
+        """Write a tree, one entry a line, with guides that lead from parent to child.
+
+        Args:
+            entries: Depth (0 for the outermost) and text, each parent before its children.
+        """
+        kept = list(entries)
+        lines = (
+            guide + one_line(text)
+            for guide, (_, text) in zip(_guides([depth for depth, _ in kept]), kept, strict=True)
+        )
+        if not self.drawn:
+            for line in lines:
+                self._line(line)
+            return
+        from rich.text import Text
+
+        for line in lines:
+            self._console.print(Text(line), no_wrap=True, overflow="ellipsis")
+
+    @cached_property
+    def _console(self) -> Console:
+        from rich.console import Console
+
+        return Console(file=self._stream, highlight=False, markup=False, emoji=False)
+
+    def _line(self, line: str) -> None:
+        """Write a line; what the stream's encoding lacks becomes a question mark."""
+        encoding = self._stream.encoding or "utf-8"
+        self._stream.write(line.encode(encoding, "replace").decode(encoding) + "\n")
+
+
+def _is_number(cell: Cell) -> bool:
+    return cell is None or (isinstance(cell, (int, float)) and not isinstance(cell, bool))
+
+
+def _plain_cell(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return f"{cell:.4g}" if isinstance(cell, float) else one_line(str(cell))
+
+
+def _shown_cell(cell: Cell) -> str:
+    return "–" if cell is None else _plain_cell(cell)
+
+
+def _guides(depths: Sequence[int]) -> list[str]:
+    """What stands before each entry: a branch from its parent, and lines to later aunts.
+
+    Read from the last entry to the first, so that each knows whether a sibling follows.
+    """
+    guides: list[str] = []
+    followed: set[int] = set()  # the depths at which a later entry of the same parent comes
+    for depth in reversed(depths):
+        before = "".join("│  " if level in followed else "   " for level in range(1, depth))
+        branch = ("├─ " if depth in followed else "└─ ") if depth else ""
+        guides.append(before + branch)
+        followed = {level for level in followed if level < depth} | {depth}
+    return guides[::-1]

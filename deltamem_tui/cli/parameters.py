@@ -1,0 +1,52 @@
+"""`deltamem parameters`: the method's numbers of a bank."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from deltamem_tui.cli import options
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.output import Result
+from deltamem_tui.cli.page import Page
+
+Changes = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[TREE.NAME=VALUE]…", help="What to change: task.tau_base=0.8"),
+]
+
+
+def run(context: typer.Context, bank: options.Bank, changes: Changes = None) -> Result:
+    """Show the method's numbers of a bank, or change some.
+
+    Per tree: tau_base, failure_penalty, d_max, k_cons (`none` never fuses) and enabled.
+    """
+    from dataclasses import asdict
+
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.parameters import assigned, from_record, to_record
+
+    opened = Bank.open(Invocation.of(context).bank(bank))
+    parameters = from_record(opened.manifest.parameters)
+    for assignment in changes or ():
+        parameters = assigned(parameters, assignment)
+    record = to_record(parameters)
+    if changes and record != opened.manifest.parameters:
+        opened.change_manifest("parameters", {"why": "user", **record}, parameters=record)
+    columns: dict[str, Any] = {str(name): asdict(numbers) for name, numbers in parameters.items()}
+
+    def view(page: Page) -> None:
+        rows = [
+            (name, *(_shown(numbers[name]) for numbers in columns.values()))
+            for name in columns["task"]
+        ]
+        page.table(("", *columns), rows)
+
+    return Result("parameters", {"bank": opened.name, "parameters": columns}, view=view)
+
+
+def _shown(value: object) -> str:
+    return (
+        "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    )

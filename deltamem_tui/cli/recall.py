@@ -1,0 +1,89 @@
+"""`deltamem recall`: the context that an agent would get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deltamem_tui.cli import options
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.output import Result
+from deltamem_tui.cli.page import Page
+
+if TYPE_CHECKING:
+    from deltamem_tui.memory.recall import TreeRecall
+
+Task = Annotated[str, typer.Argument(metavar="TASK", help="The goal, as an agent is told it.")]
+Environment = Annotated[
+    str, typer.Option("--env", metavar="TEXT", help="The scene: the first observation.")
+]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Show the runners-up, with penalties and thresholds.")
+]
+
+_RUNNERS_UP = 10
+
+
+def run(
+    context: typer.Context,
+    bank: options.Bank,
+    task: Task,
+    env: Environment = "",
+    explain: Explain = False,
+) -> Result:
+    """Recall what a bank knows of a task, as the text for an agent's prompt."""
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.bank.node import TREES
+    from deltamem_tui.cli.records import recall_record
+    from deltamem_tui.errors import UsageError
+    from deltamem_tui.memory.recall import recall
+    from deltamem_tui.text import one_line
+
+    if not task.strip():
+        raise UsageError("the task is empty", hint="say what the agent is to do")
+    opened = Bank.open(Invocation.of(context).bank(bank))
+    found = recall(opened, task, env, candidates=_RUNNERS_UP if explain else 1)
+    answers = dict(zip(TREES, (found.task, found.env), strict=True))
+    records = {
+        name: recall_record(opened.tree(name), answer, explain=explain)
+        for name, answer in answers.items()
+    }
+
+    def view(page: Page) -> None:
+        for name, answer in answers.items():
+            if explain and answer is not None:
+                page.text(f"{name} tree, threshold {answer.threshold:g}", style="bold")
+                page.table(
+                    ("", "node", "similarity", "penalty", "score", "when"),
+                    [
+                        (
+                            "match" if answer.match is candidate else "",
+                            candidate.node.id[:8],
+                            candidate.similarity,
+                            candidate.penalty,
+                            candidate.score,
+                            one_line(candidate.node.payload.activation_condition, 80),
+                        )
+                        for candidate in answer.candidates
+                    ],
+                )
+        if found.context:
+            page.text(found.context)
+
+    notes = [] if found.context else [_nothing(answers.values())]
+    return Result("recall", {"context": found.context, **records}, view=view, notes=notes)
+
+
+def _nothing(answers: Iterable[TreeRecall | None]) -> str:
+    """Why there is no context."""
+    reasons = [_why_unmatched(answer) for answer in answers if answer is not None]
+    return "nothing matches: " + "; ".join(reasons or ["no tree was asked"])
+
+
+def _why_unmatched(answer: TreeRecall) -> str:
+    if not answer.candidates:
+        return f"the {answer.tree} tree is empty"
+    best = answer.candidates[0].score
+    return f"the best of the {answer.tree} tree scores {best:.3f}, below {answer.threshold:g}"

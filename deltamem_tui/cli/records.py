@@ -1,0 +1,75 @@
+"""What commands tell of nodes, trees and recalls, as the plain data of the JSON document."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from deltamem_tui.text import count_tokens, one_line
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.node import Node
+    from deltamem_tui.bank.tree import Counts, Tree
+    from deltamem_tui.memory.recall import Candidate, TreeRecall
+
+
+def node_record(tree: Tree, node: Node) -> dict[str, Any]:
+    """All that there is to know of a node."""
+    return {
+        "id": node.id,
+        "tree": tree.name,
+        "parent": node.parent,
+        "kind": node.kind,
+        "label": node.label,
+        "depth": node.depth,
+        **asdict(node.payload),
+        "consolidated": node.consolidated,
+        "revision": node.revision,
+        "tokens": count_tokens(node.text),
+        **asdict(tree.counts(node.id)),
+        "origin": asdict(node.origin),
+    }
+
+
+def node_line(node: Node, counts: Counts) -> str:
+    """A node on one line: id, marks, hits, and when it applies."""
+    marks = "✗" if node.label == "failure" else "●" if node.kind == "root" else "△"
+    fused = " ⊕" if node.consolidated else ""
+    hits = f" ×{counts.hits}" if counts.hits else ""
+    return f"{node.id[:8]} {marks}{fused}{hits} {one_line(node.payload.activation_condition)}"
+
+
+NODE_LINE_LEGEND = "● root  △ residual  ✗ failure  ⊕ consolidated  ×n hits"
+
+
+def candidate_record(tree: Tree, candidate: Candidate, threshold: float) -> dict[str, Any]:
+    """A node and how well it fits a question."""
+    return {
+        "node": node_record(tree, candidate.node),
+        "similarity": candidate.similarity,
+        "penalty": candidate.penalty,
+        "score": candidate.score,
+        "threshold": threshold,
+    }
+
+
+def recall_record(tree: Tree, answer: TreeRecall | None, *, explain: bool) -> dict[str, Any] | None:
+    """What one tree answered; None if nothing matched and nobody asked why."""
+    if answer is None or not (answer.chain or explain):
+        return None
+    match = answer.match
+    record: dict[str, Any] = {
+        "match": match.node.id if match else None,
+        "score": match.score if match else None,
+        "chain": [node_record(tree, node) for node in answer.chain],
+    }
+    if explain:
+        record |= {
+            "query": answer.query,
+            "threshold": answer.threshold,
+            "candidates": [
+                candidate_record(tree, candidate, answer.threshold)
+                for candidate in answer.candidates
+            ],
+        }
+    return record

@@ -1,0 +1,58 @@
+"""`deltamem search`: nodes by how well they fit a text."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from deltamem_tui.cli import options
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.output import Result
+from deltamem_tui.cli.page import Page
+
+Text = Annotated[str, typer.Argument(metavar="TEXT", help="A goal, a scene, or any words.")]
+Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most N nodes a tree.")]
+
+
+def run(
+    context: typer.Context,
+    bank: options.Bank,
+    text: Text,
+    tree: options.TreeChoice = None,
+    limit: Limit = 10,
+) -> Result:
+    """Find the nodes that score best for a text, in one tree or both."""
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.cli.records import candidate_record
+    from deltamem_tui.errors import UsageError
+    from deltamem_tui.memory.recall import search
+    from deltamem_tui.text import one_line
+
+    if not text.strip():
+        raise UsageError("the text is empty", hint="say what to look for")
+    opened = Bank.open(Invocation.of(context).bank(bank))
+    answers = search(opened, text, options.tree_names(tree), limit)
+
+    def view(page: Page) -> None:
+        page.table(
+            ("tree", "node", "score", "label", "when"),
+            [
+                (
+                    answer.tree,
+                    candidate.node.id[:8],
+                    candidate.score,
+                    candidate.node.label,
+                    one_line(candidate.node.payload.activation_condition, 100),
+                )
+                for answer in answers
+                for candidate in answer.candidates
+            ],
+        )
+
+    records = [
+        candidate_record(opened.tree(answer.tree), candidate, answer.threshold)
+        for answer in answers
+        for candidate in answer.candidates
+    ]
+    return Result("search", {"nodes": records}, view=view)

@@ -1,0 +1,42 @@
+"""`deltamem show`: one node."""
+
+from __future__ import annotations
+
+import typer
+
+from deltamem_tui.cli import options
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.output import Result
+from deltamem_tui.cli.page import Page
+
+
+def run(
+    context: typer.Context,
+    bank: options.Bank,
+    node: options.NodeId,
+    tree: options.TreeChoice = None,
+) -> Result:
+    """Show one node: what it says, where it comes from, how often it was of use."""
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.cli.records import node_record
+
+    opened = Bank.open(Invocation.of(context).bank(bank))
+    name, found = opened.find_node(node, options.tree_name(tree))
+    record = node_record(opened.tree(name), found)
+
+    def view(page: Page) -> None:
+        origin = {f"origin {key}": value for key, value in record["origin"].items() if value}
+        texts = ("activation_condition", "execution_procedure", "termination_condition")
+        page.facts(
+            {
+                key.replace("_", " "): str(value)
+                for key, value in (record | origin).items()
+                if key not in (*texts, "origin") and value is not None
+            }
+        )
+        for key in texts:
+            if record[key]:
+                page.text(f"\n{key.replace('_', ' ')}", style="bold")
+                page.text(record[key])
+
+    return Result("show", {"nodes": [record]}, view=view)

@@ -1,0 +1,206 @@
+"""Settings: the user's `deltamem.toml`, the one here, the environment, and flags, in this order.
+
+Each later place overrules the earlier ones, and each value remembers where it came from,
+so that an error about it can say so.
+
+```toml
+model    = "openai/gpt-5-mini"     # any name that litellm knows
+embedder = "minilm"
+domain   = "alfworld"
+theme    = "textual-dark"
+banks    = "~/banks"               # relative to this file
+
+[keys]
+search = "ctrl+f"
+```
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from deltamem_tui import paths
+from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.text import one_line
+
+_PREFIX = "DELTAMEM_"
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """All settings, with where each came from.
+
+    Attributes:
+        model: The language model that extracts; None until somebody names one.
+        embedder: What a new bank is embedded with.
+        domain: The kind of environment that new episodes are taken to be from.
+        theme: The browser's theme; None for its own choice.
+        keys: The browser's keys, action to key.
+        banks: The banks folder; None to look for it, see `paths.banks_folder`.
+        origins: Setting to the file, variable or flag that set it; defaults are not in it.
+    """
+
+    model: str | None = None
+    embedder: str = "intfloat/e5-base-v2"
+    domain: str = "generic"
+    theme: str | None = None
+    keys: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    banks: Path | None = None
+    origins: Mapping[str, str] = field(default_factory=lambda: _NOTHING, compare=False)
+
+    def with_flags(self, **flags: str | Path | None) -> Configuration:
+        """The same settings, overruled by the flags that were given (those not None)."""
+        given = {name: value for name, value in flags.items() if value is not None}
+        return _overruled(self, given, {name: f"--{name}" for name in given})
+
+
+SETTINGS = tuple(item.name for item in fields(Configuration) if item.name != "origins")
+
+
+def load(environment: Mapping[str, str] | None = None) -> Configuration:
+    """Read the settings of the files and the environment.
+
+    Args:
+        environment: The environment's variables; those of this process if None.
+
+    Raises:
+        ConfigurationError: A file cannot be read or is not TOML, a setting does not exist,
+            or its value is of the wrong type.
+    """
+    configuration = Configuration()
+    for file in paths.settings_files():
+        values = _read_file(file)
+        configuration = _overruled(configuration, values, dict.fromkeys(values, str(file)))
+    variables = os.environ if environment is None else environment
+    values, origins = _read_environment(variables)
+    return _overruled(configuration, values, origins)
+
+
+def _overruled(
+    configuration: Configuration, values: Mapping[str, Any], origins: Mapping[str, str]
+) -> Configuration:
+    merged = MappingProxyType({**configuration.origins, **origins})
+    return replace(configuration, **values, origins=merged)
+
+
+def _read_file(file: Path) -> dict[str, Any]:
+    import tomllib
+
+    source = one_line(str(file))
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+        table = tomllib.loads(text)
+    except OSError as error:
+        raise ConfigurationError(f"cannot be read: {error.strerror}", source=source) from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(
+            "is not UTF-8 text", source=source, position=f"byte {error.start}"
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise _not_toml(error, source) from error
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        position = _position(text, key)
+        _require_known(key, SETTINGS, "setting", source, position)
+        values[key] = _checked(key, value, source, position)
+    if "banks" in values:
+        values["banks"] = file.parent / values["banks"]
+    return values
+
+
+def _read_environment(variables: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    names = {_PREFIX + key.upper(): key for key in SETTINGS if key != "keys"}
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for variable, value in _ours(variables):
+        _require_known(variable, tuple(names), "variable", "the environment", None)
+        key = names[variable]
+        values[key] = _checked(key, value, "the environment", variable)
+        origins[key] = variable
+    return values, origins
+
+
+def _ours(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The variables with our prefix; an empty one counts as not set, as shells have it."""
+    for variable, value in sorted(variables.items()):
+        if variable.startswith(_PREFIX) and value:
+            yield variable, value
+
+
+def _checked(key: str, value: object, source: str, position: str | None) -> object:
+    if key == "keys":
+        return _checked_keys(value, source, position)
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigurationError(
+            f"{key} must be text in quotes, not {_kind(value)}", source=source, position=position
+        )
+    if key == "banks":
+        return Path(value).expanduser()
+    return one_line(value)
+
+
+def _checked_keys(value: object, source: str, position: str | None) -> Mapping[str, str]:
+    if not isinstance(value, dict):
+        raise ConfigurationError(
+            f"keys must be a table of action = key, not {_kind(value)}",
+            source=source,
+            position=position,
+            hint="write [keys] on a line of its own, and below it search = 'ctrl+f'",
+        )
+    for action, key in value.items():
+        if not isinstance(key, str) or not key.strip():
+            raise ConfigurationError(
+                f"the key of {one_line(action, 40)!r} must be text in quotes, not {_kind(key)}",
+                source=source,
+                position=position,
+            )
+    return MappingProxyType({one_line(action): one_line(key) for action, key in value.items()})
+
+
+def _require_known(
+    key: str, known: tuple[str, ...], what: str, source: str, position: str | None
+) -> None:
+    if key in known:
+        return
+    from difflib import get_close_matches
+
+    near = get_close_matches(key, known, n=1, cutoff=0.0)
+    raise ConfigurationError(
+        f"there is no {what} {one_line(key, 60)!r}",
+        source=source,
+        position=position,
+        hint=f"did you mean {near[0]}? There are {', '.join(known)}",
+    )
+
+
+def _not_toml(error: Exception, source: str) -> ConfigurationError:
+    """A TOML error with its place moved from the end of the message to where places go."""
+    message, _, place = one_line(str(error)).partition(" (at ")
+    return ConfigurationError(
+        f"is not TOML: {message[:1].lower()}{message[1:]}",
+        source=source,
+        position=place.removesuffix(")") or None,
+    )
+
+
+def _position(text: str, key: str) -> str | None:
+    """The line that sets `key`, as a person would look for it."""
+    written = re.compile(rf"\s*\[?\s*[\"']?{re.escape(key)}[\"']?\s*[\].=]")
+    for number, line in enumerate(text.splitlines(), start=1):
+        if written.match(line):
+            return f"line {number}"
+    return None
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, str):
+        return "blank" if value else "empty"
+    kinds = {bool: "a truth value", int: "a number", float: "a number", list: "a list"}
+    return kinds.get(type(value), "a table" if isinstance(value, dict) else "a date")

@@ -1,0 +1,213 @@
+"""Where things live: the banks folder, the banks and prompts of the package, the settings files.
+
+Everything here is about names and places. Whether what lies there is a sound bank is
+for the bank package to say; a folder with a manifest counts as a bank.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from deltamem_tui.errors import BankExistsError, BankNotFoundError, StorageError, UsageError
+from deltamem_tui.text import one_line
+
+APPLICATION = "deltamem"
+BANKS_VARIABLE = "DELTAMEM_BANKS"
+MANIFEST = "bank.json"
+SETTINGS_FILE = "deltamem.toml"
+
+_LONGEST_NAME = 100
+# Letters and digits of any script, so that people can use their own; nothing that a shell,
+# an archive or a file system could read as more than a name.
+_NAME = re.compile(r"[^\W_][\w.-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class BankPlace:
+    """A bank's name and where it lies.
+
+    Attributes:
+        name: What the bank is called on the command line.
+        path: Its folder.
+        shipped: Whether it came with the package, to be read only, instead of lying in
+            the banks folder.
+    """
+
+    name: str
+    path: Path
+    shipped: bool = False
+
+
+def banks_folder(chosen: str | Path | None = None) -> Path:
+    """The folder in which banks are looked up by name. It may not exist yet.
+
+    Args:
+        chosen: A folder that somebody named. Without one it is the environment's
+            `DELTAMEM_BANKS`, else `./memory_banks` if it is there, else the user's data folder.
+    """
+    named = chosen or os.environ.get(BANKS_VARIABLE)
+    if named:
+        return Path(named).expanduser()
+    here = Path("memory_banks")
+    return here if here.is_dir() else _user_folder("data") / "memory_banks"
+
+
+def shipped_banks_folder() -> Path:
+    """The folder of the banks that come with the package."""
+    return _shipped_root() / "memory_banks"
+
+
+def prompt_folders() -> tuple[Path, ...]:
+    """The folders that hold `<domain>/<prompt>.md`, the first to be asked first.
+
+    Prompts edited here (`./prompts`) come before the user's own, and those before the
+    prompts of the package.
+    """
+    places = (Path("prompts"), _user_folder("config") / "prompts", _shipped_root() / "prompts")
+    return tuple(place for place in places if place.is_dir())
+
+
+def settings_files() -> tuple[Path, ...]:
+    """The settings files that exist, the one that is read first and overruled later first."""
+    places = (_user_folder("config") / SETTINGS_FILE, Path(SETTINGS_FILE))
+    return tuple(place for place in places if place.is_file())
+
+
+def find_banks(folder: Path) -> tuple[BankPlace, ...]:
+    """All banks of `folder` and of the package, sorted by name.
+
+    A bank of the folder hides one of the same name that came with the package.
+
+    Raises:
+        StorageError: The folder cannot be read.
+    """
+    shipped = {place.name: place for place in _banks_in(shipped_banks_folder(), shipped=True)}
+    own = {place.name: place for place in _banks_in(folder, shipped=False)}
+    return tuple(place for _, place in sorted((shipped | own).items()))
+
+
+def find_bank(bank: str, folder: Path) -> Path:
+    """The folder of an existing bank.
+
+    Args:
+        bank: A name, looked up in `folder` and then among the banks of the package; or a
+            path, which is anything with a separator in it and any folder here that is a bank.
+        folder: The banks folder.
+
+    Raises:
+        UsageError: `bank` is neither a possible name nor a path.
+        BankNotFoundError: There is no such bank. Names what comes near and where it looked.
+    """
+    if _is_path(bank):
+        path = Path(bank).expanduser()
+        if _is_bank(path):
+            return path
+        raise BankNotFoundError(
+            f"there is no bank here: a bank is a folder with a {MANIFEST}",
+            source=one_line(bank),
+            hint="`deltamem list` names all banks",
+        )
+    name = check_bank_name(bank)
+    candidates = (folder / name, shipped_banks_folder() / name, Path(name))
+    for path in candidates:
+        if _is_bank(path):
+            return path
+    raise _not_found(name, folder)
+
+
+def new_bank_path(bank: str, folder: Path) -> Path:
+    """Where a bank that is to be made will lie. Nothing is written.
+
+    Args:
+        bank: A name, for a bank in `folder`, or a path.
+        folder: The banks folder.
+
+    Raises:
+        UsageError: The name is not one a bank can have.
+        BankExistsError: Something lies there already.
+    """
+    path = Path(bank).expanduser() if _is_path(bank) else folder / bank
+    check_bank_name(path.name if _is_path(bank) else bank)
+    if path.is_symlink() or (path.exists() and not _is_empty_folder(path)):
+        raise BankExistsError(
+            "something lies here already",
+            source=one_line(str(path)),
+            hint="choose another name, or move it away first",
+        )
+    return path
+
+
+def check_bank_name(name: str) -> str:
+    """Give `name` back if a bank can be called so.
+
+    Raises:
+        UsageError: It is empty, too long, or has characters that are more than a name.
+    """
+    if len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) and not name.endswith("."):
+        return name
+    raise UsageError(
+        f"{one_line(name, 60)!r} cannot be the name of a bank",
+        hint=f"up to {_LONGEST_NAME} letters, digits, '.', '_' and '-', a letter or digit first",
+    )
+
+
+def _not_found(name: str, folder: Path) -> BankNotFoundError:
+    from difflib import get_close_matches
+
+    known = [place.name for place in find_banks(folder)]
+    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    looked = f"looked in {one_line(str(folder))} and among the banks of the package"
+    if near:
+        hint = f"did you mean {' or '.join(near)}? {looked}"
+    else:
+        hint = f"{looked}; `deltamem list` names all banks"
+    return BankNotFoundError(f"no bank is called {name!r}", hint=hint)
+
+
+def _banks_in(folder: Path, *, shipped: bool) -> Iterator[BankPlace]:
+    if not folder.is_dir():
+        return
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError as error:
+        raise StorageError(
+            f"cannot read the banks folder: {error.strerror}", source=one_line(str(folder))
+        ) from error
+    for entry in entries:
+        if _NAME.fullmatch(entry.name) and _is_bank(entry):
+            yield BankPlace(entry.name, entry, shipped)
+
+
+def _is_bank(path: Path) -> bool:
+    try:
+        return (path / MANIFEST).is_file()
+    except (OSError, ValueError):  # a name too long for the file system, or with a NUL in it
+        return False
+
+
+def _is_path(bank: str) -> bool:
+    separators = {"/", os.sep, os.altsep or os.sep}
+    return bank in {".", "..", "~"} or any(separator in bank for separator in separators)
+
+
+def _is_empty_folder(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
+
+
+def _user_folder(kind: str) -> Path:
+    import platformdirs
+
+    if kind == "config":
+        return platformdirs.user_config_path(APPLICATION, appauthor=False)
+    return platformdirs.user_data_path(APPLICATION, appauthor=False)
+
+
+def _shipped_root() -> Path:
+    """What the wheel carries beside the code; in a checkout it lies beside the package."""
+    package = Path(__file__).parent
+    installed = package / "shipped"
+    return installed if installed.is_dir() else package.parent

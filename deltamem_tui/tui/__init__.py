@@ -1,0 +1,1 @@
+"""The browser. textual is imported in this package only."""
