@@ -1,0 +1,1 @@
+"""Text to unit vectors: sentence-transformers models, the packaged MiniLM, and hashing."""

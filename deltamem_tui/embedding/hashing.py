@@ -1,0 +1,101 @@
+"""An embedder that needs no model: hashed words and word pairs.
+
+Each word and each pair of neighbouring words falls into one of 2047 buckets (the
+hashing trick of scikit-learn's `HashingVectorizer`). A row holds the square roots of the
+buckets' shares of the text, which makes it a unit vector and the dot product of two
+rows the overlap of their word distributions (the Bhattacharyya coefficient).
+
+Why so, measured on the generated episodes (a task's nearest other task is of its type;
+178 ScienceWorld and 80 ALFWorld tasks, left out one at a time):
+
+- Square roots of the counts, weighted at recall: 86 % and 94 %; plain counts 83 % and
+  94 %: a long task's repeated "the" no longer drowns its verbs.
+- 2048 dimensions: 23 % of the 1053 words and pairs share a bucket (1024: 38 %, 4096:
+  13 %) at no loss; from 80 tasks to the 274 tasks of ALFWorld's other splits, 1024 and
+  4096 find the type no more often.
+- No alternating signs, so that a dimension counts texts that hold it: recall weights
+  each by the square root of that number.
+- Single letters and digits are words too; leaving them out gained nothing.
+
+A text without any word gets the last dimension to itself, since a zero vector has no
+direction; it resembles only other such texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deltamem_tui.embedding.fingerprint import PROBE, fingerprint
+from deltamem_tui.embedding.prefixes import Prefixes
+from deltamem_tui.embedding.protocol import EmbedderCard
+from deltamem_tui.embedding.vectors import no_rows, unit_rows
+from deltamem_tui.text import clean
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+NAME = "hashing"
+DIMENSIONS = 2048
+WORDLESS = DIMENSIONS - 1
+"""The dimension of texts without any word."""
+
+_WORD = r"\w+"
+
+
+@dataclass(frozen=True, slots=True)
+class HashingEmbedder:
+    """Hashed words and word pairs as unit vectors; the same on every machine.
+
+    Attributes:
+        card: What a bank remembers of this embedder.
+    """
+
+    card: EmbedderCard
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed activation conditions: float32 [texts, 2048], rows of unit length."""
+        return _embed(texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed questions: float32 [texts, 2048], rows of unit length."""
+        return _embed(texts)
+
+    def under(self, _: Prefixes) -> HashingEmbedder:
+        """This embedder: words are counted wherever they stand, so it has no prefixes."""
+        return self
+
+
+def hashing_embedder() -> HashingEmbedder:
+    """The hashing embedder with its card."""
+    probe = _embed([PROBE])[0]
+    return HashingEmbedder(
+        EmbedderCard(
+            model=NAME,
+            dimensions=DIMENSIONS,
+            weighting="document-frequency",
+            fingerprint=fingerprint(probe),
+        )
+    )
+
+
+def _embed(texts: Sequence[str]) -> NDArray[np.float32]:
+    if not texts:
+        return no_rows(DIMENSIONS)
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    shares = HashingVectorizer(
+        n_features=WORDLESS,
+        ngram_range=(1, 2),
+        token_pattern=_WORD,
+        alternate_sign=False,
+        norm="l1",
+    ).transform(clean(text) for text in texts)
+    words_per_row = np.diff(shares.indptr)
+    vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
+    vectors[np.repeat(np.arange(len(texts)), words_per_row), shares.indices] = np.sqrt(shares.data)
+    vectors[words_per_row == 0, WORDLESS] = 1.0
+    return unit_rows(vectors, rows=len(texts), dimensions=DIMENSIONS, source=NAME)

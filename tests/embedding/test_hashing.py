@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui.embedding.fingerprint import require_same
+from deltamem_tui.embedding.hashing import DIMENSIONS, WORDLESS, hashing_embedder
+
+EMBEDDER = hashing_embedder()
+texts = st.text(max_size=60)
+
+
+def held(text: str) -> dict[int, float]:
+    """The dimensions that a text's row holds, with their values."""
+    row = EMBEDDER.embed_passages([text])[0]
+    return {int(index): float(row[index]) for index in np.flatnonzero(row)}
+
+
+def test_its_card() -> None:
+    card = EMBEDDER.card
+
+    assert (card.model, card.dimensions, card.weighting) == ("hashing", 2048, "document-frequency")
+    assert (card.query_prefix, card.passage_prefix) == ("", "")
+    # The same on every machine and in every version that reads today's banks.
+    assert card.fingerprint == "ff53020704bc0207f73600adff53ff53ff53fc9f00ad04bc00ad0361fdf900ad"
+
+
+def test_words_and_pairs_of_neighbours_each_hold_a_dimension() -> None:
+    words = {name: set(held(name)) for name in ("heat", "the", "mug")}
+    pairs = set(held("heat the mug")) - words["heat"] - words["the"] - words["mug"]
+
+    assert all(len(dimensions) == 1 for dimensions in words.values())
+    assert len(pairs) == 2
+    assert held("heat the mug") == pytest.approx(
+        dict.fromkeys(pairs.union(*words.values()), math.sqrt(1 / 5))
+    )
+
+
+def test_a_value_is_the_root_of_the_share() -> None:
+    # "a a" is the word twice and the pair once.
+    (word,) = held("a")
+
+    assert held("a a")[word] == pytest.approx(math.sqrt(2 / 3))
+    assert sorted(held("a a").values()) == pytest.approx([math.sqrt(1 / 3), math.sqrt(2 / 3)])
+
+
+def test_case_and_punctuation_do_not_matter_but_digits_do() -> None:
+    rows = EMBEDDER.embed_passages(["Go to Shelf 1!", "go to shelf 1", "go to shelf 2"])
+
+    assert (rows[0] == rows[1]).all()
+    assert 0 < rows[1] @ rows[2] < 0.99
+
+
+def test_word_order_matters() -> None:
+    rows = EMBEDDER.embed_passages(["mug in fridge", "fridge in mug"])
+
+    assert 0.5 < rows[0] @ rows[1] < 0.99
+
+
+@pytest.mark.parametrize("text", ["", " ", "…", "\n\t", "!?", "\x1b[31m", "\ud800"])
+def test_a_text_without_words_has_a_direction_of_its_own(text: str) -> None:
+    assert held(text) == {WORDLESS: 1.0}
+
+
+def test_escape_sequences_are_not_words() -> None:
+    rows = EMBEDDER.embed_queries(["\x1b[31mheat\x1b[0m the mug", "heat the mug"])
+
+    assert (rows[0] == rows[1]).all()
+
+
+@given(st.lists(texts, max_size=5))
+def test_rows_are_unit_rows_whatever_the_text(batch: list[str]) -> None:
+    rows = EMBEDDER.embed_passages(batch)
+
+    assert rows.shape == (len(batch), DIMENSIONS)
+    assert rows.dtype == np.float32
+    assert rows.flags.c_contiguous
+    assert (rows >= 0).all()
+    assert np.allclose(np.linalg.norm(rows.astype(np.float64), axis=1), 1, atol=1e-6)
+
+
+@given(st.lists(texts, min_size=1, max_size=5))
+def test_a_row_depends_on_its_own_text_alone(batch: list[str]) -> None:
+    together = EMBEDDER.embed_passages(batch)
+
+    assert together.tobytes() == EMBEDDER.embed_queries(batch).tobytes()
+    for text, row in zip(batch, together, strict=True):
+        assert EMBEDDER.embed_passages([text])[0].tobytes() == row.tobytes()
+
+
+@given(st.lists(st.sampled_from(["heat", "mug", "shelf", "1", "the"]), min_size=1, max_size=8))
+def test_words_never_fall_into_the_wordless_dimension(words: list[str]) -> None:
+    assert WORDLESS not in held(" ".join(words))
+
+
+def test_two_of_them_are_the_same() -> None:
+    require_same(EMBEDDER.card, hashing_embedder().card)

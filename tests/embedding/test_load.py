@@ -1,0 +1,312 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deltamem_tui.embedding.load import load, load_for
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import EmbedderMismatchError, EmbedderUnavailableError, VectorError
+from tests.embedding.support import save_tiny_model
+
+TEXTS = ["heat the apple", "cool the mug", "", "put it by the window, then look"]
+
+
+def refused(name: str | Path) -> str:
+    """The one line that loading `name` is refused with."""
+    with pytest.raises(EmbedderUnavailableError) as caught:
+        load(str(name))
+    line = str(caught.value)
+    assert "\n" not in line
+    assert "minilm" in line
+    assert "hashing" in line
+    return line
+
+
+def change_weights(folder: Path, change: Callable[[dict[str, np.ndarray]], None]) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    weights = load_file(folder / "model.safetensors")
+    change(weights)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+class TestFolder:
+    def test_it_gives_unit_rows_of_the_models_width(self, tiny_model: Path) -> None:
+        embedder = load(str(tiny_model))
+
+        rows = embedder.embed_passages(TEXTS)
+
+        assert rows.shape == (4, 16)
+        assert rows.dtype == np.float32
+        assert rows.flags.c_contiguous
+        assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-6)
+        assert embedder.card.dimensions == 16
+        assert embedder.card.model == str(tiny_model)
+        assert embedder.card.weighting == "none"
+
+    def test_it_agrees_with_the_library(self, tiny_model: Path) -> None:
+        from sentence_transformers import SentenceTransformer
+
+        expected = SentenceTransformer(str(tiny_model), device="cpu").encode(TEXTS)
+        expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+
+        assert np.allclose(load(str(tiny_model)).embed_queries(TEXTS), expected, atol=1e-6)
+
+    def test_the_same_texts_give_the_same_bytes(self, tiny_model: Path) -> None:
+        embedder = load(str(tiny_model))
+        many = TEXTS * 30
+
+        first = embedder.embed_passages(many)
+
+        assert first.tobytes() == embedder.embed_passages(many).tobytes()
+        assert np.allclose(first[:4], embedder.embed_passages(TEXTS), atol=1e-5)
+
+    def test_no_texts_give_no_rows(self, tiny_model: Path) -> None:
+        assert load(str(tiny_model)).embed_passages([]).shape == (0, 16)
+        assert load(str(tiny_model)).embed_queries([]).shape == (0, 16)
+
+    def test_it_is_loaded_once(self, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        embedder = load(str(tiny_model))
+        monkeypatch.chdir(tiny_model.parent)
+
+        assert load(tiny_model.name) is embedder
+
+    def test_prefixes_of_the_family_are_put_before_each_text(
+        self, copied: Callable[[str], Path]
+    ) -> None:
+        e5, plain = load(str(copied("e5-tiny"))), load(str(copied("plain")))
+
+        assert (e5.card.query_prefix, e5.card.passage_prefix) == ("query: ", "passage: ")
+        assert (plain.card.query_prefix, plain.card.passage_prefix) == ("", "")
+        for role, prefix in (("embed_queries", "query: "), ("embed_passages", "passage: ")):
+            expected = plain.embed_passages([prefix + text for text in TEXTS])
+            assert np.allclose(getattr(e5, role)(TEXTS), expected, atol=1e-6)
+            assert not np.allclose(expected, plain.embed_passages(TEXTS), atol=1e-2)
+
+    def test_prompts_the_model_declares_are_used(self, tmp_path: Path) -> None:
+        prompts = {"query": "take some: ", "document": "star: "}
+        folder = save_tiny_model(tmp_path / "declares", prompts=prompts)
+
+        card = load(str(folder)).card
+
+        assert (card.query_prefix, card.passage_prefix) == ("take some: ", "star: ")
+
+    def test_control_characters_are_not_embedded(self, tiny_model: Path) -> None:
+        rows = load(str(tiny_model)).embed_passages(["\x1b[1mheat\x1b[0m the apple\ud800"])
+
+        assert np.allclose(rows, load(str(tiny_model)).embed_passages(["heat the apple"]))
+
+    def test_a_text_far_beyond_the_models_window_is_cut(self, tiny_model: Path) -> None:
+        embedder = load(str(tiny_model))
+        window = "heat the apple and cool the mug " * 20
+
+        rows = embedder.embed_passages([window, window + "star " * 2_000_000])
+
+        assert np.allclose(rows[0], rows[1], atol=1e-6)
+
+    def test_threads_may_share_it(self, tiny_model: Path) -> None:
+        embedder = load(str(tiny_model))
+        expected = embedder.embed_passages(TEXTS)
+
+        with ThreadPoolExecutor(8) as pool:
+            results = list(pool.map(lambda _: embedder.embed_passages(TEXTS), range(32)))
+
+        assert all(np.allclose(rows, expected, atol=1e-6) for rows in results)
+
+    def test_nothing_is_said_while_it_loads_and_runs(
+        self,
+        copied: Callable[[str], Path],
+        capfd: pytest.CaptureFixture[str],
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        embedder = load(str(copied("silent")))
+        embedder.embed_passages(TEXTS * 20)
+
+        assert capfd.readouterr() == ("", "")
+        assert caplog.records == []
+
+
+class TestDamage:
+    def test_truncated_weights(self, copied: Callable[[str], Path]) -> None:
+        folder = copied("truncated")
+        weights = folder / "model.safetensors"
+        weights.write_bytes(weights.read_bytes()[:-1000])
+
+        assert "the model cannot be loaded" in refused(folder)
+
+    @pytest.mark.parametrize("name", ["config.json", "modules.json", "tokenizer.json"])
+    def test_files_that_are_not_json(self, copied: Callable[[str], Path], name: str) -> None:
+        folder = copied("garbled")
+        (folder / name).write_text("{")
+
+        assert "the model cannot be loaded" in refused(folder)
+
+    def test_a_folder_without_a_model(self, tmp_path: Path) -> None:
+        assert "the model cannot be loaded" in refused(tmp_path)
+
+    def test_code_that_comes_with_a_model_is_not_run(self, copied: Callable[[str], Path]) -> None:
+        folder = copied("strange")
+        proof = folder / "it-ran"
+        (folder / "strange.py").write_text(f"open({str(proof)!r}, 'w').close()\n")
+        modules = folder / "modules.json"
+        replaced = modules.read_text().replace(
+            "sentence_transformers.sentence_transformer.modules.pooling.Pooling", "strange.Pooling"
+        )
+        assert "strange.Pooling" in replaced
+        modules.write_text(replaced)
+
+        refused(folder)
+
+        assert not proof.exists()
+
+    def test_a_model_that_knows_no_numbers(self, copied: Callable[[str], Path]) -> None:
+        folder = copied("nowhere")
+
+        def spoil(weights: dict[str, np.ndarray]) -> None:
+            weights["embeddings.word_embeddings.weight"][:] = np.nan
+
+        change_weights(folder, spoil)
+
+        with pytest.raises(VectorError, match="nowhere, text 1 of 1: the vector is not finite"):
+            load(str(folder))
+
+    def test_a_model_that_fails_on_one_word(self, copied: Callable[[str], Path]) -> None:
+        folder = copied("spot")
+
+        def spoil(weights: dict[str, np.ndarray]) -> None:
+            weights["embeddings.word_embeddings.weight"][-1] = np.nan  # The word "star".
+
+        change_weights(folder, spoil)
+        embedder = load(str(folder))
+
+        assert embedder.embed_queries(["heat the apple"]).shape == (1, 16)
+        with pytest.raises(VectorError, match="text 2 of 3: the vector is not finite"):
+            embedder.embed_queries(["heat", "the star", "apple"])
+
+    def test_a_word_beyond_the_models_table(self, copied: Callable[[str], Path]) -> None:
+        folder = copied("beyond")
+        tokenizer = folder / "tokenizer.json"
+        tokenizer.write_text(tokenizer.read_text().replace('"star": 35', '"star": 3200'))
+        assert "3200" in tokenizer.read_text()
+        embedder = load(str(folder))
+
+        with pytest.raises(EmbedderUnavailableError, match="the model failed: "):
+            embedder.embed_queries(["star"])
+
+    def test_a_device_that_is_not_there(self, tiny_model: Path) -> None:
+        with pytest.raises(EmbedderUnavailableError, match="the model cannot be loaded"):
+            load(str(tiny_model), device="nonsense")
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "./nowhere",
+            "/nowhere/at/all",
+            "~/no such model",
+            "~nobody-of-that-name/model",
+            "../x",
+            "a/b/c",
+            "",
+            "a b",
+            "\x00",
+            "-x",
+        ],
+    )
+    def test_a_path_without_a_folder_is_not_taken_for_an_id(
+        self, name: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("deltamem_tui.embedding.model.open_id", None)
+
+        assert "there is no such folder" in refused(name)
+
+    def test_a_folder_goes_before_an_id(
+        self, copied: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder = copied("model")
+        monkeypatch.chdir(folder.parent)
+
+        assert load("model").card.model == str(folder)
+
+    def test_importing_the_door_loads_no_library(self) -> None:
+        heavy = "{'numpy', 'torch', 'sklearn', 'sentence_transformers', 'transformers', 'scipy'}"
+        code = f"import sys, deltamem_tui.embedding.load; print(sorted({heavy} & set(sys.modules)))"
+
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+        assert (run.stdout.strip(), run.stderr) == ("[]", "")
+
+
+class TestForABank:
+    def test_what_was_remembered_is_loaded_again(self, tiny_model: Path) -> None:
+        card = load(str(tiny_model)).card
+
+        embedder = load_for(card)
+
+        assert embedder.card == card
+        assert embedder.embed_passages(TEXTS).shape == (4, 16)
+
+    def test_the_same_model_may_lie_elsewhere(
+        self, tiny_model: Path, copied: Callable[[str], Path]
+    ) -> None:
+        card = replace(load(str(tiny_model)).card, model="owner/tiny")
+
+        assert load_for(card, source=str(copied("moved"))).card == card
+
+    def test_the_banks_prefixes_hold(self, tiny_model: Path, copied: Callable[[str], Path]) -> None:
+        card = load(str(copied("e5-renamed"))).card
+
+        embedder = load_for(replace(card, model=str(tiny_model)))
+
+        expected = load(str(tiny_model)).embed_passages(["query: heat the apple"])
+        assert np.allclose(embedder.embed_queries(["heat the apple"]), expected, atol=1e-6)
+
+    def test_another_model_is_refused(self, tiny_model: Path, tmp_path: Path) -> None:
+        other = save_tiny_model(tmp_path / "other", seed=1)
+
+        with pytest.raises(EmbedderMismatchError, match=r"deltamem reembed") as caught:
+            load_for(load(str(tiny_model)).card, source=str(other))
+
+        assert "their fingerprints are" in str(caught.value)
+
+    def test_another_width_is_refused(self, tiny_model: Path) -> None:
+        card = replace(load(str(tiny_model)).card, dimensions=384)
+
+        with pytest.raises(EmbedderMismatchError, match="384 dimensions there, 16 here"):
+            load_for(card)
+
+    def test_weights_that_changed_behind_the_banks_back_are_refused(
+        self, tiny_model: Path, copied: Callable[[str], Path]
+    ) -> None:
+        folder = copied("retrained")
+
+        def retrain(weights: dict[str, np.ndarray]) -> None:
+            weights["embeddings.word_embeddings.weight"][:] *= np.linspace(1, 1.5, 16)
+
+        change_weights(folder, retrain)
+
+        with pytest.raises(EmbedderMismatchError):
+            load_for(replace(load(str(tiny_model)).card, model=str(folder)))
+
+    def test_hashing_has_no_prefixes(self) -> None:
+        card = load("hashing").card
+        assert load_for(card).card == card
+
+        with pytest.raises(EmbedderMismatchError, match="query prefixes differ"):
+            load_for(replace(card, query_prefix="query: "))
+
+    def test_an_embedder_at_hand_is_checked_and_not_loaded(self, tiny_model: Path) -> None:
+        at_hand: Embedder = load(str(tiny_model))
+        elsewhere = replace(at_hand.card, model="owner/never-asked-for")
+
+        assert load_for(elsewhere, at_hand) is at_hand
+        with pytest.raises(EmbedderMismatchError):
+            load_for(replace(elsewhere, fingerprint="0" * 64), at_hand)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deltamem_tui.embedding import minilm
+from deltamem_tui.embedding.fingerprint import TOLERANCE, distance
+from deltamem_tui.embedding.load import load, load_for
+from deltamem_tui.errors import EmbedderUnavailableError
+
+installed = pytest.mark.skipif(
+    importlib.util.find_spec(minilm.PACKAGE) is None, reason="the extra `minilm` is not installed"
+)
+
+
+@installed
+def test_its_card() -> None:
+    card = load("minilm").card
+
+    assert (card.model, card.dimensions, card.weighting) == ("minilm", 384, "none")
+    assert (card.query_prefix, card.passage_prefix) == ("", "")
+    # As first seen; every machine with the published weights comes this close.
+    seen = "ffda015af8fd08e7fd30fdcc02ca0089ff8dfd3d00be055305df02ecff00041d"
+    assert distance(card.fingerprint, seen) < TOLERANCE
+    assert load_for(card).card == card
+
+
+@installed
+def test_it_knows_what_texts_mean() -> None:
+    tasks = ["warm up a slice of bread", "chill a drink", "examine a book under a lamp"]
+    questions = ["look at the novel by the light of the desk lamp", "heat some toast"]
+
+    scores = load("minilm").embed_queries(questions) @ load("minilm").embed_passages(tasks).T
+
+    assert scores.argmax(axis=1).tolist() == [2, 0]
+    assert np.abs(scores).max() <= 1 + 1e-6
+
+
+@installed
+def test_the_published_weights_pass() -> None:
+    minilm.check(minilm.folder())
+
+
+@installed
+def test_weights_that_were_tampered_with_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "tampered_minilm_package"
+    shutil.copytree(minilm.folder(), package / "model")
+    (package / "__init__.py").touch()
+    with (package / "model" / "model.safetensors").open("r+b") as weights:
+        weights.seek(-1, 2)
+        weights.write(b"\xff")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(minilm, "PACKAGE", package.name)
+
+    with pytest.raises(EmbedderUnavailableError, match="not those of all-MiniLM-L6-v2") as caught:
+        load("minilm", device="cpu")
+
+    assert "--force-reinstall" in (caught.value.hint or "")
+
+
+def test_weights_that_are_missing(tmp_path: Path) -> None:
+    with pytest.raises(EmbedderUnavailableError, match="No such file"):
+        minilm.check(tmp_path)
+
+
+def test_without_the_extra_the_error_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(minilm, "PACKAGE", "not_installed_anywhere")
+
+    with pytest.raises(EmbedderUnavailableError) as caught:
+        minilm.folder()
+
+    assert "pip install 'deltamem-tui[minilm]'" in (caught.value.hint or "")
+    assert "hashing" in (caught.value.hint or "")
+    assert "\n" not in str(caught.value)
