@@ -7,8 +7,6 @@ to write what was decided before.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -28,7 +26,6 @@ from deltamem_tui.bank.shelf import Shelf, ShelfSnapshot
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import (
     BankBusyError,
-    BankExistsError,
     BankFrozenError,
     NodeNotFoundError,
     StorageError,
@@ -90,25 +87,12 @@ class Bank:
             StorageError: The folder cannot be written.
         """
         path = Path(path)
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise BankExistsError("something is here already", source=str(path))
-        with files.storage_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            draft = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-        try:
+        with files.new_folder(path) as draft:
             for shelf in _shelves(draft, new.dimensions).values():
                 shelf.create()
             manifest.write(draft, new)
-            Journal(draft / journal.FILE_NAME).append(
-                None, Commit(sequence=0, event="init", time=journal.now())
-            )
-            with files.storage_errors(path):
-                draft.chmod(0o755)
-                draft.rename(path)
-            files.sync(path.parent)
-        except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
-            raise
+            first = Commit(sequence=0, event="init", time=journal.now())
+            Journal(draft / journal.FILE_NAME).append(None, first)
         return cls(path)
 
     @property
@@ -130,6 +114,11 @@ class Bank:
     def journal(self) -> Journal:
         """The bank's history; a shipped bank may lack it."""
         return Journal(self.path / journal.FILE_NAME)
+
+    @property
+    def snapshots(self) -> Mapping[str, ShelfSnapshot]:
+        """The three shelves of this commit by name: `task`, `env` and `trajectories`."""
+        return self._view.snapshots
 
     @property
     def episodes(self) -> Episodes:
@@ -194,10 +183,11 @@ class Bank:
             BankFrozenError: It is frozen already.
         """
         with self._lock():
-            self._settle()
-            changes = Batch(self._view.tail, self._view.snapshots)
-            changes.log("freeze")
-            changes.commit(self.journal)
+            if self.journal.exists:
+                self._settle()
+                changes = Batch(self._view.tail, self._view.snapshots)
+                changes.log("freeze")
+                changes.commit(self.journal)
             digests = freezing.digests(self.path)
             manifest.write(self.path, replace(self.manifest, frozen=True, digests=digests))
         self.refresh()
@@ -208,8 +198,9 @@ class Bank:
             return
         manifest.write(self.path, replace(self.manifest, frozen=False, digests={}))
         self.manifest = manifest.read(self.path)
-        with self.writing() as changes:
-            changes.log("unfreeze")
+        if self.journal.exists:
+            with self.writing() as changes:
+                changes.log("unfreeze")
 
     def find_node(self, prefix: str, tree_name: TreeName | None = None) -> tuple[TreeName, Node]:
         """The one living node whose id begins with `prefix`, as a person types it.

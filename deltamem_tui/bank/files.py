@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from deltamem_tui.errors import StorageError
+from deltamem_tui.errors import BankExistsError, StorageError
 
 _HINTS = {
     errno.ENOSPC: "free some disk space and try again; the bank is as it was",
@@ -84,6 +86,30 @@ def truncate_or_create(path: Path) -> None:
     """Make `path` an empty file."""
     with storage_errors(path):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644))
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill, which appears at `path` when the block ends, or not at all.
+
+    Raises:
+        BankExistsError: Something is at `path` already.
+        StorageError: The folder cannot be made.
+    """
+    if path.is_symlink() or (path.exists() and not (path.is_dir() and not any(path.iterdir()))):
+        raise BankExistsError("something is here already", source=str(path))
+    with storage_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    try:
+        yield draft
+        with storage_errors(path):
+            draft.chmod(0o755)
+            draft.rename(path)
+        sync(path.parent)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
 
 
 def read(path: Path, limit: int) -> bytes:

@@ -73,7 +73,7 @@ def _histogram(proposal: Proposal) -> list[str]:
     for low, high, count in zip(
         proposal.bin_edges, proposal.bin_edges[1:], proposal.bin_counts, strict=False
     ):
-        bar = "█" * round(_BAR_WIDTH * count / most)
+        bar = "█" * -(-_BAR_WIDTH * count // most)
         marks = [
             word
             for word, value in (("now", proposal.current), ("proposed", proposal.proposed))

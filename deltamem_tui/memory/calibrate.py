@@ -102,10 +102,7 @@ def _propose(
     parameters: Parameters,
     embedder: Embedder,
 ) -> Proposal:
-    questions = {
-        each.id: (each.task if name == "task" else each.environment).strip() for each in asked
-    }
-    questions = {episode_id: text for episode_id, text in questions.items() if text}
+    questions = _questions(name, asked)
     vectors = embedder.embed_queries(list(questions.values()))
     scores = _scores(bank, name, questions, vectors, parameters[name].failure_penalty, embedder)
     best = np.array([row[0] for row in scores if len(row)])
@@ -124,6 +121,16 @@ def _propose(
         bin_edges=tuple(round(float(edge), 4) for edge in edges),
         bin_counts=tuple(int(count) for count in counts),
     )
+
+
+def _questions(name: TreeName, asked: Sequence[Trajectory]) -> dict[str, str]:
+    """What each episode asks the tree, by its id. A text asked twice would only match itself."""
+    texts: dict[str, str] = {}
+    for each in asked:
+        text = (each.task if name == "task" else each.environment).strip()
+        if text:
+            texts.setdefault(text, each.id)
+    return {episode_id: text for text, episode_id in texts.items()}
 
 
 def _has_nodes(bank: Bank, name: TreeName) -> bool:

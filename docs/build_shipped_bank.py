@@ -1,0 +1,46 @@
+"""Build the banks that come with the package, from the sample episodes.
+
+    python docs/build_shipped_bank.py [FOLDER]
+
+The same episodes give the same nodes, vectors and counts on every run.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.copying import copy_bank
+from deltamem_tui.memory import calibrate
+from deltamem_tui.memory.intake import take_in, waiting
+from deltamem_tui.memory.learn import learn
+from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.trajectory.readers import read_logs
+
+DOCS = Path(__file__).parent
+
+
+def build_scienceworld(folder: Path) -> Bank:
+    """Learn the sample, and put a frozen bank without its episodes into `folder`."""
+    with tempfile.TemporaryDirectory() as workshop:
+        bank = create_bank(
+            Path(workshop) / "scienceworld",
+            embedder="minilm",
+            domain="scienceworld",
+            description="Skills and scene knowledge from 30 kinds of ScienceWorld tasks.",
+            provenance={"episodes": "the project's sample", "extractor": "rules"},
+        )
+        take_in(bank, read_logs([DOCS / "sample" / "scienceworld.jsonl.gz"]))
+        calibrate.apply(bank, calibrate.calibrate(bank))
+        for trajectory in waiting(bank):
+            learn(bank, trajectory)
+        shipped = copy_bank(bank, folder / "scienceworld")
+    shipped.freeze()
+    return shipped
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS.parent / "memory_banks"
+    print(build_scienceworld(target).path)  # noqa: T201 - the script's one line of output

@@ -1,0 +1,91 @@
+"""Every command and code block of the README runs, in order, in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = [(match[1], match[2]) for match in BLOCK.finditer((ROOT / "README.md").read_text())]
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a reader of the README stands in, as far as its blocks look at it."""
+    folder = tmp_path_factory.mktemp("checkout")
+    for name in ("docs", "prompts"):
+        shutil.copytree(ROOT / name, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    programs = str(Path(sys.executable).parent)
+    return {
+        **os.environ,
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "XDG_DATA_HOME": str(tmp_path_factory.mktemp("data")),
+        "XDG_CONFIG_HOME": str(tmp_path_factory.mktemp("config")),
+    }
+
+
+def run(program: list[str], folder: Path, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        program, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{program}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def commands(block: str) -> list[str]:
+    lines = (line.partition("#")[0].strip() for line in block.splitlines())
+    return [line for line in lines if line]
+
+
+def test_there_is_no_block_that_is_not_run() -> None:
+    assert {language for language, _ in BLOCKS} == {"sh", "python"}
+    made = [line for language, block in BLOCKS if language == "sh" for line in commands(block)]
+    assert [line for line in made if not line.startswith("deltamem ")] == ["make demo", "make test"]
+
+
+def test_the_commands(checkout: Path, environment: dict[str, str]) -> None:
+    for language, block in BLOCKS:
+        for line in commands(block) if language == "sh" else ():
+            if line.startswith("deltamem "):
+                run(["sh", "-c", line], checkout, environment)
+    bank = run(["deltamem", "info", "household"], checkout, environment)
+    assert "frozen\tyes" in bank
+
+
+def test_the_recalled_context_is_not_empty(checkout: Path, environment: dict[str, str]) -> None:
+    block = next(block for _, block in BLOCKS if "recall scienceworld" in block)
+    context = run(["sh", "-c", commands(block)[-1]], checkout, environment)
+    assert "Base skill" in context
+    assert "Base knowledge" in context
+
+
+def test_the_python_block(checkout: Path, environment: dict[str, str]) -> None:
+    (block,) = (block for language, block in BLOCKS if language == "python")
+    context = run([sys.executable, "-c", block], checkout, environment)
+    assert "Base skill" in context
+    assert "Base knowledge" in context
+    assert len([line for line in block.splitlines() if line.strip()]) <= 12
+
+
+def test_make_test_runs_the_tests() -> None:
+    printed = run(["make", "--dry-run", "test"], ROOT, dict(os.environ))
+    assert "/pytest" in printed
+
+
+def test_the_demo(checkout: Path, environment: dict[str, str]) -> None:
+    printed = run(["sh", "docs/demo.sh"], checkout, environment)
+    for part in ("imported\t179", "task tree (", "### Base skill", "<past_experience>", "browse lab"):
+        assert part in printed
+    assert "docs/demo.sh" in run(["make", "--dry-run", "demo"], ROOT, dict(os.environ))
