@@ -8,7 +8,7 @@ jump is where this episode would draw the line. The proposal is the median of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.intake import episodes
-from deltamem_tui.memory.parameters import Parameters, changed, from_record, to_record
+from deltamem_tui.memory.parameters import Parameters, changed, of_bank, to_record
 from deltamem_tui.memory.recall import embedder_of, scan_of, weighting_of
 from deltamem_tui.memory.similarity import Rows, Scan
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 QUESTION_LIMIT = 1000
 _LEAST_ROWS = 3
@@ -35,7 +36,8 @@ class Proposal:
     Attributes:
         tree: `task` or `env`.
         questions: How many episodes were asked.
-        compared_with: `nodes`, or `episodes` while the tree is too small.
+        compared_with: `nodes`, or `triggers` while the tree is too small: the activation
+            conditions that the rules would write for the episodes.
         current: τ_base as it is.
         proposed: τ_base as proposed; None if there is too little to tell.
         matching_now: Share of the questions whose best score reaches the current threshold.
@@ -64,7 +66,7 @@ def calibrate(bank: Bank, *, embedder: Embedder | None = None) -> list[Proposal]
     """
     loaded = embedder_of(bank, embedder)
     asked = _sample(list(episodes(bank)))
-    parameters = from_record(bank.manifest.parameters)
+    parameters = of_bank(bank)
     return [
         _propose(bank, name, asked, parameters, loaded)
         for name in TREES
@@ -78,7 +80,7 @@ def apply(bank: Bank, proposals: Sequence[Proposal]) -> Parameters:
     Raises:
         BankFrozenError: The bank is frozen.
     """
-    parameters = from_record(bank.manifest.parameters)
+    parameters = of_bank(bank)
     for proposal in proposals:
         if proposal.proposed is not None:
             parameters = changed(parameters, proposal.tree, tau_base=proposal.proposed)
@@ -104,16 +106,23 @@ def _propose(
 ) -> Proposal:
     questions = _questions(name, asked)
     vectors = embedder.embed_queries(list(questions.values()))
-    scores = _scores(bank, name, questions, vectors, parameters[name].failure_penalty, embedder)
-    best = np.array([row[0] for row in scores if len(row)])
-    lines = [line for row in scores if (line := widest_jump(row)) is not None]
+    penalty = parameters[name].failure_penalty
+    firsts: list[float] = []
+    lines: list[float] = []
+    triggers = [] if _has_nodes(bank, name) else _triggers(name, asked, questions)
+    passages = embedder.embed_passages(triggers)
+    for scores in _scores(bank, name, questions, vectors, penalty, passages):
+        firsts += [float(score) for score in scores[:1]]
+        line = widest_jump(scores)
+        lines += [] if line is None else [line]
+    best = np.array(firsts)
     current = parameters[name].tau_base
     proposed = round(float(np.median(lines)), 2) if lines else None
     counts, edges = np.histogram(best, bins=_BINS) if len(best) else (np.zeros(0), np.zeros(0))
     return Proposal(
         tree=name,
         questions=len(questions),
-        compared_with="nodes" if _has_nodes(bank, name) else "episodes",
+        compared_with="nodes" if _has_nodes(bank, name) else "triggers",
         current=current,
         proposed=proposed,
         matching_now=_share(best, current),
@@ -133,6 +142,27 @@ def _questions(name: TreeName, asked: Sequence[Trajectory]) -> dict[str, str]:
     return {episode_id: text for text, episode_id in texts.items()}
 
 
+def _triggers(
+    name: TreeName, asked: Sequence[Trajectory], questions: Mapping[str, str]
+) -> list[str]:
+    """What the rules would have the asking episodes' own nodes be found by."""
+    from deltamem_tui.memory.rules import RulesExtractor
+
+    extractor = RulesExtractor()
+    triggers = []
+    for each in asked:
+        if each.id not in questions:
+            continue
+        # A trigger does not tell how the episode ended, and many wait because nobody knows.
+        known = each if each.outcome.known else each.with_outcome(Outcome(success=True))
+        try:
+            payload = extractor.extract(name, known, ()).payload
+        except ExtractionError:
+            payload = None
+        triggers.append(payload.activation_condition if payload else questions[each.id])
+    return triggers
+
+
 def _has_nodes(bank: Bank, name: TreeName) -> bool:
     return len(bank.tree(name)) >= _LEAST_ROWS
 
@@ -143,8 +173,8 @@ def _scores(
     questions: dict[str, str],
     vectors: NDArray[np.float32],
     penalty: float,
-    embedder: Embedder,
-) -> list[NDArray[np.float32]]:
+    triggers: NDArray[np.float32],
+) -> Iterator[NDArray[np.float32]]:
     """Per question, the scores of everything but its own, best first."""
     weighting = weighting_of(bank)
     if _has_nodes(bank, name):
@@ -153,14 +183,11 @@ def _scores(
         origins = np.full(len(tree.dead), "", dtype="U16")
         for row in tree.rows:
             origins[row] = tree.node_at(int(row)).origin.trajectory
-        own = [origins == episode_id for episode_id in questions]
     else:
-        scan = Scan(Rows.of_vectors(embedder.embed_passages(list(questions.values()))), weighting)
-        own = list(np.eye(len(questions), dtype=np.bool_))
-    return [
-        _others(scan.scores(vector, penalty), mine)
-        for vector, mine in zip(vectors, own, strict=True)
-    ]
+        scan = Scan(Rows.of_vectors(triggers), weighting)
+        origins = np.array(list(questions), dtype="U16")
+    for episode_id, vector in zip(questions, vectors, strict=True):
+        yield _others(scan.scores(vector, penalty), origins == episode_id)
 
 
 def _others(scores: NDArray[np.float32], own: NDArray[np.bool_]) -> NDArray[np.float32]:

@@ -1,0 +1,136 @@
+"""ScienceWorld's words: which are a task's instances, and what is said in their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+
+from deltamem_tui.memory.rules.dialect import Goal
+from deltamem_tui.memory.rules.wording import condense, distinct, listed
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Trajectory
+
+ROOMS = (
+    "kitchen|bathroom|bedroom|living room|workshop|hallway|greenhouse|art studio|foundry|outside"
+)
+_COLOUR = "red|green|blue|orange|yellow|purple|violet|black|white|brown|pink|grey"
+_GOAL_WORDS = 90
+_GAP = "\x00"
+
+# Where a task names an instance, and what kind of thing it is.
+_NAMED = tuple(
+    (re.compile(pattern), kind)
+    for pattern, kind in (
+        (r"\b(?:boil|melt|freeze|change the state of matter of) ([^.]+)\.", "substance"),
+        (r"create the substance '([^']+)'", "substance"),
+        (r"grow an? ([\w ]+?) plant from seed", "plant"),
+        (r"grow an? ([\w ]+?)\. This will", "fruit"),
+        (r"life stages of the ([\w ]+?) plant,", "plant"),
+        (r"life stages of the (?!\w+ plant,)([\w ]+?),", "animal"),
+        (r"(?:melting point|temperature) of ([^,]+?), which", "substance"),
+        (r"whether ([\w ]+?) is a dominant", "trait"),
+        (r"trait in the (?!plant)([\w ]+?) plant", "plant"),
+        (r"determine if (.+?) is electrically", "substance"),
+    )
+)
+_KINDS = frozenset(kind for _, kind in _NAMED)
+_PLANES = re.compile(r" \(([^()]+), ([^()]+)\)(?= has the)")
+_TINT = re.compile(rf"\b(?:{_COLOUR})(?:-(?:{_COLOUR}))? (?=box\b|light bulb\b|paint\b)")
+_TINTED = re.compile(rf"\b((?:{_COLOUR})(?:-(?:{_COLOUR}))?) (?:light bulb|paint)\b")
+_DEGREES = re.compile(r"-?\d+(?:\.\d+)? degrees celsius")
+_SPOT = re.compile(rf"\b((?:around|near|in) the) (?:{ROOMS})\b")
+_COUNT = re.compile(r"\bthe \d+ (?=life stages)")
+_FOCUSED = re.compile(r"focus on (.+)")
+_WIRE = re.compile(rf"\b(?:{_COLOUR}) wire\b")
+_PLANE = re.compile(r"\binclined plane (?:with an? [\w ]+? surface\b|[a-z]\b)", re.IGNORECASE)
+_POT = re.compile(r"\bflower pot \d+\b")
+_SERIES = ((_WIRE, "wire"), (_PLANE, "plane"), (_POT, "pot"))
+
+
+def goal_of(trajectory: Trajectory) -> Goal:
+    """The task's own sentences with substances, colours, rooms and degrees left open."""
+    text = re.sub(r"^(?:Task description:)?\s*Your task is to ", "", one_line(trajectory.task))
+    names: list[tuple[str, str]] = []
+    for pattern, kind in _NAMED:
+        found = pattern.search(text)
+        if found and found[1] not in _KINDS:
+            names.append((found[1], kind))
+            text = _left_open(text, found[1], kind)
+    variant = [name for name, _ in names]
+    planes = _PLANES.search(text)
+    if planes:
+        variant += [planes[1], planes[2]]
+        text = text.replace(planes[0], _surfaces(planes[1]))
+    variant += _TINTED.findall(text)
+    thing = _thing(trajectory)
+    if thing and not variant:
+        variant.append(thing)
+    text = _DEGREES.sub("a temperature", _TINT.sub("", text))
+    text = _COUNT.sub("the ", _SPOT.sub(r"\1 house", text))
+    return Goal(condense(text, _GOAL_WORDS), listed(distinct(variant), 3), _patterns(names, thing))
+
+
+def _surfaces(plane: str) -> str:
+    """What kind of name tells two planes apart: a letter, a material, an unknown material."""
+    if len(plane) == 1:
+        return ""
+    return " (unknown materials)" if "unknown" in plane else " (materials)"
+
+
+class Letters:
+    """Letters for the wires, planes and pots of one episode: what matters is which is which."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, str] = {}
+
+    def __call__(self, text: str) -> str:
+        """`text` with each of them called by its letter, the same one every time."""
+        for pattern, kind in _SERIES:
+            text = pattern.sub(partial(self._name, kind), text)
+        return text
+
+    def _name(self, kind: str, found: re.Match[str]) -> str:
+        start = f"{{{kind} "
+        before = sum(told.startswith(start) for told in self._told.values())
+        return self._told.setdefault(found[0].casefold(), f"{start}{chr(65 + min(before, 25))}}}")
+
+
+def _left_open(text: str, name: str, kind: str) -> str:
+    """`text` with a name replaced by its kind: `a substance` first, `the substance` after."""
+    noun = f"unknown {kind}" if "unknown" in name else kind
+    text = re.sub(rf"'?(?<!\w){re.escape(name)}(?!\w)'?", _GAP, text)
+    text = re.sub(rf"\b(an?|the) {_GAP}(?: plant)?(?!\w)", rf"\1 {noun}", text, flags=re.IGNORECASE)
+    text = text.replace(f"the {kind} {_GAP}", f"the {kind}").replace(f"{_GAP} plant", noun)
+    article = "an" if noun[0] in "aeiou" else "a"
+    if noun not in text.partition(_GAP)[0]:
+        text = text.replace(_GAP, f"{article} {noun}", 1)
+    return text.replace(_GAP, f"the {noun}")
+
+
+def _thing(trajectory: Trajectory) -> str:
+    """What the agent chose where the task leaves the choice (`focus on the thing`)."""
+    if "focus on the thing" not in trajectory.task.casefold():
+        return ""
+    for step in trajectory.steps:
+        found = _FOCUSED.match(step.action.strip())
+        if found and step.observation.startswith("You focus"):
+            return re.sub(r" in inventory$", "", found[1])
+    return ""
+
+
+def _patterns(
+    names: Sequence[tuple[str, str]], thing: str
+) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """What replaces instances in actions, the longest name first."""
+    pairs = [*names, (thing, "thing")] if thing else list(names)
+    pairs.sort(key=lambda pair: -len(pair[0]))
+    instances = [
+        (re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE), f"{{{kind}}}")
+        for name, kind in pairs
+    ]
+    return (
+        *instances,
+        (re.compile(rf"\b(?:{_COLOUR}) box\b"), "{box}"),
+        (re.compile(rf"\b(?:{_COLOUR}) light bulb\b"), "{bulb}"),
+    )
