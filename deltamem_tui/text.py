@@ -22,8 +22,6 @@ _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\u200e\u200f\ufeff]"
 )
 _NEWLINE = re.compile(r"\r\n|\x85|\u2028|\u2029")
-# A bare carriage return redraws the line: only what was drawn last is left.
-_REDRAWN = re.compile(r"[^\n]*\r(?=[^\n])")
 _UNCLEAN = re.compile(
     "[^\n\t\x20-\x7e\u00a1-\u1fff\u2070-\ud7ff\uf900-\ufaff\U00010000-\U0010ffff]"
 )
@@ -33,15 +31,21 @@ _BLANK = re.compile(r"\s+")
 def clean(text: str) -> str:
     """Remove everything from `text` that could act on a terminal instead of being read.
 
-    Escape sequences go as a whole, progress lines keep their last state, newlines
-    become `\\n`, and tabs stay. Clean text comes back unchanged.
+    Escape sequences go as a whole, progress lines keep their last state, all kinds of
+    newlines become one, and tabs stay. Clean text comes back unchanged.
     """
     if not _UNCLEAN.search(text):
         return text
     text = _NEWLINE.sub("\n", text)
     text = _ESCAPE_SEQUENCE.sub("", text)
-    text = _REDRAWN.sub("", text)
+    if "\r" in text:
+        text = "\n".join(map(_as_drawn, text.split("\n")))
     return _CONTROL.sub("", text)
+
+
+def _as_drawn(line: str) -> str:
+    """What a line shows in the end: a bare carriage return draws it anew."""
+    return line.rstrip("\r").rpartition("\r")[2]
 
 
 def one_line(text: str, width: int | None = None) -> str:

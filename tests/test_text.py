@@ -78,3 +78,10 @@ def test_one_line_is_never_wider_than_asked(raw: str, width: int) -> None:
 def test_tokens_are_counted_at_white_space() -> None:
     assert count_tokens("go to\n the  kitchen") == 4
     assert count_tokens("  ") == 0
+
+
+def test_a_line_is_what_was_drawn_last_however_long_it_is() -> None:
+    assert clean("10%\r100%\r\n5\r\r") == "100%\n5"
+    long = "x" * 3_000_000 + "…"  # quadratic work on this would never end
+    assert clean(long) == long
+    assert clean(f"0%\r{long}") == long

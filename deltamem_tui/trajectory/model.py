@@ -84,7 +84,7 @@ class Trajectory:
         steps: The steps in order.
         outcome: How it ended and who says so.
         source: Where it was read.
-        domain: The kind of environment (`alfworld`, `scienceworld`, `webshop`, …); empty if unknown.
+        domain: The kind of environment (`alfworld`, `webshop`, …); empty if unknown.
         agent: The model that acted, if the log names it.
         metadata: Other facts of the log worth keeping (task type, trial, external id), as text.
     """
@@ -118,4 +118,4 @@ class Trajectory:
         parts = [self.task, self.environment]
         for step in self.steps:
             parts += [step.thought, step.action, step.observation]
-        return "\n".join(part for part in parts if part)
+        return "\n".join([part for part in parts if part])

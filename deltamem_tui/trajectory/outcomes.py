@@ -7,9 +7,15 @@ Only values are read here, never prose. A flag or a word gives `success`; a numb
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from deltamem_tui.trajectory.model import Outcome
+
+FLAG_KEYS = ("resolved", "success", "is_success", "solved", "passed", "correct")
+"""Where a record says whether the task was solved, the surest first."""
+REWARD_KEYS = ("reward", "final_reward", "score")
+"""Where a record says how much of the task was solved, the surest first."""
 
 _SUCCESS_WORDS = frozenset(
     {"true", "yes", "ok", "c", "correct", "pass", "passed", "success", "successful", "succeeded"}
@@ -77,6 +83,30 @@ def stated(value: object, *, best: float = 1.0, reason: str = "") -> Outcome:
     if reward is None:
         return Outcome()
     return Outcome(reward=reward, source="stated", reason=reason)
+
+
+def recorded(
+    record: Mapping[str, object],
+    flags: tuple[str, ...] = FLAG_KEYS,
+    rewards: tuple[str, ...] = REWARD_KEYS,
+) -> Outcome:
+    """What a record says under keys that are known to mean the outcome.
+
+    Args:
+        record: The record, with whatever other keys.
+        flags: Keys of a verdict, the surest first.
+        rewards: Keys of a reward in [0, 1], the surest first.
+
+    Returns:
+        The first verdict and the first reward together; of unknown outcome if there is neither.
+    """
+    verdicts = (stated(record.get(key)) for key in flags)
+    verdict = next((found for found in verdicts if found.source == "stated"), Outcome())
+    paid = (stated(record.get(key)).reward for key in rewards)
+    reward = next((found for found in paid if found is not None), verdict.reward)
+    if verdict.success is None and reward is None:
+        return Outcome()
+    return Outcome(verdict.success, reward, "stated")
 
 
 def decided(outcome: Outcome, success_at: float = 1.0) -> Outcome:

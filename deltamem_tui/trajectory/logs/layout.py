@@ -7,15 +7,16 @@ from typing import Literal
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.json_text import parse_json
+from deltamem_tui.trajectory.logs.notebook import begins_notebook
 
-Layout = Literal["lines", "array", "values", "text", "binary", "empty"]
+Layout = Literal["lines", "array", "values", "text", "notebook", "zip", "binary", "empty"]
 
 _SNIFFED_LINES = 20
 _OBJECT_START = re.compile(rb'\s*\{\s*["}]')
 _ARRAY_START = re.compile(rb"\s*\[\s*[\[{\]]")
 # Files that are no text, by their first bytes: what to tell the person who gave one.
+_ZIP = b"PK\x03\x04"
 _BINARY_KINDS = (
-    (b"PK\x03\x04", "a zip archive"),
     (b"\xfd7zXZ", "xz data; unpack it first"),
     (b"BZh", "bzip2 data; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "zstandard data; unpack it first"),
@@ -33,12 +34,16 @@ def layout_of(head: bytes) -> Layout:
     """
     if not head.strip():
         return "empty"
+    if head.startswith(_ZIP):
+        return "zip"
     if b"\x00" in head or head.startswith(tuple(magic for magic, _ in _BINARY_KINDS)):
         return "binary"
     lines = [line for line in head.splitlines() if line.strip()][:_SNIFFED_LINES]
     if begins_array(head):
         more = len(lines) > 1 and lines[1].lstrip()[:1] in (b"{", b"[")
         return "lines" if more and _is_container(lines[0]) else "array"
+    if begins_notebook(head):
+        return "notebook"
     if _OBJECT_START.match(head):
         return "lines" if any(map(_is_container, lines)) else "values"
     return _layout_after_garbage(lines)

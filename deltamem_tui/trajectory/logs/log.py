@@ -6,21 +6,27 @@ What a log is, its content says, never its name: `.jsonl` files hold indented JS
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
 from deltamem_tui.errors import RecordError, TrajectoryError
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.logs.archive import member_names, members
 from deltamem_tui.trajectory.logs.json_text import ValueCutter, junk_reason, parse_json
 from deltamem_tui.trajectory.logs.layout import Layout, begins_array, binary_kind, layout_of
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits, human_size
+from deltamem_tui.trajectory.logs.notebook import output_lines
 from deltamem_tui.trajectory.logs.streams import open_utf8
 
 _HEAD_BYTES = 64 * 1024
 _CHUNK = 1 << 20
 _PREVIEW_RECORDS = 8
+_BLANK_RUN = 1000  # no text has more blank lines on end; of those that follow nobody hears
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +47,19 @@ class Line:
     """One line of a text log.
 
     Attributes:
-        number: Counted from 1.
+        number: Counted from 1, in the part of the log named by `within`.
         text: The line without its line break.
+        within: The part of the log it stands in (`cell 8`); empty for the whole.
     """
 
     number: int
     text: str
+    within: str = ""
+
+    @property
+    def position(self) -> str:
+        """Where it stands, as a person would look it up."""
+        return f"{self.within}, line {self.number}" if self.within else f"line {self.number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +68,7 @@ class Preview:
 
     Attributes:
         layout: How the content is laid out.
-        head: The first 64 KB as text.
+        head: The first 64 KB as text; of a zip archive the names of its members.
         records: The first few JSON values, if it is JSON; those that do not parse are absent.
         refusal: The first of those that cannot be read, if there is one.
     """
@@ -87,7 +100,8 @@ class Log:
         """How the content is laid out.
 
         `lines` (one JSON value a line), `array` (the records are the elements of one array),
-        `values` (indented JSON, one value after another), `text`, `binary` or `empty`.
+        `values` (indented JSON, one value after another), `text`, `notebook` (whose cells'
+        outputs are text), `zip`, `binary` or `empty`.
 
         Raises:
             TrajectoryError: The file cannot be opened, or its compression is damaged.
@@ -100,6 +114,10 @@ class Log:
         Raises:
             TrajectoryError: The file cannot be opened, or its compression is damaged.
         """
+        if self.layout == "zip":
+            return self._zip_preview()
+        if self.layout == "notebook":
+            return Preview("text", self._printed_head())
         is_json = self.layout in ("lines", "array", "values")
         first = list(islice(self.records(), _PREVIEW_RECORDS)) if is_json else []
         records = tuple(item.value for item in first if isinstance(item, Record))
@@ -108,12 +126,22 @@ class Log:
         return Preview(self.layout, head, records, refusal)
 
     @property
+    def is_text(self) -> bool:
+        """Whether it is read line by line, as text is and what a notebook printed."""
+        return self.layout in ("text", "notebook")
+
+    @property
     def problem(self) -> str:
         """Why the log cannot be read at all; empty if it can."""
         if self.layout == "empty":
             return "the file is empty"
         if self.layout == "binary":
             return f"not a text log but {binary_kind(self._read_head())}"
+        if self.layout == "zip":
+            try:
+                self.member_names()
+            except RecordError as error:
+                return error.message
         return ""
 
     def records(self) -> Iterator[Record | RecordError]:
@@ -125,8 +153,29 @@ class Log:
             return self._line_records()
         if self.layout in ("array", "values"):
             return self._cut_records(in_array=self.layout == "array")
-        reason = self.problem or "not JSON"
+        shapes = {"zip": "a zip archive", "notebook": "a notebook, which is read as text"}
+        reason = self.problem or shapes.get(self.layout, "not JSON")
         return iter([RecordError(reason, source=self.name)])
+
+    def members(self, names: list[str]) -> Iterator[Record | RecordError]:
+        """Members of a zip archive, each parsed as JSON only when it is its turn.
+
+        Args:
+            names: Which, in this order; each becomes the position of its record.
+        """
+        for name, data in zip(names, members(self.path, names, self.limits), strict=True):
+            if isinstance(data, RecordError):
+                yield located(data, self.name)
+            else:
+                yield from self._parsed(data, one_line(name, 200))
+
+    def member_names(self) -> list[str]:
+        """The names of a zip archive's members.
+
+        Raises:
+            RecordError: It is damaged.
+        """
+        return member_names(self.path)
 
     def document(self) -> object:
         """The whole log as one JSON value.
@@ -142,8 +191,11 @@ class Log:
 
     def lines(self) -> Iterator[Line | RecordError]:
         """The lines of a text log; bytes that are not UTF-8 are replaced and reported."""
-        if self.problem:
-            yield RecordError(self.problem, source=self.name)
+        if self.problem or self.layout == "zip":
+            yield RecordError(self.problem or "a zip archive", source=self.name)
+            return
+        if self.layout == "notebook":
+            yield from self._printed_lines()
             return
         for number, data in self._byte_lines():
             if isinstance(data, RecordError):
@@ -158,6 +210,33 @@ class Log:
                     position=f"line {number}",
                 )
                 yield Line(number, data.decode("utf-8", "replace"))
+
+    def _zip_preview(self) -> Preview:
+        try:
+            names = "\n".join(self.member_names())
+        except RecordError as error:
+            return Preview("zip", "", refusal=located(error, self.name))
+        unknown = RecordError(
+            "a zip archive of no format that comes as one",
+            source=self.name,
+            hint="unpack it and import the folder",
+        )
+        return Preview("zip", names[:_HEAD_BYTES], refusal=unknown)
+
+    def _printed_lines(self) -> Iterator[Line]:
+        for cell, number, text in output_lines(self.document()):
+            yield Line(number, text, f"cell {cell}")
+
+    def _printed_head(self) -> str:
+        size = 0
+        lines: list[str] = []
+        with suppress(RecordError):  # said when it is read
+            for line in self._printed_lines():
+                lines.append(line.text)
+                size += len(line.text)
+                if size > _HEAD_BYTES:
+                    break
+        return "\n".join(lines)
 
     def _read_head(self) -> bytes:
         """The first 64 KB, or the whole first line where that is longer."""
@@ -176,11 +255,15 @@ class Log:
     def _byte_lines(self) -> Iterator[tuple[int, bytes | RecordError]]:
         """Numbered lines without their line break; overlong ones are passed over unread."""
         most = self.limits.record_bytes
-        number = 0
+        number = blanks = 0
         try:
             with open_utf8(self.path, self.limits) as stream:
                 while data := stream.readline(most + 1):
                     number += 1
+                    blanks = blanks + 1 if data.isspace() else 0
+                    if blanks > _BLANK_RUN:
+                        number += _pass_blank_lines(stream)
+                        continue
                     if len(data) > most and not data.endswith(b"\n"):
                         while (rest := stream.readline(_CHUNK)) and not rest.endswith(b"\n"):
                             pass
@@ -251,6 +334,18 @@ class Log:
             position=position,
             hint="split it, or leave out what no one will read",
         )
+
+
+def _pass_blank_lines(stream: io.BufferedReader) -> int:
+    """Read on to the next line that says something, and count the lines passed."""
+    count = 0
+    while ahead := stream.peek(1):
+        blank = len(ahead) - len(ahead.lstrip())
+        end = ahead.rfind(b"\n", 0, blank) + 1
+        if not end:
+            break
+        count += stream.read(end).count(b"\n")
+    return count
 
 
 def located(error: RecordError, source: str, position: str | None = None) -> RecordError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import orjson
 
@@ -90,13 +90,54 @@ def _parse(record: object) -> Trajectory:
     return Trajectory(
         task=_text(record, "task"),
         environment=_text(record, "environment"),
-        steps=tuple(_step(step, index) for index, step in enumerate(steps, 1)),
+        steps=tuple(_steps(steps)),
         outcome=_outcome(_object(record, "outcome")),
         source=_source(_object(record, "source")),
         domain=_text(record, "domain"),
         agent=_text(record, "agent"),
         metadata=_metadata(record),
     )
+
+
+def _steps(values: list[object]) -> Iterator[Step]:
+    for index, value in enumerate(values, 1):
+        if isinstance(value, dict):
+            action, observation = value.get("action"), value.get("observation")
+            thought, reward = value.get("thought", ""), value.get("reward")
+            # Nearly every step is as `to_record` writes it; to look at all its keys once more,
+            # for a message that nobody needs, would take longer than parsing the log.
+            if (
+                isinstance(action, str)
+                and isinstance(observation, str)
+                and isinstance(thought, str)
+                and (reward is None or isinstance(reward, float))
+            ):
+                yield _quick_step(action, observation, thought, reward)
+                continue
+        yield _step(value, index)
+
+
+def _setter(name: str) -> Callable[[Step, object], None]:
+    setter: Callable[[Step, object], None] = getattr(Step, name).__set__
+    return setter
+
+
+_new_step = Step.__new__
+_SETTERS = tuple(map(_setter, ("action", "observation", "thought", "reward")))
+_set_action, _set_observation, _set_thought, _set_reward = _SETTERS
+
+
+def _quick_step(action: str, observation: str, thought: str, reward: float | None) -> Step:
+    """A step, in half the time its constructor takes: a frozen class guards each field it sets.
+
+    Half of the time of reading a log went into it.
+    """
+    step = _new_step(Step)
+    _set_action(step, action)
+    _set_observation(step, observation)
+    _set_thought(step, thought)
+    _set_reward(step, reward)
+    return step
 
 
 def _step(value: object, index: int) -> Step:

@@ -26,7 +26,7 @@ _FOOTER = re.compile(r"^\s*STATUS:\s*(?P<word>OK|FAIL)\s*$")
 
 
 def _read(log: Log) -> Iterator[Reading]:
-    if log.layout == "text":
+    if log.is_text:
         for block in _blocks(log):
             yield from [block] if isinstance(block, RecordError) else _block_episodes(block, log)
         return
@@ -49,7 +49,7 @@ def _blocks(log: Log) -> Iterator[list[Line] | RecordError]:
             if size > log.limits.record_bytes:
                 raise RecordError(
                     f"text of more than {human_size(log.limits.record_bytes)} without a ##### line",
-                    position=f"line {item.number}",
+                    position=item.position,
                     hint="split the file between episodes",
                 )
             block.append(item)
@@ -62,13 +62,13 @@ def _block_episodes(block: list[Line], log: Log) -> Iterator[Reading]:
     footer = next((i for i, line in enumerate(lines) if _FOOTER.match(line)), None)
     body = [line for line in lines[:footer] if not _HEADER.match(line)]
     # Dropping the header moves what follows up by a line; numbers are those of the file.
-    numbers = [line.number for line in block[:footer] if not _HEADER.match(line.text)]
+    places = [line.position for line in block[:footer] if not _HEADER.match(line.text)]
     found = list(episodes_in(body))
     if not found and (header or footer is not None or any(map(is_action, body))):
         yield RecordError(
             "an episode without a line that begins with `Your task is to`",
             source=log.name,
-            position=f"line {block[0].number}",
+            position=block[0].position,
         )
     if len(found) > 1 and footer is not None:
         found = found[-1:]  # one verdict is about one episode: those before it are examples
@@ -76,7 +76,7 @@ def _block_episodes(block: list[Line], log: Log) -> Iterator[Reading]:
         trajectory = _with_footer(parse_episode(part), lines, footer)
         if header:
             trajectory = replace(trajectory, metadata={"id": f"env_{header['number']}"})
-        yield _placed(trajectory, f"line {numbers[start]}")
+        yield _placed(trajectory, places[start])
 
 
 def _with_footer(trajectory: Trajectory, lines: list[str], footer: int | None) -> Trajectory:

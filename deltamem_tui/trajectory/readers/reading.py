@@ -163,7 +163,7 @@ def _reader_of(log: Log) -> Reader:
         raise LogFormatError(
             "no reader knows this format",
             source=log.name,
-            hint=f"name one if it is {', '.join(reader.name for reader in READERS)}",
+            hint="name the format if you know it, or describe it in a declared reader",
         )
     tied = [claim.reader.name for claim in claims if claims[0].sureness - claim.sureness < _TIE]
     if len(tied) > 1:

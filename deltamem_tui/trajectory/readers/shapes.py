@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import orjson
@@ -27,10 +28,7 @@ def as_text(value: object) -> str:
         return value
     if value is None:
         return ""
-    try:
-        return orjson.dumps(value).decode()
-    except (orjson.JSONEncodeError, UnicodeDecodeError):
-        return str(value)
+    return as_json(value)
 
 
 def required_text(record: Json, key: str) -> str:
@@ -61,3 +59,15 @@ def texts(record: Json, keys: tuple[str, ...]) -> dict[str, str]:
     """The values under those of `keys` that are there and not empty, as text."""
     found = ((key, as_text(record.get(key))) for key in keys)
     return {key: text for key, text in found if text}
+
+
+def as_json(value: object) -> str:
+    """Any value as JSON writes it, text in quotation marks."""
+    try:
+        return orjson.dumps(value).decode()
+    except (orjson.JSONEncodeError, UnicodeDecodeError):
+        pass
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError as error:
+        raise RecordError("JSON nested too deep to be read") from error

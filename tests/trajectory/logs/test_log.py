@@ -41,7 +41,7 @@ def values(log: Log) -> list[object]:
         (b"# title\n\n```\n{\n```\n", "text"),
         (b'noise {"a": 1}\n{"a": 2}\n', "lines"),
         (b'saving\n{\n  "a": 1\n}', "values"),
-        (b"PK\x03\x04rest", "binary"),
+        (b"PK\x03\x04rest", "zip"),
         (b"a\x00b", "binary"),
         (b" \n", "empty"),
         (b"", "empty"),
@@ -146,3 +146,52 @@ def test_a_preview_holds_the_first_records_that_parse(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(TrajectoryError, match=r"gone\.log: cannot be read"):
         _ = Log("gone.log", tmp_path / "gone.log").layout
+
+
+def test_a_flood_of_blank_lines_is_passed_over_and_counted(tmp_path: Path) -> None:
+    flood = b"\n" * 3_000_000 + b" \t\r\n" * 1000
+    log = log_of(tmp_path, gzip.compress(b'{"a": 1}\n' + flood + b'  \n{"a": 2}'))
+    _, second = log.records()
+    assert isinstance(second, Record)
+    assert second.position == "line 3001003"
+    text = log_of(tmp_path, gzip.compress(b"> look\n" + flood + b"> go\n"))
+    lines = [item for item in text.lines() if isinstance(item, Line)]
+    assert len(lines) == 1002
+    assert lines[-1] == Line(3_001_002, "> go")
+
+
+NOTEBOOK = """{
+ "cells": [
+  {"cell_type": "markdown", "source": ["# > look"]},
+  {"cell_type": "code", "outputs": [
+    {"output_type": "stream", "name": "stdout", "text": ["> lo"]},
+    {"output_type": "stream", "name": "stdout", "text": ["ok\\n", "a room"]},
+    {"output_type": "display_data", "data": {"image/png": "iVBOR", "text/plain": "\\n<Figure>"}},
+    7]},
+  {"cell_type": "code", "outputs": null},
+  {"cell_type": "code", "outputs": [
+    {"output_type": "execute_result", "data": {"text/plain": ["42"]}}]}
+ ],
+ "nbformat": 4
+}"""
+
+
+def test_a_notebook_is_the_text_that_its_cells_printed(tmp_path: Path) -> None:
+    log = log_of(tmp_path, NOTEBOOK.encode())
+    assert (log.layout, log.is_text) == ("notebook", True)
+    assert [(item.position, item.text) for item in log.lines() if isinstance(item, Line)] == [
+        ("cell 2, line 1", "> look"),
+        ("cell 2, line 2", "a room"),
+        ("cell 2, line 3", "<Figure>"),
+        ("cell 4, line 1", "42"),
+    ]
+    preview = log.preview()
+    assert (preview.layout, preview.head) == ("text", "> look\na room\n<Figure>\n42")
+    assert values(log) == ["some.log: a notebook, which is read as text"]
+
+
+def test_a_notebook_that_is_cut_short(tmp_path: Path) -> None:
+    log = log_of(tmp_path, NOTEBOOK[:-20].encode())
+    assert log.preview().head == ""
+    with pytest.raises(RecordError, match="middle of a value"):
+        list(log.lines())

@@ -41,9 +41,7 @@ def test_a_folder_goes_on_past_what_is_no_log(tmp_path: Path) -> None:
 
 def test_a_named_file_that_no_reader_knows(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("# Notes")
-    with pytest.raises(
-        LogFormatError, match=r"notes\.md: no reader knows .*native, rollout, react"
-    ):
+    with pytest.raises(LogFormatError, match=r"notes\.md: no reader knows .*name the format"):
         read_logs([tmp_path / "notes.md"])
 
 
@@ -132,6 +130,11 @@ def test_names_are_unique_and_described() -> None:
 
 KEYS = ["task", "steps", "action", "task_description", "traj", "result", "outcome", "success"]
 KEYS += ["final_score", "env", "metadata", "x", "name", "reward"]
+KEYS += ["messages", "conversations", "role", "content", "from", "value", "tool_calls", "function"]
+KEYS += ["type", "id", "traj", "history", "observation", "userInput", "score", "em", "query"]
+KEYS += ["turn_history", "actions", "output", "index", "tasks", "simulations", "trajectory"]
+KEYS += ["is_done", "progress_rate", "answer_generation", "win", "tree", "class_", "details"]
+KEYS += ["page", "url", "goal", "instruction_text", "confirmed_task", "action_reprs"]
 anything = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=5),
     lambda inner: (
@@ -145,6 +148,8 @@ anything = st.recursive(
     max_leaves=12,
 )
 LINES = ["Your task is to: do x", "> look", "> think: hm", "OK.", "#####", "STATUS: OK", ""]
+LINES += ["Action: reset", "Observation: Instruction: x", "Action: think[x]", "Your score"]
+LINES += ["Question: x", "Thought 1: x", "Action 1: x[y]", "Observation 1: x", "BEGIN TRIAL 2"]
 LINES += ["Environment #1:", "Here is the task:", "You are in a room", "-= Welcome to x =-", ">"]
 
 

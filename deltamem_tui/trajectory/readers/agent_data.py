@@ -1,0 +1,129 @@
+"""Agent Data Protocol: `{id, content, details}` with typed observations and actions."""
+
+from __future__ import annotations
+
+import re
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.outcomes import recorded
+from deltamem_tui.trajectory.readers.chat import episode
+from deltamem_tui.trajectory.readers.chat_logs import agent_of
+from deltamem_tui.trajectory.readers.own_words import without_images
+from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
+from deltamem_tui.trajectory.readers.shapes import (
+    Json,
+    as_list,
+    as_mapping,
+    as_text,
+    required_list,
+    texts,
+)
+
+_DETAILS = ("exit_status", "dataset", "split", "task_id", "instance_id")
+_ACTIONS = frozenset({"api_action", "code_action", "message_action"})
+_QUOTED = re.compile(r"\A\"[^\"\\\n]*\"\Z")
+
+
+def _episode(value: object) -> Trajectory:
+    record = as_mapping(value)
+    content = [as_mapping(item) for item in required_list(record, "content")]
+    if content and _class(content[0]) == "message_action":
+        # Data sets of screens let the user's wish stand first, as if the agent had said it.
+        content[0] = {"class_": "text_observation", "source": "user", **_without_class(content[0])}
+    trajectory = episode(map(_message, content), environment=_first_sight(content))
+    details = as_mapping(record.get("details"))
+    return Trajectory(
+        trajectory.task,
+        trajectory.environment,
+        trajectory.steps,
+        recorded(details),
+        agent=agent_of(details),
+        metadata=texts(record, ("id",)) | texts(details, _DETAILS),
+    )
+
+
+def _first_sight(content: list[Json]) -> str:
+    """What stood before the agent's eyes when it began: no action was answered by it."""
+    seen: list[str] = []
+    for item in content[1:]:
+        if _class(item) in _ACTIONS:
+            break
+        if _message(item)["role"] == "tool":
+            seen.append(as_text(_message(item)["content"]))
+    return "\n".join(seen)
+
+
+def _message(item: Json) -> Json:
+    """One observation or action as the message that it is in a chat.
+
+    Raises:
+        RecordError: It is of no class that the protocol has.
+    """
+    kind = _class(item)
+    text = without_images(as_text(item.get("content")))
+    if kind == "text_observation" and item.get("name") == "system":
+        return {"role": "system", "content": text}
+    if kind == "text_observation":
+        by_user = item.get("source") == "user"
+        return {"role": "user" if by_user else "tool", "content": text}
+    if kind in ("web_observation", "image_observation"):
+        return {"role": "tool", "content": _page(item)}
+    thought = as_text(item.get("description")).strip()
+    if kind == "message_action":
+        return {"role": "assistant", "content": text, "thought": thought}
+    if kind == "api_action":
+        arguments = {key: _bare(given) for key, given in as_mapping(item.get("kwargs")).items()}
+        call = {"name": as_text(item.get("function")) or "tool", "arguments": arguments}
+    elif kind == "code_action":
+        language = as_text(item.get("language")) or "code"
+        call = {"name": language, "arguments": {"command": text} if language == "bash" else text}
+    else:
+        raise RecordError(f"an item of unknown class {one_line(kind or 'none', 40)}")
+    return {"role": "assistant", "content": thought, "tool_calls": [call]}
+
+
+def _page(item: Json) -> str:
+    """A page in words, with a note that there was a picture of it."""
+    seen = item.get("axtree") or item.get("html")
+    address = as_text(item.get("url"))
+    pictured = _class(item) == "image_observation" or item.get("image_observation")
+    parts = [f"URL: {address}" if address else "", as_text(seen), "[image]" if pictured else ""]
+    if _class(item) == "image_observation":
+        labels = [
+            as_text(as_mapping(mark).get("text")) for mark in as_list(item.get("annotations"))
+        ]
+        parts.append(" | ".join(filter(None, labels)))
+    return "\n".join(filter(None, parts))
+
+
+def _bare(value: object) -> object:
+    """Text without the quotation marks that some converters left around it."""
+    return value[1:-1] if isinstance(value, str) and _QUOTED.match(value) else value
+
+
+def _class(item: Json) -> str:
+    return as_text(item.get("class_"))
+
+
+def _without_class(item: Json) -> Json:
+    return {key: value for key, value in item.items() if key != "class_"}
+
+
+def _is_protocol(value: object) -> bool:
+    content = as_list(as_mapping(value).get("content"))
+    return bool(content) and all("class_" in as_mapping(item) for item in content)
+
+
+def _claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_protocol)
+
+
+READER = Reader(
+    name="agent-data-protocol",
+    description="Agent Data Protocol: id, content of typed observations and actions, details",
+    claims=_claims,
+    read=each_record(_episode),
+)

@@ -1,0 +1,116 @@
+"""ATIF, Harbor's interchange format: one trajectory a JSON object, call and answer in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import orjson
+
+from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.calls import call_text
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.messages import content_text
+from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
+from deltamem_tui.trajectory.readers.shapes import (
+    Json,
+    as_list,
+    as_mapping,
+    as_text,
+    required_list,
+)
+from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
+
+
+def _episode(value: object) -> Trajectory:
+    record = as_mapping(value)
+    conversation = Conversation()
+    for index, step in enumerate(required_list(record, "steps")):
+        _tell(conversation, as_mapping(step), f"step {index}")
+    agent = as_mapping(record.get("agent"))
+    tools = workspace(tools=tool_names(agent.get("tool_definitions")))
+    return conversation.episode(
+        environment=tools or conversation.system,
+        agent=as_text(agent.get("model_name")),
+        metadata={"id": as_text(record.get("session_id")), "agent": as_text(agent.get("name"))},
+    )
+
+
+def _tell(conversation: Conversation, step: Json, name: str) -> None:
+    source, text = step.get("source"), content_text(step.get("message"))
+    if source == "user" and step.get("is_copied_context") is True:
+        conversation.offer_task(text)  # a continuation is still about what was first asked
+    elif step.get("is_copied_context") is True:
+        return
+    elif source == "user":
+        conversation.user(text)
+    elif source == "system":
+        if not conversation.task:
+            conversation.instruct(text)
+    elif source == "agent":
+        _tell_agent(conversation, step, text, name)
+
+
+def _tell_agent(conversation: Conversation, step: Json, text: str, name: str) -> None:
+    conversation.think(as_text(step.get("reasoning_content")))
+    calls = [as_mapping(call) for call in as_list(step.get("tool_calls"))]
+    typed = [] if calls else list(_keystrokes(text))
+    if typed:
+        conversation.think(_plan(text))
+    else:
+        conversation.say(text)
+    for call in calls:
+        action = call_text(as_text(call.get("function_name")) or "tool", call.get("arguments"))
+        conversation.act(action, f"{name}/{as_text(call.get('tool_call_id'))}")
+    for action in typed:
+        conversation.act(action, name)
+    called = {as_text(call.get("tool_call_id")) for call in calls}
+    for result in map(as_mapping, as_list(as_mapping(step.get("observation")).get("results"))):
+        if result.get("content") is None:
+            continue  # it only points to a sub-agent's own trajectory
+        source = as_text(result.get("source_call_id"))
+        answered = f"{name}/{source}" if source in called else name if typed else ""
+        conversation.answer(content_text(result["content"]), answered)
+
+
+def _keystrokes(text: str) -> Iterator[str]:
+    """The commands of an agent that writes them as JSON into its message."""
+    commands = _reply(text).get("commands")
+    if not isinstance(commands, list):
+        return
+    for command in map(as_mapping, commands):
+        yield as_text(command.get("keystrokes")).rstrip("\n") or "(wait)"
+    if not commands:
+        yield "task_complete" if _reply(text).get("task_complete") is True else "(wait)"
+
+
+def _plan(text: str) -> str:
+    reply = _reply(text)
+    return "\n".join(filter(None, (as_text(reply.get("analysis")), as_text(reply.get("plan")))))
+
+
+def _reply(text: str) -> Json:
+    if not text.lstrip().startswith("{"):
+        return {}
+    try:
+        return as_mapping(orjson.loads(text))
+    except orjson.JSONDecodeError:
+        return {}
+
+
+def _is_atif(value: object) -> bool:
+    record = as_mapping(value)
+    version = record.get("schema_version")
+    return isinstance(version, str) and version.startswith("ATIF") and "steps" in record
+
+
+def _claims(preview: Preview) -> float:
+    return 0.98 * share(preview, _is_atif)
+
+
+READER = Reader(
+    name="atif",
+    description="ATIF (Harbor): JSON with schema_version ATIF-…, agent and steps",
+    claims=_claims,
+    read=each_record(_episode),
+)

@@ -1,0 +1,58 @@
+"""A tool call as one action: what a person would have typed."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+
+import orjson
+
+from deltamem_tui.trajectory.readers.shapes import Json, as_json, as_mapping, as_text
+
+# Agents name the tool that runs a shell command in many ways. Its action is the command
+# itself, so that the same work reads the same whichever agent did it.
+_SHELLS = frozenset(
+    {"bash", "bash_command", "cmd", "exec", "exec_command", "execute_bash", "execute_command"}
+    | {"local_shell", "powershell", "run", "run_command", "run_shell_command"}
+    | {"run_terminal_cmd", "run_terminal_command", "sh", "shell", "shell_command", "terminal"}
+)
+_COMMANDS = ("command", "cmd", "keystrokes")
+
+
+def call_text(name: str, arguments: object) -> str:
+    """A tool call as text: `ls -la` for a shell's, `read(path="a.py", limit=20)` for others'.
+
+    Args:
+        name: The tool's name.
+        arguments: An object, JSON text of one, other text, or None.
+    """
+    given = parsed_arguments(arguments)
+    if not isinstance(given, Mapping):
+        text = as_text(given)
+        return f"{name}\n{text}" if "\n" in text else f"{name}({text})"
+    if name.lower() in _SHELLS and (command := _command(given)):
+        return command
+    return f"{name}({', '.join(f'{key}={as_json(value)}' for key, value in given.items())})"
+
+
+def parsed_arguments(arguments: object) -> object:
+    """Arguments as an object where they are one, or JSON text of one."""
+    if arguments is None or arguments == "":
+        return {}
+    if isinstance(arguments, str) and arguments.lstrip().startswith("{"):
+        try:
+            parsed = orjson.loads(arguments)
+        except orjson.JSONDecodeError:
+            return arguments
+        return as_mapping(parsed)
+    return arguments
+
+
+def _command(arguments: Json) -> str:
+    found = next((arguments[key] for key in _COMMANDS if arguments.get(key)), None)
+    if isinstance(found, list):
+        words = [as_text(word) for word in found]
+        # `bash -lc "…"` is a wrapper of the agent's program, not the agent's words.
+        wrapped = len(words) == 3 and words[1] in ("-c", "-lc")
+        return words[2] if wrapped else shlex.join(words)
+    return found.rstrip("\n") if isinstance(found, str) else ""

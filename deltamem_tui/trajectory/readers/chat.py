@@ -1,0 +1,180 @@
+"""Benchmarks' conversations between a model and its world: messages in, an episode out.
+
+`messages` knows the dialects in which messages are written. Here is what benchmarks and
+data sets add to them: other names for the speakers, instructions before the task, thought
+and action in one text, and examples that are no part of the episode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.logs.json_text import parse_json
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.inline import observation_of, thought_and_action
+from deltamem_tui.trajectory.readers.messages import content_text, parts_of, tell_message
+from deltamem_tui.trajectory.readers.own_words import own_words
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.tasks import begins_anew, is_nod, task_and_scene
+
+ROLES = {
+    **dict.fromkeys(("system", "developer"), "system"),
+    **dict.fromkeys(("user", "human"), "user"),
+    **dict.fromkeys(("assistant", "ai", "agent", "gpt", "model", "bot"), "assistant"),
+    "function_call": "assistant",
+    **dict.fromkeys(("tool", "function", "toolResult", "tool_result", "observation"), "tool"),
+    **dict.fromkeys(("environment", "function_response", "tool_response", "ipython"), "tool"),
+}
+"""The names that logs have for a speaker, and who that is."""
+
+_TEXT_KINDS = (None, "", "text", "input_text", "output_text")
+_THOUGHT_KEYS = ("reasoning_content", "reasoning", "thought")
+# What an environment says to a thought, because it was told to.
+_NODS_TO_THOUGHT = frozenset({"", "OK", "OK.", "Ok."})
+
+
+def spoken(message: object) -> Json:
+    """A message with `role` and `content`, whatever the log calls them.
+
+    Raises:
+        RecordError: Nobody knows its speaker.
+    """
+    given = as_mapping(message)
+    name = as_text(given.get("role") or given.get("from"))
+    role = ROLES.get(name)
+    if role is None:
+        raise RecordError(
+            f"a message of unknown role {one_line(name, 40)}"
+            if name
+            else "a message without a role"
+        )
+    keys = ("content", "value", "text", "parts", "system_prompt")
+    content = next((given[key] for key in keys if given.get(key) is not None), None)
+    if name == "function_call" and (calls := _written_calls(content)):
+        return {"role": role, "content": "", "tool_calls": calls}
+    return {**given, "role": role, "content": content}
+
+
+def episode(messages: Iterable[object], *, task: str = "", environment: str = "") -> Trajectory:
+    """The episode that a conversation is.
+
+    The task is the first thing a user says (after instructions that the agent only
+    acknowledges); the environment is the scene in that message, else those instructions,
+    else the system's prompt. Examples that say they are some are left out.
+
+    Args:
+        messages: The whole conversation.
+        task: The task, where the log names it beside the conversation.
+        environment: The environment, where the log names it.
+
+    Raises:
+        RecordError: No user says anything, the agent does nothing, or a message of a
+            speaker that nobody knows.
+    """
+    heard = [spoken(message) for message in messages if not _is_example(as_mapping(message))]
+    opening = next((index for index, message in enumerate(heard) if _asks(message)), None)
+    if opening is None:
+        raise RecordError("no message of a user, so no task")
+    prompts = (_text(message) for message in heard[:opening] if message["role"] == "system")
+    rules = "\n".join(filter(None, prompts))
+    if _is_briefing(heard[opening : opening + 3]):
+        rules = _text(heard[opening])
+        opening += 2
+    told, scene = task_and_scene(observation_of(own_words(_text(heard[opening]))))
+    anew = (i for i, message in enumerate(heard) if _asks(message) and begins_anew(_text(message)))
+    if (restart := max(anew, default=opening)) > opening:  # what went before is an example
+        opening, rules = restart, scene or rules
+        told, scene = task_and_scene(_text(heard[opening]))[0], ""
+    conversation = Conversation()
+    conversation.user(told)
+    replay(conversation, heard[opening + 1 :])
+    return conversation.episode(task=task, environment=environment or scene or rules)
+
+
+def replay(conversation: Conversation, messages: Iterable[Json]) -> None:
+    """Tell a conversation what follows the task.
+
+    What an agent writes as `Thought: … Action: …` is parted. A thought that is written
+    without an action, and answered by nothing but OK, leads to the next action.
+    """
+    pending = ""
+    for message in messages:
+        acknowledged = bool(pending) and _is_ok(message)
+        if acknowledged:
+            conversation.think(pending)
+        elif pending:
+            conversation.act(pending)  # a thought that is answered like an action is one
+        pending = ""
+        if message["role"] == "assistant" and _is_text(message):
+            pending = _speak(conversation, message)
+        elif message["role"] == "user" and _is_text(message):
+            if not acknowledged:
+                conversation.user(observation_of(own_words(_text(message))))
+        else:
+            tell_message(conversation, message)
+    if pending:
+        conversation.act(pending)
+
+
+def _speak(conversation: Conversation, message: Json) -> str:
+    """What an agent says without calling a tool; comes back if it is a thought alone."""
+    for key in _THOUGHT_KEYS:
+        if isinstance(message.get(key), str):
+            conversation.think(as_text(message[key]))
+    text = _text(message)
+    thought, action = thought_and_action(text)
+    if not action:
+        return thought
+    if action == text:
+        conversation.say(text)
+    else:
+        conversation.think(thought)
+        conversation.act(action)
+    return ""
+
+
+def _is_text(message: Json) -> bool:
+    """Whether a message is words alone: nothing is called in it and nothing answered."""
+    if message.get("tool_calls") or message.get("function_call"):
+        return False
+    return all(part.get("type") in _TEXT_KINDS and "text" in part for part in parts_of(message))
+
+
+def _text(message: Json) -> str:
+    return content_text(message.get("content")).strip()
+
+
+def _asks(message: Json) -> bool:
+    return message["role"] == "user" and bool(own_words(_text(message)))
+
+
+def _is_briefing(messages: Sequence[Json]) -> bool:
+    """Whether a user first only instructs, the agent nods, and then the task comes."""
+    if len(messages) < 3:
+        return False
+    nod, task = messages[1:]
+    return nod["role"] == "assistant" and _is_text(nod) and is_nod(_text(nod)) and _asks(task)
+
+
+def _is_ok(message: Json) -> bool:
+    return message["role"] == "user" and _text(message) in _NODS_TO_THOUGHT
+
+
+def _is_example(message: Json) -> bool:
+    """Whether a message is part of a demonstration and says so."""
+    return message.get("is_demo") is True or as_text(message.get("name")).startswith("example_")
+
+
+def _written_calls(content: object) -> list[object]:
+    """Tool calls that a log writes as JSON text; empty if it is other text."""
+    if not isinstance(content, str):
+        return []
+    try:
+        value = parse_json(content.encode("utf-8", "replace"))
+    except RecordError:
+        return []
+    calls: list[object] = [value] if isinstance(value, dict) else as_list(value)
+    return calls if all(as_mapping(call).get("name") for call in calls) else []

@@ -1,0 +1,191 @@
+"""A user, an agent and its tools in turn: how the logs of chats become one episode.
+
+The readers of such logs say what happened, in order; here is the one place that knows
+what of it is the task, a thought, a step and its observation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A step whose observation may still come."""
+
+    action: str
+    thought: str = ""
+    call_id: str = ""
+    observations: list[str] = field(default_factory=list)
+    answered: bool = False
+
+
+class Conversation:
+    """Gathers turns into an episode.
+
+    What the user says first is the task. What the agent says before it calls a tool is the
+    thought behind that call; what it says without calling one is a step by itself, and the
+    user's next words are its observation. Calls made at once become steps one after another.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing said."""
+        self._task: list[str] = []
+        self._offered = ""
+        self._system = ""
+        self._steps: list[_Draft] = []
+        self._open: list[_Draft] = []
+        self._calls: dict[str, _Draft] = {}
+        self._thoughts: list[str] = []
+        self._said: list[str] = []
+
+    @property
+    def task(self) -> str:
+        """The goal, as far as the user has said it; empty before."""
+        return "\n\n".join(self._task)
+
+    @property
+    def system(self) -> str:
+        """The first system prompt; empty if there was none."""
+        return self._system
+
+    def instruct(self, text: str) -> None:
+        """The system prompt. Later ones, such as reminders, change nothing."""
+        if not self._system:
+            self._system = text.strip()
+
+    def user(self, text: str) -> None:
+        """The user speaks: the task if it is the first time, else an answer to the agent."""
+        text = text.strip()
+        if not text:
+            return
+        self._finish_saying()
+        if not self._task:
+            self._forget_steps()  # what went before was not done for this user's task
+            self._task.append(text)
+        elif self._steps:
+            self._steps[-1].observations.append(text)
+        elif text != self._task[-1]:
+            self._task.append(text)
+
+    def offer_task(self, text: str) -> None:
+        """A task in words that are not quite the user's own, such as a command's arguments.
+
+        It is taken if the agent goes to work before the user has said anything else.
+        """
+        self._offered = self._offered or text.strip()
+
+    def think(self, text: str) -> None:
+        """The agent thinks, before what it says or does next."""
+        if text.strip():
+            self._take_offer()
+            self._thoughts.append(text.strip())
+
+    def say(self, text: str) -> None:
+        """The agent speaks."""
+        if text.strip():
+            self._take_offer()
+            self._said.append(text.strip())
+
+    def act(self, action: str, call_id: str = "") -> None:
+        """The agent calls a tool."""
+        self._take_offer()
+        self._add(_Draft(action, "\n".join([*self._thoughts, *self._said]), call_id))
+        self._said.clear()
+
+    def answer(self, text: str, call_id: str = "") -> None:
+        """A tool answers.
+
+        Args:
+            text: What it said.
+            call_id: Which call it answers. If empty, what the agent just said, since that
+                then was its action, or else the oldest call that has no answer.
+        """
+        draft = self._calls.get(call_id) if call_id else None
+        if draft is None and self._said:
+            self._finish_saying()
+            draft = self._steps[-1]
+        if draft is None:
+            # An answer that names a call never goes to another call that has a name.
+            waiting = (step for step in self._open if not (call_id and step.call_id))
+            draft = next((step for step in waiting if not step.answered), None)
+        if draft is None:
+            if call_id or not self._steps:
+                return  # an answer to a call that this log does not hold
+            draft = self._steps[-1]
+        draft.answered = True
+        if text.strip():
+            draft.observations.append(text.strip("\n"))
+
+    def episode(
+        self,
+        *,
+        task: str = "",
+        environment: str = "",
+        outcome: Outcome | None = None,
+        agent: str = "",
+        metadata: Mapping[str, str] | None = None,
+    ) -> Trajectory:
+        """The whole as a trajectory.
+
+        Args:
+            task: The goal, where the log names it outside the conversation.
+            environment: What describes the scene.
+            outcome: How it ended, if the log says so.
+            agent: The model that acted.
+            metadata: Other facts; those that are empty are left out.
+
+        Raises:
+            RecordError: The user gave no task, or the agent did nothing.
+        """
+        self._finish_saying()
+        task = task.strip() or self.task
+        if not task:
+            raise RecordError(
+                "no task in it: the user says nothing in their own words",
+                hint="commands, reminders and copied context are not taken for a task",
+            )
+        if not self._steps:
+            raise RecordError("the agent did nothing in it")
+        return Trajectory(
+            task=task,
+            environment=environment.strip(),
+            steps=tuple(
+                Step(draft.action, "\n\n".join(draft.observations), draft.thought)
+                for draft in self._steps
+            ),
+            outcome=outcome or Outcome(),
+            agent=agent,
+            metadata={key: value for key, value in (metadata or {}).items() if value},
+        )
+
+    def _take_offer(self) -> None:
+        if self._offered and not self._task:
+            self._forget_steps()
+            self._task.append(self._offered)
+
+    def _finish_saying(self) -> None:
+        """What was said and led to no call was said to the user: a step."""
+        if self._said:
+            self._add(_Draft("\n\n".join(self._said), "\n".join(self._thoughts)))
+            self._steps[-1].answered = True  # no tool will answer it
+            self._said.clear()
+
+    def _add(self, draft: _Draft) -> None:
+        self._steps.append(draft)
+        self._open = [step for step in self._open if not step.answered]
+        self._open.append(draft)
+        if draft.call_id:
+            self._calls[draft.call_id] = draft
+        self._thoughts.clear()
+
+    def _forget_steps(self) -> None:
+        self._steps.clear()
+        self._open.clear()
+        self._calls.clear()
+        self._thoughts.clear()
+        self._said.clear()

@@ -1,0 +1,53 @@
+"""FireAct: a run in one object, each episode with its messages and whether the answer matches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.outcomes import stated, unit_reward
+from deltamem_tui.trajectory.readers.chat import episode
+from deltamem_tui.trajectory.readers.keyed import each_entry, share_of_entries
+from deltamem_tui.trajectory.readers.labelled import labelled_episode
+from deltamem_tui.trajectory.readers.reader import Reader
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping
+
+
+def _episode(name: str, value: object) -> Trajectory:
+    record = as_mapping(value)
+    told = record.get("traj")
+    if isinstance(told, str):  # models that do not chat continue one long text
+        trajectory = labelled_episode(told.splitlines())
+    elif told:
+        trajectory = episode(as_list(told))
+    else:
+        raise RecordError("nothing under `traj`")
+    return replace(trajectory, outcome=_outcome(record), metadata={"id": name})
+
+
+def _outcome(record: Json) -> Outcome:
+    """An exact match is the verdict; how far the words overlap is the reward."""
+    match = stated(record.get("em"))
+    success = match.success if match.reward is None else match.reward == 1.0
+    reward = unit_reward(record.get("f1"))
+    known = success is not None
+    return Outcome(success, reward, "stated") if known else stated(record.get("reward"))
+
+
+def _is_entry(value: object) -> bool:
+    record = as_mapping(value)
+    return isinstance(record.get("traj"), list | str) and "em" in record
+
+
+def _claims(preview: Preview) -> float:
+    return 0.95 * share_of_entries(preview, _is_entry)
+
+
+READER = Reader(
+    name="fireact",
+    description="FireAct: episodes by id, with traj, em, f1 and reward",
+    claims=_claims,
+    read=each_entry(_episode),
+)

@@ -1,0 +1,145 @@
+"""Inspect AI: evaluation logs as JSON, or as `.eval` archives with a file for each sample."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.logs.log import Log, Preview
+from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.messages import tell
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.spans import task_in
+from deltamem_tui.trajectory.readers.verdicts import Score, verdict
+from deltamem_tui.trajectory.readers.whole_log import placed
+
+_SAMPLE = re.compile(r"^samples/.+\.json$")
+_HEADERS = ("header.json", "_journal/start.json")
+_REFERENCE = re.compile(r"(?:attachment|tc)://([0-9a-f]{32})")
+_DEEPEST = 20
+_REASON_WIDTH = 500  # scorers often explain with the whole answer
+_DIGITS = re.compile(r"(\d+)")
+
+
+def _read(log: Log) -> Iterator[Reading]:
+    if log.layout == "zip":
+        yield from _read_archive(log)
+        return
+    for record in log.records():
+        if isinstance(record, RecordError):
+            yield record
+            continue
+        evaluation = as_mapping(record.value)
+        samples = as_list(evaluation.get("samples"))
+        if not samples:
+            yield RecordError("an evaluation without samples", position=record.position)
+        for number, sample in enumerate(samples, 1):
+            position = f"{record.position}, sample {number}"
+            yield _reading(as_mapping(sample), evaluation, position)
+
+
+def _read_archive(log: Log) -> Iterator[Reading]:
+    names = log.member_names()
+    header: Json = {}
+    for record in log.members([name for name in _HEADERS if name in names][:1]):
+        if isinstance(record, RecordError):
+            yield record
+        else:
+            header = as_mapping(record.value)
+    samples = sorted(filter(_SAMPLE.match, names), key=_natural)
+    if not samples:
+        yield RecordError("an evaluation without samples")
+    for record in log.members(samples):
+        if isinstance(record, RecordError):
+            yield record
+        else:
+            yield _reading(as_mapping(record.value), header, record.position)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """A key that puts sample 10 after sample 2."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in _DIGITS.split(name)]
+
+
+def _reading(sample: Json, evaluation: Json, position: str) -> Reading:
+    try:
+        return placed(_episode(sample, as_mapping(evaluation.get("eval"))), position)
+    except RecordError as error:
+        return RecordError(error.message, position=position, hint=error.hint)
+
+
+def _episode(sample: Json, facts: Json) -> Trajectory:
+    texts = _attachments(sample)
+    conversation = tell(
+        Conversation(),
+        (_resolved(message, texts) for message in as_list(sample.get("messages"))),
+    )
+    outcome = verdict(_scores(sample), any_name=True)
+    if outcome.source == "unknown" and (error := as_mapping(sample.get("error"))):
+        outcome = Outcome(reason=outcome.reason or as_text(error.get("message")))
+    model = as_mapping(sample.get("output")).get("model")
+    return conversation.episode(
+        task=task_in(_resolved(sample.get("input"), texts)),
+        environment=conversation.system,
+        outcome=outcome,
+        agent=as_text(facts.get("model") or model),
+        metadata={
+            "id": as_text(sample.get("id")),
+            "trial": as_text(sample.get("epoch")),
+            "task_type": as_text(facts.get("task")),
+        },
+    )
+
+
+def _scores(sample: Json) -> Iterator[Score]:
+    for name, value in as_mapping(sample.get("scores")).items():
+        score = as_mapping(value)
+        inner = score.get("value")
+        reason = one_line(as_text(score.get("explanation")), _REASON_WIDTH)
+        # A scorer may give several values at once, each under its own name.
+        for key, part in (inner if isinstance(inner, dict) else {name: inner}).items():
+            yield Score(key, part, reason=reason)
+
+
+def _attachments(sample: Json) -> Json:
+    """Long texts, which a log holds once and refers to by their digest."""
+    transcript = as_mapping(sample.get("transcript"))
+    return as_mapping(sample.get("attachments")) or as_mapping(transcript.get("content"))
+
+
+def _resolved(value: object, texts: Json, depth: int = 0) -> object:
+    """A value with the texts it refers to in their places, as deep as messages go."""
+    if not texts or depth > _DEEPEST:
+        return value
+    if isinstance(value, str):
+        return _REFERENCE.sub(lambda found: as_text(texts.get(found[1], found[0])), value)
+    if isinstance(value, list):
+        return [_resolved(item, texts, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {key: _resolved(item, texts, depth + 1) for key, item in value.items()}
+    return value
+
+
+def _is_log(value: object) -> bool:
+    record = as_mapping(value)
+    facts = as_mapping(record.get("eval"))
+    return "task" in facts and "model" in facts and ("samples" in record or "status" in record)
+
+
+def _claims(preview: Preview) -> float:
+    if preview.layout == "zip":
+        names = preview.head.splitlines()
+        return 0.98 * any(name in names for name in _HEADERS)
+    return 0.95 * share(preview, _is_log)
+
+
+READER = Reader(
+    name="inspect-ai",
+    description="Inspect AI: evaluation logs, .json or .eval, with scores and epochs",
+    claims=_claims,
+    read=_read,
+)

@@ -1,0 +1,64 @@
+"""For formats that keep a whole run in one JSON object: episode by episode, under its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.logs.log import Log, Preview, Record, located
+from deltamem_tui.trajectory.model import LogSource, Trajectory
+from deltamem_tui.trajectory.readers.reader import Reading, share
+from deltamem_tui.trajectory.readers.shapes import as_mapping
+
+_LOOKED_AT = 8
+
+
+def each_entry(
+    parse: Callable[[str, object], Trajectory],
+    is_entry: Callable[[object], bool] = lambda _: False,
+) -> Callable[[Log], Iterator[Reading]]:
+    """A reader's `read`, where every value of every record is an episode.
+
+    Args:
+        parse: Turns a name and what stands under it into a trajectory, or raises
+            `RecordError`.
+        is_entry: Tells a record that is one episode itself; its name is empty.
+    """
+
+    def read(log: Log) -> Iterator[Reading]:
+        for record in log.records():
+            if isinstance(record, RecordError):
+                yield record
+                continue
+            for name, value, position in _entries(record, is_entry):
+                try:
+                    trajectory = parse(name, value)
+                except RecordError as error:
+                    yield located(error, log.name, position)
+                else:
+                    yield replace(trajectory, source=LogSource(position=position))
+
+    return read
+
+
+def _entries(
+    record: Record, is_entry: Callable[[object], bool]
+) -> Iterator[tuple[str, object, str]]:
+    if not isinstance(record.value, dict) or is_entry(record.value):
+        yield "", record.value, record.position
+        return
+    for name, value in record.value.items():
+        yield name, value, f"{record.position}, key {one_line(name, 80)}"
+
+
+def share_of_entries(preview: Preview, matches: Callable[[object], bool]) -> float:
+    """The share of a log's first records whose values satisfy `matches`."""
+    return share(preview, lambda record: _all_match(record, matches))
+
+
+def _all_match(record: object, matches: Callable[[object], bool]) -> bool:
+    values = list(islice(as_mapping(record).values(), _LOOKED_AT))
+    return bool(values) and all(map(matches, values))

@@ -1,0 +1,106 @@
+"""Langfuse: a trace with its observations, as the exports hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import orjson
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.spans import (
+    ModelCall,
+    ToolCall,
+    messages_in,
+    task_in,
+    trace_episode,
+)
+from deltamem_tui.trajectory.readers.verdicts import Score, verdict
+
+# How deep JSON text inside JSON text is looked into: exports write it twice.
+_NESTED_TEXTS = 3
+
+
+def _episode(value: object) -> Trajectory:
+    record = as_mapping(value)
+    trace = as_mapping(record.get("trace")) or record
+    observations = sorted(
+        map(as_mapping, as_list(record.get("observations") or trace.get("observations"))),
+        key=lambda observation: as_text(observation.get("startTime")),
+    )
+    if not observations:
+        raise RecordError("a trace without observations", hint="export the trace with them")
+    return trace_episode(
+        list(_model_calls(observations)),
+        list(_tool_calls(observations)),
+        task=task_in(_unfolded(trace.get("input"))),
+        outcome=verdict(_scores(as_list(trace.get("scores") or record.get("scores")))),
+        metadata={"id": as_text(trace.get("id")), "name": as_text(trace.get("name"))},
+    )
+
+
+def _model_calls(observations: list[Json]) -> Iterator[ModelCall]:
+    for observation in observations:
+        if observation.get("type") == "GENERATION":
+            asked = messages_in(_unfolded(observation.get("input")))
+            told = messages_in(_unfolded(observation.get("output")), answer=True)
+            yield ModelCall(asked, told, as_text(observation.get("model")))
+
+
+def _tool_calls(observations: list[Json]) -> Iterator[ToolCall]:
+    for observation in observations:
+        if observation.get("type") == "TOOL":
+            given, answer = (_unfolded(observation.get(key)) for key in ("input", "output"))
+            yield ToolCall(as_text(observation.get("name")) or "tool", given, answer)
+
+
+def _scores(scores: list[object]) -> Iterator[Score]:
+    for score in map(as_mapping, scores):
+        value = score.get("value")
+        kind = score.get("dataType")
+        if kind == "BOOLEAN" and value in (0, 1):
+            value = value == 1
+        elif kind == "CATEGORICAL":
+            value = score.get("stringValue") or value
+        source = "judge" if score.get("source") == "EVAL" else "stated"
+        yield Score(
+            as_text(score.get("name")),
+            value,
+            "judge" if source == "judge" else "stated",
+            as_text(score.get("comment")),
+        )
+
+
+def _unfolded(value: object) -> object:
+    """A value out of the JSON text that holds it."""
+    for _ in range(_NESTED_TEXTS):
+        if not isinstance(value, str) or value[:1] not in ('"', "{", "["):
+            break
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            break
+    return value
+
+
+def _is_trace(value: object) -> bool:
+    record = as_mapping(value)
+    trace = as_mapping(record.get("trace")) or record
+    observations = as_list(record.get("observations") or trace.get("observations"))
+    first = as_mapping(observations[0]) if observations else {}
+    return "id" in trace and "type" in first and ("startTime" in first or "traceId" in first)
+
+
+def _claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_trace)
+
+
+READER = Reader(
+    name="langfuse",
+    description="Langfuse: traces with observations and scores",
+    claims=_claims,
+    read=each_record(_episode),
+)

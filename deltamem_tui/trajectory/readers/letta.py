@@ -1,0 +1,98 @@
+"""Letta agent files: an agent's state, in which the last messages may be an episode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import orjson
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Log, Preview
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.messages import content_text, tell_message
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.whole_log import placed
+from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
+
+
+def _read(log: Log) -> Iterator[Reading]:
+    for record in log.records():
+        if isinstance(record, RecordError):
+            yield record
+            continue
+        file = as_mapping(record.value)
+        agents = list(map(as_mapping, as_list(file.get("agents"))))
+        # The first version of the format is one agent, with its messages, and no list.
+        for agent in agents or [file]:
+            position = f"{record.position}, agent {as_text(agent.get('name'))}".strip()
+            yield _reading(agent, file, position)
+
+
+def _reading(agent: Json, file: Json, position: str) -> Reading:
+    conversation = Conversation()
+    for message in map(as_mapping, as_list(agent.get("messages"))):
+        _tell(conversation, message)
+    model = as_mapping(agent.get("llm_config")).get("model")
+    given = {as_text(name) for name in as_list(agent.get("tool_ids"))}
+    tools = [
+        tool
+        for tool in map(as_mapping, as_list(file.get("tools")))
+        if not given or as_text(tool.get("id")) in given
+    ]
+    try:
+        episode = conversation.episode(
+            environment=workspace(tools=tool_names(tools)),
+            agent=as_text(model),
+            metadata={"name": as_text(agent.get("name"))},
+        )
+    except RecordError as error:
+        return RecordError(
+            f"an agent's state without an episode in it: {error.message}",
+            position=position,
+            hint="an agent file keeps the messages in the agent's window only, not its log",
+        )
+    return placed(episode, position)
+
+
+def _tell(conversation: Conversation, message: Json) -> None:
+    text = content_text(message.get("content"))
+    role = message.get("role")
+    if role == "user":
+        conversation.user(_spoken(text))
+    elif role == "tool":
+        conversation.answer(text, as_text(message.get("tool_call_id")))
+    elif role != "system":
+        tell_message(conversation, message)
+
+
+def _spoken(text: str) -> str:
+    """What the user said, out of the JSON it comes in; empty for a login or a heartbeat."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        event = as_mapping(orjson.loads(text))
+    except orjson.JSONDecodeError:
+        return text
+    if "type" not in event:
+        return text
+    return as_text(event.get("message")) if event["type"] == "user_message" else ""
+
+
+def _is_agent_file(value: object) -> bool:
+    file = as_mapping(value)
+    agents = as_list(file.get("agents"))
+    agent = as_mapping(agents[0]) if agents else file
+    return "llm_config" in agent and "agent_type" in agent
+
+
+def _claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_agent_file)
+
+
+READER = Reader(
+    name="letta",
+    description="Letta agent files: the messages in an agent's window",
+    claims=_claims,
+    read=_read,
+)

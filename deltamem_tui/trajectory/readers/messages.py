@@ -1,0 +1,196 @@
+"""Messages as tracing tools keep them, of any provider's dialect, told to a `Conversation`.
+
+One trace may hold OpenAI's roles and tool calls, Anthropic's and Google's content parts,
+LangChain's message types, OpenAI's response items and OpenTelemetry's parts. They say the
+same few things; here they are told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from deltamem_tui.trajectory.readers.calls import call_text
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.own_words import (
+    own_words,
+    without_images,
+    without_reminders,
+)
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+
+Role = Literal["system", "user", "agent", "tool"]
+_ROLES: dict[str, Role] = {
+    **dict.fromkeys(("system", "developer", "systemmessage"), "system"),
+    **dict.fromkeys(("user", "human", "humanmessage"), "user"),
+    **dict.fromkeys(("assistant", "agent", "ai", "model", "gpt"), "agent"),
+    **dict.fromkeys(("aimessage", "aimessagechunk"), "agent"),
+    **dict.fromkeys(("tool", "function", "toolresult", "toolmessage", "functionmessage"), "tool"),
+}
+_TEXT_PARTS = frozenset({"", "text", "input_text", "output_text", "refusal"})
+_THOUGHT_PARTS = frozenset({"thinking", "reasoning", "thought", "summary_text", "reasoning_text"})
+_CALL_PARTS = frozenset({"tool_use", "tool_call", "toolcall", "functioncall", "function_call"})
+_ANSWER_PARTS = frozenset({"tool_result", "tool_call_response", "function_call_output"})
+# How deep the parts of a content lie in one another; none is known of more than three.
+_DEEPEST = 16
+_IMAGE_WORDS = ("image", "blob", "inline_data", "inlinedata")
+
+
+def tell(conversation: Conversation, messages: Iterable[object]) -> Conversation:
+    """Tell a conversation a list of messages, and give it back."""
+    for message in messages:
+        tell_message(conversation, message)
+    return conversation
+
+
+def tell_message(conversation: Conversation, value: object) -> None:
+    """Tell a conversation one message. What is no message is passed over."""
+    message = _unwrapped(as_mapping(value))
+    role = role_of(message)
+    if role is None:
+        _tell_part(conversation, message, "agent")
+    elif role == "tool":
+        if not _is_tool_definition(message):
+            text = content_text(message.get("content", message.get("parts")))
+            call_id = as_text(message.get("tool_call_id") or message.get("toolCallId"))
+            _tell_answers(conversation, message, text, call_id)
+    else:
+        _tell_thoughts(conversation, message)
+        for part in parts_of(message):
+            _tell_part(conversation, part, role)
+        for call in _calls_beside(message):
+            _tell_call(conversation, call)
+
+
+def role_of(message: Json) -> Role | None:
+    """Who speaks in a message; None if it does not say so in a known word."""
+    name = message.get("role") or message.get("type")
+    return _ROLES.get(name.lower()) if isinstance(name, str) else None
+
+
+def is_message(value: object) -> bool:
+    """Whether a value looks like a message or a response item."""
+    message = _unwrapped(as_mapping(value))
+    if role_of(message) is not None:
+        return "content" in message or "parts" in message or "tool_calls" in message
+    return message.get("type") in ("function_call", "function_call_output", "reasoning")
+
+
+def parts_of(message: Json) -> Iterator[Json]:
+    """The parts of a message's content; plain text is a part by itself."""
+    content = message.get("content")
+    if content is None or content == "":
+        content = message.get("parts")
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, str):
+            yield {"type": "text", "text": part}
+        elif isinstance(part, dict):
+            yield part
+
+
+def content_text(content: object, depth: int = 0) -> str:
+    """The text of a message's or a tool's content, with notes for pictures and files.
+
+    Args:
+        content: Text, a part, or a list of them.
+        depth: How many parts it lies in; what lies too deep is given as JSON.
+    """
+    if depth < _DEEPEST and isinstance(content, list):
+        return "\n".join(filter(None, (content_text(part, depth + 1) for part in content)))
+    part = as_mapping(content)
+    if not part or depth >= _DEEPEST:
+        return without_images(as_text(content))
+    kind = _kind(part)
+    if any(word in kind for word in _IMAGE_WORDS) or any(word in part for word in _IMAGE_WORDS):
+        return "[image]"
+    if kind in _TEXT_PARTS | _THOUGHT_PARTS:
+        text = part.get("text", part.get("content", part.get("thinking")))
+        if text is not None:
+            return content_text(text, depth + 1)
+    if kind in _ANSWER_PARTS:
+        return _answer_text(part, depth + 1)
+    return without_images(as_text(part))
+
+
+def _unwrapped(message: Json) -> Json:
+    """A LangChain message out of its serialised constructor."""
+    kwargs, names = message.get("kwargs"), message.get("id")
+    if isinstance(kwargs, dict) and isinstance(names, list) and names:
+        return {"type": as_text(names[-1]), **kwargs, "role": as_text(names[-1])}
+    return message
+
+
+def _kind(part: Json) -> str:
+    kind = part.get("type")
+    return kind.lower() if isinstance(kind, str) else ""
+
+
+def _tell_thoughts(conversation: Conversation, message: Json) -> None:
+    for key in ("reasoning_content", "reasoning"):
+        thought = message.get(key)
+        if isinstance(thought, str):
+            conversation.think(thought)
+
+
+def _tell_part(conversation: Conversation, part: Json, role: Role) -> None:
+    kind = _kind(part)
+    if function := part.get("function_call") or part.get("functionCall"):
+        _tell_call(conversation, as_mapping(function))
+    elif response := part.get("function_response") or part.get("functionResponse"):
+        answer = as_mapping(response)
+        conversation.answer(content_text(answer.get("response")), as_text(answer.get("id")))
+    elif kind in _CALL_PARTS:
+        _tell_call(conversation, part)
+    elif kind in _ANSWER_PARTS:
+        call_id = part.get("tool_use_id") or part.get("call_id") or part.get("id")
+        conversation.answer(without_reminders(_answer_text(part)), as_text(call_id))
+    elif kind in _THOUGHT_PARTS or part.get("thought") is True:
+        conversation.think(content_text(part.get("summary") or part))
+    elif "role" in part and kind == "message":
+        tell_message(conversation, {**part, "type": ""})
+    elif role == "system":
+        conversation.instruct(content_text(part))
+    elif role == "user":
+        conversation.user(own_words(content_text(part)))
+    elif kind in _TEXT_PARTS and ("text" in part or "content" in part):
+        conversation.say(content_text(part))
+
+
+def _calls_beside(message: Json) -> Iterator[Json]:
+    """The calls that a message carries beside its content."""
+    extra = as_mapping(message.get("additional_kwargs"))
+    for call in as_list(message.get("tool_calls")) or as_list(extra.get("tool_calls")):
+        yield as_mapping(call)
+    if function := as_mapping(message.get("function_call")):
+        yield function
+
+
+def _tell_call(conversation: Conversation, call: Json) -> None:
+    function = call.get("function")
+    named = as_mapping(function) or call
+    name = as_text(named.get("name") or (function if isinstance(function, str) else ""))
+    given = (named.get(key) for key in ("arguments", "args", "input", "parameters"))
+    arguments = next((value for value in given if value is not None), None)
+    call_id = as_text(call.get("call_id") or call.get("id"))
+    if name:
+        conversation.act(call_text(name, arguments), call_id)
+
+
+def _tell_answers(conversation: Conversation, message: Json, text: str, call_id: str) -> None:
+    """The answers in a tool's message: one, or a part for each of several calls."""
+    answers = [part for part in parts_of(message) if _kind(part) in _ANSWER_PARTS]
+    for part in answers:
+        _tell_part(conversation, part, "tool")
+    if not answers:
+        conversation.answer(without_reminders(text), call_id)
+
+
+def _answer_text(part: Json, depth: int = 0) -> str:
+    given = (part.get(key) for key in ("content", "output", "result", "response"))
+    return content_text(next((value for value in given if value is not None), ""), depth)
+
+
+def _is_tool_definition(message: Json) -> bool:
+    """Whether a tracer has put the tools on offer among the messages."""
+    content = as_mapping(message.get("content"))
+    return content.get("type") == "function" and "function" in content

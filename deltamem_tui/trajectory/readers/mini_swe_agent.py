@@ -1,0 +1,116 @@
+"""mini-swe-agent: an object with `messages`, or a bare list of them; actions in bash blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Preview, Record
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.messages import content_text, tell_message
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
+from deltamem_tui.trajectory.readers.workspace import workspace
+
+_BLOCK = re.compile(r"```(?:mswea_bash_command|bash|sh)[ \t]*\n(?P<command>.*?)\n?```", re.DOTALL)
+_THOUGHT_LABEL = re.compile(r"^\s*THOUGHT:\s*")
+_OWN_MARKS = ("mswea_bash_command", "<returncode>", "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
+
+
+def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:
+    loose: list[object] = []
+    first = ""
+    for record in records:
+        value = record.value
+        if isinstance(value, list):
+            yield from _reading({"messages": value}, record.position, log_name)
+        elif "messages" in as_mapping(value):
+            yield from _reading(as_mapping(value), record.position, log_name)
+        else:
+            first = first or record.position
+            loose.append(value)
+    if loose:
+        yield from _reading({"messages": loose}, first, log_name)
+
+
+def _reading(run: Json, position: str, log_name: str) -> Iterator[Reading]:
+    try:
+        yield placed(_episode(run, log_name), position)
+    except RecordError as error:
+        yield RecordError(error.message, position=position, hint=error.hint)
+
+
+def _episode(run: Json, log_name: str) -> Trajectory:
+    conversation = Conversation()
+    for message in map(as_mapping, as_list(run.get("messages"))):
+        _tell(conversation, message)
+    info = as_mapping(run.get("info"))
+    config = as_mapping(info.get("config"))
+    return conversation.episode(
+        environment=_environment(as_mapping(config.get("environment"))),
+        agent=as_text(as_mapping(config.get("model")).get("model_name")),
+        metadata={
+            "id": as_text(run.get("instance_id")) or PurePath(log_name).name.split(".")[0],
+            "exit_status": as_text(info.get("exit_status")),
+        },
+    )
+
+
+def _tell(conversation: Conversation, message: Json) -> None:
+    role = message.get("role")
+    if role == "exit":
+        return  # the program's own note on how the run ended, with the patch
+    text = content_text(message.get("content"))
+    if role == "assistant" and not message.get("tool_calls"):
+        _tell_reply(conversation, text)
+    elif role == "user" and conversation.task:
+        conversation.answer(text)
+    else:
+        tell_message(conversation, message)
+
+
+def _tell_reply(conversation: Conversation, text: str) -> None:
+    block = _BLOCK.search(text)
+    if block is None:
+        conversation.act(text.strip() or "(no reply)")
+        return
+    conversation.think(_THOUGHT_LABEL.sub("", text[: block.start()]))
+    conversation.act(block["command"].strip())
+
+
+def _environment(config: Json) -> str:
+    return workspace(directory=as_text(config.get("cwd")))
+
+
+def _is_run(value: object) -> bool:
+    run = as_mapping(value)
+    if not isinstance(run.get("messages"), list):
+        return False
+    info = as_mapping(run.get("info"))
+    return as_text(run.get("trajectory_format")).startswith("mini-swe-agent") or (
+        "mini_version" in info or ("exit_status" in info and "submission" in info)
+    )
+
+
+def _is_message(value: object) -> bool:
+    message = as_mapping(value)
+    return isinstance(message.get("role"), str) and "content" in message
+
+
+def _claims(preview: Preview) -> float:
+    if all(map(_is_message, preview.records)):
+        own = preview.layout != "lines" and any(mark in preview.head for mark in _OWN_MARKS)
+        return 0.96 * own * share(preview, _is_message)
+    return 0.96 * share(preview, _is_run)
+
+
+READER = Reader(
+    name="mini-swe-agent",
+    description="mini-swe-agent: messages with bash blocks; outcome from a side file",
+    claims=_claims,
+    read=whole_log(_gather),
+)

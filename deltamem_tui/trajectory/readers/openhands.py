@@ -1,0 +1,192 @@
+"""OpenHands before its SDK: lists of events, and evaluation JSONL that holds them as `history`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Preview, Record
+from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.outcomes import stated
+from deltamem_tui.trajectory.readers.calls import call_text
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.messages import content_text
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
+from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
+
+# Events about the program's own state, which neither the agent nor the task is part of.
+_OWN_AFFAIRS = frozenset(
+    {"agent_state_changed", "change_agent_state", "condensation", "condensation_request", "null"}
+    | {"pause", "recall", "resume", "start", "status", "stop", "system", ""}
+)
+# What the program notes with an action and the agent did not say.
+_NOTES = frozenset(
+    {"action", "action_risk", "agent_state", "blocking", "cause", "confirmation_state", "cwd"}
+    | {"enable_think", "hidden", "id", "image_urls", "images_urls", "impl_source"}
+    | {"include_extra", "is_confirmed", "is_input", "is_static", "keep_prompt"}
+    | {"kernel_init_code", "llm_metrics", "message", "return_all", "security_risk", "source"}
+    | {"task_completed", "thought", "timeout", "timestamp", "tool_call_metadata"}
+    | {"translated_ipython_code", "wait_for_response"}
+)
+_SPOKEN = {"run": "command", "run_ipython": "code", "browse_interactive": "browser_actions"}
+
+
+def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # noqa: ARG001
+    loose: list[object] = []
+    first = ""
+    for record in records:
+        run = as_mapping(record.value)
+        if isinstance(record.value, list):
+            run = {"history": record.value}
+        elif isinstance(run.get("trajectory"), list):
+            run = {**run, "history": run["trajectory"]}
+        if isinstance(run.get("history"), list):
+            yield from _reading(run, record.position)
+        elif _is_event(record.value):
+            first = first or record.position
+            loose.append(record.value)
+        else:
+            yield RecordError("neither an event nor a run with a `history`")
+    if loose:
+        yield from _reading({"history": loose}, first)
+
+
+def _reading(run: Json, position: str) -> Iterator[Reading]:
+    try:
+        yield placed(_episode(run), position)
+    except RecordError as error:
+        yield RecordError(error.message, position=position, hint=error.hint)
+
+
+def _episode(run: Json) -> Trajectory:
+    conversation = Conversation()
+    scene = _Scene()
+    for event in _events(as_list(run.get("history"))):
+        scene.notice(event)
+        _tell(conversation, event)
+    instance, issue = as_mapping(run.get("instance")), as_mapping(run.get("issue"))
+    metadata = as_mapping(run.get("metadata"))
+    owner = "/".join(filter(None, (as_text(issue.get("owner")), as_text(issue.get("repo")))))
+    number = as_text(issue.get("number"))
+    return conversation.episode(
+        task="" if conversation.task else as_text(run.get("instruction")),
+        environment=workspace(
+            repository=as_text(instance.get("repo")) or owner or scene.repository,
+            language=as_text(instance.get("language")),
+            tools=scene.tools,
+            directory=scene.directory,
+        ),
+        outcome=_outcome(run),
+        agent=as_text(as_mapping(metadata.get("llm_config")).get("model")),
+        metadata={
+            "id": as_text(run.get("instance_id")) or (f"{owner}#{number}" if number else ""),
+        },
+    )
+
+
+def _events(history: list[object]) -> Iterator[Json]:
+    """The events in order; the oldest logs keep them as pairs of action and observation."""
+    for item in history:
+        for event in item if isinstance(item, list) else [item]:
+            yield as_mapping(event)
+
+
+class _Scene:
+    """What the events say of the place, gathered on the way."""
+
+    def __init__(self) -> None:
+        self.tools: list[str] = []
+        self.repository = ""
+        self.directory = ""
+
+    def notice(self, event: Json) -> None:
+        arguments, extras = as_mapping(event.get("args")), as_mapping(event.get("extras"))
+        if event.get("action") == "system" and not self.tools:
+            self.tools = tool_names(arguments.get("tools"))
+        self.repository = self.repository or as_text(extras.get("repo_name"))
+        place = as_mapping(extras.get("metadata")).get("working_dir")
+        self.directory = self.directory or as_text(place)
+
+
+def _tell(conversation: Conversation, event: Json) -> None:
+    if isinstance(observation := event.get("observation"), str):
+        if observation not in _OWN_AFFAIRS and observation != "think":
+            conversation.answer(content_text(event.get("content")), as_text(event.get("cause")))
+        return
+    action = event.get("action")
+    if not isinstance(action, str) or action in _OWN_AFFAIRS:
+        return
+    # Newer events keep what belongs to the action under `args`, older ones beside it.
+    arguments = as_mapping(event.get("args")) or event
+    if action == "message":
+        _tell_message(conversation, event, as_text(arguments.get("content")))
+        return
+    conversation.think(as_text(arguments.get("thought")))
+    if action != "think":
+        conversation.act(_action_text(action, arguments), as_text(event.get("id")))
+
+
+def _tell_message(conversation: Conversation, event: Json, text: str) -> None:
+    source = event.get("source")
+    # The oldest events do not say who speaks; the first of them is the user.
+    if source == "user" or (source is None and not conversation.task):
+        conversation.user(text)
+    else:
+        conversation.say(text)
+
+
+def _action_text(action: str, arguments: Json) -> str:
+    spoken = arguments.get(_SPOKEN.get(action, ""))
+    if isinstance(spoken, str) and spoken.strip():
+        return spoken
+    given = {
+        key: value
+        for key, value in arguments.items()
+        if key not in _NOTES and value not in (None, "", [], {}, -1)
+    }
+    return call_text(action, given)
+
+
+def _outcome(run: Json) -> Outcome:
+    test = as_mapping(run.get("test_result"))
+    reports = (run, as_mapping(run.get("report")), test, as_mapping(test.get("report")))
+    resolved = next((r["resolved"] for r in reports if isinstance(r.get("resolved"), bool)), None)
+    if resolved is not None:
+        return stated(resolved)
+    if error := as_text(run.get("error")):
+        return Outcome(success=False, source="stated", reason=error)
+    if isinstance(run.get("success"), bool) and "result_explanation" in run:
+        # The issue resolver asks a model whether the issue is solved, and keeps its answer.
+        explained = as_text(run.get("result_explanation"))
+        return Outcome(success=run["success"] is True, source="judge", reason=explained)
+    return Outcome()
+
+
+def _is_event(value: object) -> bool:
+    event = as_mapping(value)
+    if isinstance(event.get("observation"), str):
+        return "content" in event or "extras" in event
+    return isinstance(event.get("action"), str) and (
+        "args" in event or "action_risk" in event or ("source" in event and "id" in event)
+    )
+
+
+def _is_run(value: object) -> bool:
+    run = as_mapping(value)
+    events = list(_events(as_list(run.get("history") or run.get("trajectory"))[:4]))
+    return bool(events) and all(map(_is_event, events))
+
+
+def _claims(preview: Preview) -> float:
+    whole = share(preview, lambda value: _is_run(value) or _is_run({"history": value}))
+    return max(0.95 * whole, 0.9 * share(preview, _is_event))
+
+
+READER = Reader(
+    name="openhands",
+    description="OpenHands events (action, observation, cause) and evaluation JSONL",
+    claims=_claims,
+    read=whole_log(_gather),
+)

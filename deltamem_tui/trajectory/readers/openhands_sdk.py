@@ -1,0 +1,133 @@
+"""OpenHands SDK: events that name their `kind`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Preview, Record
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.calls import call_text
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.messages import content_text
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
+from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
+
+_ANSWERS = frozenset({"ObservationEvent", "UserRejectObservation", "AgentErrorEvent"})
+_KINDS = _ANSWERS | {
+    *("SystemPromptEvent", "MessageEvent", "ActionEvent", "ConversationStateUpdateEvent"),
+    *("Condensation", "CondensationRequest", "CondensationSummaryEvent", "PauseEvent"),
+    *("ConversationErrorEvent", "LLMCompletionLogEvent", "TokenEvent", "InterruptEvent"),
+}
+_THINKING = frozenset({"think", "ThinkAction"})
+
+
+def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # noqa: ARG001
+    loose: list[object] = []
+    first = ""
+    for record in records:
+        value = record.value
+        events = value if isinstance(value, list) else as_mapping(value).get("events")
+        if isinstance(events, list):
+            yield from _reading(events, record.position)
+        else:
+            first = first or record.position
+            loose.append(record.value)
+    if loose:
+        yield from _reading(loose, first)
+
+
+def _reading(events: list[object], position: str) -> Iterator[Reading]:
+    try:
+        yield placed(_episode(events), position)
+    except RecordError as error:
+        hint = error.hint
+        if len(events) == 1:
+            hint = "the events of a conversation that lie in files of their own make one list"
+        yield RecordError(error.message, position=position, hint=hint)
+
+
+def _episode(events: list[object]) -> Trajectory:
+    conversation = Conversation()
+    tools: list[str] = []
+    agent = ""
+    for event in map(as_mapping, events):
+        kind = as_text(event.get("kind"))
+        if kind == "SystemPromptEvent":
+            tools = tools or tool_names(event.get("tools"))
+        elif kind == "MessageEvent":
+            _tell_message(conversation, event)
+        elif kind == "ActionEvent":
+            _tell_action(conversation, event)
+        elif kind in _ANSWERS:
+            _tell_answer(conversation, event)
+        agent = agent or as_text(event.get("model"))
+    return conversation.episode(environment=workspace(tools=tools), agent=agent)
+
+
+def _tell_message(conversation: Conversation, event: Json) -> None:
+    message = as_mapping(event.get("llm_message"))
+    text = content_text(message.get("content"))
+    if (event.get("source") or message.get("role")) == "user":
+        conversation.user(text)
+    else:
+        conversation.think(as_text(message.get("reasoning_content")))
+        conversation.say(text)
+
+
+def _tell_action(conversation: Conversation, event: Json) -> None:
+    conversation.think(as_text(event.get("reasoning_content")))
+    conversation.think(content_text(event.get("thought")))
+    given = as_mapping(event.get("action"))
+    name = as_text(event.get("tool_name")) or as_text(given.get("kind"))
+    if name in _THINKING or given.get("kind") == "ThinkAction":
+        conversation.think(as_text(given.get("thought")))
+        return
+    arguments = {
+        key: value
+        for key, value in given.items()
+        if key not in ("kind", "security_risk", "is_input") and value is not None
+    }
+    # An action that could not be understood is null; what the agent wrote is in the call.
+    call = as_mapping(event.get("tool_call"))
+    written = as_mapping(call.get("function")) or call
+    conversation.act(
+        call_text(name, arguments if given else written.get("arguments")),
+        as_text(event.get("id") or event.get("tool_call_id")),
+    )
+
+
+def _tell_answer(conversation: Conversation, event: Json) -> None:
+    observation = as_mapping(event.get("observation"))
+    parts = (
+        observation.get("content") or observation.get("output"),
+        event.get("error") or event.get("rejection_reason"),
+    )
+    thought = as_text(event.get("tool_name")) in _THINKING
+    if thought or observation.get("kind") == "ThinkObservation":
+        return
+    text = "\n".join(filter(None, map(content_text, parts)))
+    conversation.answer(text, as_text(event.get("action_id")))
+
+
+def _is_event(value: object) -> bool:
+    return as_text(as_mapping(value).get("kind")) in _KINDS
+
+
+def _is_conversation(value: object) -> bool:
+    events = as_list(as_mapping(value).get("events")) or as_list(value)
+    return bool(events) and _is_event(events[0])
+
+
+def _claims(preview: Preview) -> float:
+    return 0.95 * share(preview, lambda value: _is_event(value) or _is_conversation(value))
+
+
+READER = Reader(
+    name="openhands-sdk",
+    description="OpenHands SDK: events of kind MessageEvent, ActionEvent, ObservationEvent",
+    claims=_claims,
+    read=whole_log(_gather),
+)

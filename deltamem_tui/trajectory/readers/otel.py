@@ -1,0 +1,280 @@
+"""OpenTelemetry spans of agents: the GenAI conventions, and OpenInference's flattened ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import orjson
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Preview, Record
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.spans import ModelCall, ToolCall, task_in, trace_episode
+from deltamem_tui.trajectory.readers.verdicts import Score, verdict
+from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
+
+_EVENT_MESSAGES = {
+    **{f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")},
+    "gen_ai.choice": "assistant",
+}
+# Values and dotted names that go deeper than this are no messages.
+_DEEPEST = 20
+
+
+@dataclass(slots=True)
+class _Span:
+    """A span in one shape, whoever exported it."""
+
+    trace: str
+    parent: str
+    name: str
+    start: str
+    attributes: dict[str, object]
+    events: list[tuple[str, dict[str, object]]] = field(default_factory=list)
+    annotations: list[Json] = field(default_factory=list)
+
+
+def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # noqa: ARG001
+    traces: dict[str, list[_Span]] = {}
+    positions: dict[str, str] = {}
+    for record in records:
+        for span in _spans_in(as_mapping(record.value)):
+            traces.setdefault(span.trace, []).append(span)
+            positions.setdefault(span.trace, record.position)
+    for trace, spans in traces.items():
+        try:
+            yield placed(_episode(trace, spans), positions[trace])
+        except RecordError as error:
+            yield RecordError(error.message, position=positions[trace], hint=error.hint)
+
+
+def _episode(trace: str, spans: list[_Span]) -> Trajectory:
+    spans = sorted(spans, key=lambda span: span.start)
+    root = next((span for span in spans if not span.parent), spans[0])
+    model_calls = list(_model_calls(spans))
+    asked = any(call.asked for call in model_calls)
+    return trace_episode(
+        model_calls,
+        list(_tool_calls(spans)),
+        task="" if asked else task_in(_parsed(root.attributes.get("input.value"))),
+        outcome=verdict(score for span in spans for score in _scores(span)),
+        metadata={"id": trace, "name": root.name},
+    )
+
+
+def _model_calls(spans: list[_Span]) -> Iterator[ModelCall]:
+    for span in spans:
+        given = span.attributes
+        asked, told = _messages(given, "gen_ai.input.messages"), []
+        if asked or "gen_ai.output.messages" in given:
+            asked = _system(given) + asked
+            told = _messages(given, "gen_ai.output.messages")
+        elif tree := as_mapping(_tree(given).get("llm")):
+            asked = _openinference(tree.get("input_messages"))
+            told = _openinference(tree.get("output_messages"))
+        if not asked:
+            asked = list(_event_messages(span))
+        names = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
+        model = next((as_text(given[name]) for name in names if given.get(name)), "")
+        yield ModelCall(asked, told, model)
+
+
+def _messages(attributes: dict[str, object], key: str) -> list[object]:
+    return as_list(_parsed(attributes.get(key)))
+
+
+def _system(attributes: dict[str, object]) -> list[object]:
+    """The system prompt, which the conventions keep apart from the messages."""
+    parts = _parsed(attributes.get("gen_ai.system_instructions"))
+    return [{"role": "system", "content": parts}] if parts else []
+
+
+def _openinference(messages: object) -> list[object]:
+    """Messages out of OpenInference's nesting, where each thing is wrapped in its own name."""
+    return [_opened(as_mapping(item).get("message", item)) for item in as_list(messages)]
+
+
+def _opened(message: object) -> Json:
+    opened = dict(as_mapping(message))
+    calls = as_list(opened.get("tool_calls"))
+    if calls:
+        opened["tool_calls"] = [as_mapping(call).get("tool_call", call) for call in calls]
+    contents = as_list(opened.pop("contents", None))
+    if contents:
+        opened["content"] = [as_mapping(item).get("message_content", item) for item in contents]
+    return opened
+
+
+def _event_messages(span: _Span) -> Iterator[Json]:
+    """Messages that an older convention keeps as events of the span."""
+    for name, attributes in span.events:
+        if role := _EVENT_MESSAGES.get(name):
+            body = as_mapping(_parsed(attributes.get("message"))) or attributes
+            content = body.get("content", body.get("gen_ai.event.content"))
+            calls = _parsed(body.get("tool_calls"))
+            call_id = body.get("id", body.get("tool_call_id"))
+            yield {"role": role, "content": content, "tool_calls": calls, "tool_call_id": call_id}
+
+
+def _tool_calls(spans: list[_Span]) -> Iterator[ToolCall]:
+    for span in spans:
+        given = span.attributes
+        is_tool = given.get("openinference.span.kind") == "TOOL" or "gen_ai.tool.name" in given
+        if is_tool or "tool.name" in given:
+            name = as_text(given.get("gen_ai.tool.name") or given.get("tool.name") or span.name)
+            arguments = given.get("gen_ai.tool.call.arguments", given.get("input.value"))
+            answer = given.get("gen_ai.tool.call.result", given.get("output.value"))
+            yield ToolCall(name, _parsed(arguments), answer)
+
+
+def _scores(span: _Span) -> Iterator[Score]:
+    evaluations = [span.attributes]
+    evaluations += [attributes for name, attributes in span.events if "evaluation" in name]
+    for given in evaluations:
+        if name := as_text(given.get("gen_ai.evaluation.name")):
+            value = given.get("gen_ai.evaluation.score.value")
+            label = given.get("gen_ai.evaluation.score.label")
+            reason = as_text(given.get("gen_ai.evaluation.explanation"))
+            yield Score(name, label if value is None else value, reason=reason)
+    for annotation in span.annotations:
+        result = as_mapping(annotation.get("result"))
+        score = result.get("score")
+        yield Score(
+            as_text(annotation.get("name")),
+            result.get("label") if score is None else score,
+            "judge" if annotation.get("annotator_kind") == "LLM" else "stated",
+            as_text(result.get("explanation")),
+        )
+
+
+def _spans_in(record: Json) -> Iterator[_Span]:
+    """The spans of a record: one span, or a whole export of the protocol."""
+    if not isinstance(record.get("resourceSpans"), list):
+        for item in as_list(record.get("spans")) or [record]:
+            yield _span(as_mapping(item))
+        return
+    for resource in map(as_mapping, as_list(record["resourceSpans"])):
+        for scope in map(as_mapping, as_list(resource.get("scopeSpans"))):
+            for item in map(as_mapping, as_list(scope.get("spans"))):
+                yield _span(item)
+
+
+def _span(item: Json) -> _Span:
+    context = as_mapping(item.get("context"))
+    parent = item.get("parent_id") or item.get("parentSpanId") or item.get("parent_span_id")
+    start = item.get("start_time") or item.get("startTimeUnixNano") or item.get("startTime")
+    attributes = _attributes(item.get("attributes"))
+    if kind := item.get("span_kind"):
+        attributes.setdefault("openinference.span.kind", kind)
+    return _Span(
+        trace=as_text(context.get("trace_id") or item.get("traceId") or item.get("trace_id")),
+        parent=as_text(parent),
+        name=as_text(item.get("name")),
+        start=as_text(start),
+        attributes=attributes,
+        events=[
+            (as_text(event.get("name")), _attributes(event.get("attributes")))
+            for event in map(as_mapping, as_list(item.get("events")))
+        ],
+        annotations=[as_mapping(note) for note in as_list(item.get("annotations"))],
+    )
+
+
+def _attributes(value: object) -> dict[str, object]:
+    """Attributes as a flat object; the protocol's JSON keeps them as a list of typed values."""
+    if isinstance(value, list):
+        pairs = map(as_mapping, value)
+        return {as_text(pair.get("key")): _any_value(pair.get("value")) for pair in pairs}
+    flat: dict[str, object] = {}
+    waiting = [("", as_mapping(value))]
+    while waiting:
+        prefix, level = waiting.pop()
+        for key, inner in level.items():
+            if isinstance(inner, dict) and inner:
+                waiting.append((f"{prefix}{key}.", inner))
+            else:
+                flat[f"{prefix}{key}"] = inner
+    return flat
+
+
+def _any_value(value: object, depth: int = 0) -> object:
+    """A typed value of the protocol's JSON as a plain one."""
+    typed = as_mapping(value)
+    if depth > _DEEPEST:
+        return None
+    if "arrayValue" in typed:
+        values = as_list(as_mapping(typed["arrayValue"]).get("values"))
+        return [_any_value(item, depth + 1) for item in values]
+    if "kvlistValue" in typed:
+        pairs = map(as_mapping, as_list(as_mapping(typed["kvlistValue"]).get("values")))
+        return {
+            as_text(pair.get("key")): _any_value(pair.get("value"), depth + 1) for pair in pairs
+        }
+    return next(iter(typed.values()), None)
+
+
+def _tree(attributes: dict[str, object]) -> Json:
+    """Flattened names as nested objects, where all names of a level are numbers as lists.
+
+    `llm.input_messages.10.message.role` comes after `….2.…`: the numbers are numbers.
+    """
+    tree: dict[str, object] = {}
+    for name, value in attributes.items():
+        if not name.startswith("llm."):
+            continue
+        level = tree
+        *path, last = name.split(".", _DEEPEST)
+        for key in path:
+            inner = level.setdefault(key, {})
+            if not isinstance(inner, dict):
+                break
+            level = inner
+        else:
+            level[last] = value
+    return as_mapping(_listed(tree))
+
+
+def _listed(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    inner = {key: _listed(item) for key, item in value.items()}
+    if inner and all(key.isdecimal() for key in inner):
+        return [inner[key] for key in sorted(inner, key=int)]
+    return inner
+
+
+def _parsed(value: object) -> object:
+    """A value out of the JSON text that holds it, if it does."""
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        try:
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return value
+    return value
+
+
+def _is_span(value: object) -> bool:
+    record = as_mapping(value)
+    if "resourceSpans" in record:
+        return True
+    spans = as_list(record.get("spans")) or [record]
+    span = as_mapping(spans[0])
+    traced = (
+        "traceId" in span or "trace_id" in span or "trace_id" in as_mapping(span.get("context"))
+    )
+    return traced and ("attributes" in span or "span_kind" in span) and "name" in span
+
+
+def _claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_span)
+
+
+READER = Reader(
+    name="otel",
+    description="OpenTelemetry GenAI and OpenInference spans, as OTLP JSON or flat",
+    claims=_claims,
+    read=whole_log(_gather),
+)

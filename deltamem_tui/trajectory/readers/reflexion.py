@@ -1,0 +1,94 @@
+"""Reflexion's trial logs: questions asked again and again, in sections by how they ended."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.limits import human_size
+from deltamem_tui.trajectory.logs.log import Line, Log, Preview
+from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
+from deltamem_tui.trajectory.readers.labelled import QUESTION, labelled_episode
+from deltamem_tui.trajectory.readers.reader import Reader, Reading
+
+_TRIAL = re.compile(r"^BEGIN TRIAL (?P<number>\d+)")
+_SECTION = re.compile(r"^-{3,}[ \t]*BEGIN (?P<name>CORRECT|INCORRECT|HALTED) AGENTS?\b")
+_ANSWER = re.compile(r"^Correct answer:[ \t]*(?P<text>.*)")
+_RULE = re.compile(r"^#{5,}[ \t]*$")
+_FIRST_THOUGHT = re.compile(r"^Thought 1:", re.MULTILINE)
+_REASONS = {"INCORRECT": "", "HALTED": "halted without an answer"}
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where in the log the reader is, and the lines of the episode at hand."""
+
+    trial: str = ""
+    section: str = ""
+    block: list[Line] = field(default_factory=list)
+    size: int = 0
+
+
+def _read(log: Log) -> Iterator[Reading]:
+    place = _Place()
+    for line in log.lines():
+        if isinstance(line, RecordError):
+            yield line
+            continue
+        trial, section = _TRIAL.match(line.text), _SECTION.match(line.text)
+        if trial or section or QUESTION.match(line.text) or _RULE.match(line.text):
+            yield from _finished(place)
+        if trial:
+            place.trial, place.section = trial["number"], ""
+        elif section:
+            place.section = section["name"]
+        elif place.block or QUESTION.match(line.text):
+            place.size += len(line.text)
+            if place.size > log.limits.record_bytes:
+                most = human_size(log.limits.record_bytes)
+                raise RecordError(f"an episode of more than {most}", position=line.position)
+            place.block.append(line)
+    yield from _finished(place)
+
+
+def _finished(place: _Place) -> Iterator[Trajectory]:
+    block = place.block
+    place.block, place.size = [], 0
+    if not block:
+        return
+    texts = [line.text for line in block]
+    end = next((i for i, text in enumerate(texts) if _ANSWER.match(text)), len(texts))
+    trajectory = labelled_episode(texts[:end])
+    # The trials of a question are told apart by number and belong together by name.
+    name = hashlib.sha256(trajectory.task.encode("utf-8", "replace")).hexdigest()[:8]
+    metadata = {"task_id": f"question-{name}", "trial": place.trial}
+    yield replace(
+        trajectory,
+        outcome=_outcome(place.section),
+        source=LogSource(position=block[0].position),
+        metadata={key: value for key, value in metadata.items() if value},
+    )
+
+
+def _outcome(section: str) -> Outcome:
+    if not section:
+        return Outcome()
+    return Outcome(section == "CORRECT", source="stated", reason=_REASONS.get(section, ""))
+
+
+def _claims(preview: Preview) -> float:
+    if preview.layout != "text":
+        return 0.0
+    asks = any(map(QUESTION.match, preview.head.splitlines()))
+    return 0.9 * (asks and _FIRST_THOUGHT.search(preview.head) is not None)
+
+
+READER = Reader(
+    name="reflexion",
+    description="Reflexion's trials: Question, Thought 1, Action 1, by CORRECT, INCORRECT, HALTED",
+    claims=_claims,
+    read=_read,
+)

@@ -1,0 +1,96 @@
+"""What the logs of ScienceWorld have in common: rows of what was done, seen and scored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.outcomes import number, stated
+from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
+
+# Some keys were misspelt for a while, and the logs of that time are still about.
+_TASK_KEYS = ("taskDescription", "taslDescription", "taskDesc", "taskName")
+_ACTION_KEYS = ("action", "userInput", "input")
+_DONE_KEYS = ("isCompleted", "isCompeted")
+# Old versions repeat what they understood before they answer.
+_ECHO = re.compile(r"\AInput: Successfully parsed input into [^\n]*\n[ \t]*\n\([^\n)]*\):\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a log.
+
+    Attributes:
+        action: What was typed.
+        observation: What the simulator said.
+        score: Where the score stands, on the log's own scale; None if it does not say.
+        done: Whether the task was over.
+    """
+
+    action: str
+    observation: str
+    score: float | None
+    done: bool
+
+
+def rows_of(values: Iterable[object]) -> list[Row]:
+    """The rows of a log, whose numbers and flags may be text.
+
+    Raises:
+        RecordError: A row has no action.
+    """
+    return [_row(as_mapping(value), index) for index, value in enumerate(values, 1)]
+
+
+def _row(row: Json, index: int) -> Row:
+    action = _first(row, _ACTION_KEYS)
+    if action is None:
+        raise RecordError(f"row {index} has no action")
+    return Row(
+        action=as_text(action).strip(),
+        observation=_ECHO.sub("", as_text(row.get("observation"))).strip(),
+        score=number(row.get("score")),
+        done=stated(_first(row, _DONE_KEYS)).success is True,
+    )
+
+
+def scienceworld_episode(
+    about: Json, rows: Sequence[Row], environment: str, steps: Iterable[Step], name: str = ""
+) -> Trajectory:
+    """An episode of ScienceWorld.
+
+    Args:
+        about: What holds the task's description, name and variation.
+        rows: All rows; the last score among them is the outcome.
+        environment: What was seen first.
+        steps: The steps, as the format lays them out in rows.
+        name: What the log calls the episode.
+    """
+    metadata = {
+        "id": name,
+        "task_type": as_text(about.get("taskName")),
+        "variation": as_text(about.get("variationIdx")),
+    }
+    return Trajectory(
+        task=as_text(_first(about, _TASK_KEYS)).strip(),
+        environment=environment,
+        steps=tuple(steps),
+        outcome=_outcome(rows),
+        domain="scienceworld",
+        metadata={key: text for key, text in metadata.items() if text},
+    )
+
+
+def _outcome(rows: Sequence[Row]) -> Outcome:
+    """The last score. It goes to 1, or in points to 100: the whole episode shows which."""
+    scores = [row.score for row in rows if row.score is not None]
+    if not scores:
+        return Outcome()
+    return stated(scores[-1], best=100.0 if max(map(abs, scores)) > 1 else 1.0)
+
+
+def _first(row: Json, keys: tuple[str, ...]) -> object:
+    return next((row[key] for key in keys if row.get(key) is not None), None)

@@ -1,0 +1,151 @@
+"""SWE-agent's `.traj` files: one run, or several attempts at one issue, in a JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import PurePath
+
+import orjson
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Preview, Record
+from deltamem_tui.trajectory.model import Step, Trajectory
+from deltamem_tui.trajectory.readers.messages import content_text
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
+from deltamem_tui.trajectory.readers.workspace import workspace
+
+
+def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:
+    for record in records:
+        run = as_mapping(record.value)
+        attempts = [as_mapping(attempt) for attempt in as_list(run.get("attempts"))]
+        for number, attempt in enumerate(attempts or [run], 1):
+            try:
+                episode = _episode({**run, **attempt}, log_name)
+            except RecordError as error:
+                yield RecordError(error.message, position=record.position)
+                continue
+            if len(attempts) > 1:
+                episode = replace(episode, metadata={**episode.metadata, "trial": str(number)})
+            yield placed(episode, record.position)
+
+
+def _episode(run: Json, log_name: str) -> Trajectory:
+    history = [
+        message
+        for message in map(as_mapping, as_list(run.get("history")))
+        if not message.get("is_demo") and message.get("message_type") != "demonstration"
+    ]
+    task = next((_content(message) for message in history if message.get("role") == "user"), "")
+    steps = [as_mapping(step) for step in as_list(run.get("trajectory"))]
+    info, config = as_mapping(run.get("info")), _config(run)
+    metadata = {
+        "id": _instance(config, log_name),
+        "exit_status": as_text(info.get("exit_status")),
+    }
+    return Trajectory(
+        task=task.strip(),
+        environment=_environment(config, steps),
+        steps=tuple(_steps(steps) if steps else _steps_of_history(history)),
+        agent=_model(config),
+        metadata={key: value for key, value in metadata.items() if value},
+    )
+
+
+def _steps(steps: list[Json]) -> Iterator[Step]:
+    for step in steps:
+        # A reply in which the program found no command is still what the agent did.
+        action = as_text(step.get("action")).strip() or as_text(step.get("response")).strip()
+        if action:
+            thought = as_text(step.get("thought")).strip()
+            observation = content_text(step.get("observation")).strip()
+            yield Step(action, observation, thought if thought != action else "")
+
+
+def _steps_of_history(history: list[Json]) -> Iterator[Step]:
+    """The steps of a file without a `trajectory`, as demonstrations are kept."""
+    pending: Step | None = None
+    answers: list[str] = []
+    for message in history:
+        role = message.get("role")
+        if role == "assistant":
+            if pending:
+                yield replace(pending, observation="\n".join(answers))
+            action = as_text(message.get("action")).strip() or _content(message).strip()
+            thought = as_text(message.get("thought")).strip()
+            pending, answers = Step(action, "", thought if thought != action else ""), []
+        elif role in ("tool", "user"):
+            answers.append(_content(message).strip())
+    if pending:
+        yield replace(pending, observation="\n".join(answers))
+
+
+def _content(message: Json) -> str:
+    return content_text(message.get("content"))
+
+
+def _config(run: Json) -> Json:
+    """The configuration that the run was made with; older files keep it as JSON text."""
+    config = run.get("replay_config")
+    if isinstance(config, str):
+        try:
+            config = orjson.loads(config)
+        except orjson.JSONDecodeError:
+            return {}
+    return as_mapping(config)
+
+
+def _instance(config: Json, log_name: str) -> str:
+    """The issue's id, by which side files name it: in the configuration, else the file's name."""
+    problem = as_mapping(config.get("problem_statement"))
+    return as_text(problem.get("id")) or PurePath(log_name).name.split(".traj")[0]
+
+
+def _environment(config: Json, steps: list[Json]) -> str:
+    repository = as_mapping(as_mapping(config.get("env")).get("repo"))
+    return workspace(
+        repository=as_text(repository.get("github_url") or repository.get("repo_name")),
+        directory=as_text(_state(steps[0]).get("working_dir")) if steps else "",
+    )
+
+
+def _state(step: Json) -> Json:
+    state = step.get("state")
+    if isinstance(state, str):
+        try:
+            state = orjson.loads(state)
+        except orjson.JSONDecodeError:
+            return {}
+    return as_mapping(state)
+
+
+def _model(config: Json) -> str:
+    return as_text(as_mapping(as_mapping(config.get("agent")).get("model")).get("name"))
+
+
+def _is_run(value: object) -> bool:
+    run = as_mapping(value)
+    attempts = as_list(run.get("attempts"))
+    run = as_mapping(attempts[0]) if attempts else run
+    steps, history = as_list(run.get("trajectory")), as_list(run.get("history"))
+    first = as_mapping(steps[0]) if steps else {}
+    if steps:
+        return "action" in first and "observation" in first and "response" in first
+    return bool(history) and any(
+        {"role", "action", "thought"} <= as_mapping(message).keys() for message in history
+    )
+
+
+def _claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_run)
+
+
+READER = Reader(
+    name="swe-agent",
+    description="SWE-agent .traj: trajectory, history and info; outcome from a side file",
+    claims=_claims,
+    read=whole_log(_gather),
+)

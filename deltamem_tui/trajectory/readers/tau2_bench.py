@@ -1,0 +1,93 @@
+"""tau2-bench: tasks and simulations in one object, joined by the task's id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Log, Preview, located
+from deltamem_tui.trajectory.model import LogSource, Trajectory
+from deltamem_tui.trajectory.outcomes import stated
+from deltamem_tui.trajectory.readers.chat import episode
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.shapes import (
+    Json,
+    as_list,
+    as_mapping,
+    as_text,
+    required_list,
+    texts,
+)
+
+_METADATA = ("id", "task_id", "trial", "termination_reason")
+
+
+def _read(log: Log) -> Iterator[Reading]:
+    for record in log.records():
+        if isinstance(record, RecordError):
+            yield record
+            continue
+        run = as_mapping(record.value)
+        tasks = {
+            as_text(task.get("id")): task for task in map(as_mapping, as_list(run.get("tasks")))
+        }
+        for number, value in enumerate(as_list(run.get("simulations")), 1):
+            position = f"{record.position}, simulation {number}"
+            try:
+                trajectory = _episode(as_mapping(value), tasks, as_mapping(run.get("info")))
+            except RecordError as error:
+                yield located(error, log.name, position)
+            else:
+                yield replace(trajectory, source=LogSource(position=position))
+
+
+def _episode(simulation: Json, tasks: Mapping[str, Json], info: Json) -> Trajectory:
+    if simulation.get("messages") is None:
+        raise RecordError("no messages, as in runs by voice")
+    task = tasks.get(as_text(simulation.get("task_id")), {})
+    place = as_mapping(info.get("environment_info"))
+    metadata = texts(simulation, _METADATA)
+    # What the simulated customer was told to want; the agent never saw it.
+    script = as_text(as_mapping(task.get("user_scenario")).get("instructions"))
+    messages = list(_of_the_agent(required_list(simulation, "messages")))
+    policy = as_text(place.get("policy")).strip()
+    return replace(
+        episode(messages, task=as_text(task.get("ticket")), environment=policy),
+        outcome=stated(as_mapping(simulation.get("reward_info")).get("reward")),
+        domain=as_text(place.get("domain_name")),
+        agent=as_text(as_mapping(info.get("agent_info")).get("llm")),
+        metadata={**metadata, "user_script": script} if script else metadata,
+    )
+
+
+def _of_the_agent(messages: list[object]) -> Iterator[Json]:
+    """The messages without the tools that the simulated customer used on its own side."""
+    for message in map(as_mapping, messages):
+        parts = as_list(message.get("tool_messages"))
+        for part in map(as_mapping, parts or [message]):
+            if part.get("requestor") == "user":
+                continue
+            if part.get("role") == "tool":
+                yield {**part, "tool_call_id": part.get("tool_call_id") or part.get("id")}
+            elif part.get("role") == "user":
+                yield {**part, "tool_calls": None}
+            else:
+                yield part
+
+
+def _is_run(value: object) -> bool:
+    record = as_mapping(value)
+    return isinstance(record.get("simulations"), list) and isinstance(record.get("tasks"), list)
+
+
+def _claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_run)
+
+
+READER = Reader(
+    name="tau2-bench",
+    description="tau2-bench: an object of tasks and simulations",
+    claims=_claims,
+    read=_read,
+)

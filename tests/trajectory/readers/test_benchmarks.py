@@ -1,0 +1,319 @@
+from __future__ import annotations
+
+import codecs
+import gzip
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.model import LogSource, Trajectory
+from deltamem_tui.trajectory.readers import detect, read_logs
+from deltamem_tui.trajectory.readers.reader import Reading
+from tests.trajectory.readers.benchmark_samples import PIXELS, SAMPLES, WEBSHOP_TEXT, dumped
+
+NAMES = sorted(SAMPLES)
+
+
+def read(tmp_path: Path, data: bytes, *, name: str = "log") -> list[Reading]:
+    path = tmp_path / name
+    path.write_bytes(data)
+    return list(read_logs([path]))
+
+
+def expected(name: str) -> list[Trajectory]:
+    return [
+        replace(episode, source=LogSource("log", episode.source.position, name))
+        for episode in SAMPLES[name].episodes
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_format_is_read_exactly(tmp_path: Path, name: str) -> None:
+    assert read(tmp_path, SAMPLES[name].data) == expected(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_sample_is_of_its_own_format_only(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(SAMPLES[name].data)
+    surest, *others = detect(Log("log", path))
+    assert surest.reader.name == name
+    # Of conversations that others wrap, the plainest reader is less sure; nobody else is.
+    assert all(surest.sureness - claim.sureness > 0.05 for claim in others)
+
+
+WRAPPINGS: list[Callable[[bytes], bytes]] = [
+    gzip.compress,
+    lambda data: codecs.BOM_UTF8 + data,
+    lambda data: codecs.BOM_UTF16_LE + data.decode().encode("utf-16-le"),
+    lambda data: data.replace(b"\n", b"\r\n"),
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("wrap", WRAPPINGS, ids=["gzip", "bom", "utf-16", "crlf"])
+def test_however_it_is_wrapped(tmp_path: Path, name: str, wrap: Callable[[bytes], bytes]) -> None:
+    wrong_name = "log.csv"
+    found = read(tmp_path, wrap(SAMPLES[name].data), name=wrong_name)
+    sources = [LogSource(wrong_name, item.source.position, name) for item in expected(name)]
+    assert found == [
+        replace(item, source=source) for item, source in zip(expected(name), sources, strict=True)
+    ]
+
+
+JSON_LINES = ["agentbench", "openai-chat", "toolbench", "webshop-human"]
+
+
+@pytest.mark.parametrize("name", JSON_LINES)
+def test_a_last_line_that_is_cut(tmp_path: Path, name: str) -> None:
+    found = read(tmp_path, SAMPLES[name].data + b'\n{"index": 8, "mess')
+    assert [item for item in found if isinstance(item, Trajectory)] == expected(name)
+    (refused,) = (item for item in found if isinstance(item, RecordError))
+    assert "middle of a value" in refused.message
+    assert refused.position == f"line {SAMPLES[name].data.count(10) + 2}"
+
+
+@pytest.mark.parametrize("name", JSON_LINES)
+def test_json_lines_as_one_array(tmp_path: Path, name: str) -> None:
+    records = [json.loads(line) for line in SAMPLES[name].data.splitlines()]
+    found = read(tmp_path, dumped(records, indent=1))
+    assert [
+        replace(item, source=LogSource()) for item in found if isinstance(item, Trajectory)
+    ] == [replace(item, source=LogSource()) for item in expected(name)]
+
+
+def test_garbage_before_the_first_brace(tmp_path: Path) -> None:
+    noise, *found = read(tmp_path, b"\x01\x02log " + SAMPLES["openai-chat"].data)
+    assert isinstance(noise, RecordError)
+    assert found == expected("openai-chat")
+
+
+def test_webshop_inside_a_notebook(tmp_path: Path) -> None:
+    cut = len(WEBSHOP_TEXT) // 3
+    outputs = [
+        {"output_type": "stream", "name": "stdout", "text": WEBSHOP_TEXT[:cut].splitlines(True)},
+        {"output_type": "stream", "name": "stderr", "text": "Action: reset\nwarning\n"},
+        {"output_type": "stream", "name": "stdout", "text": WEBSHOP_TEXT[cut:]},
+        {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo="}},
+    ]
+    cells = [
+        {"cell_type": "markdown", "source": ["# Action: reset"]},
+        {"cell_type": "code", "source": ["run()"], "outputs": outputs, "metadata": {}},
+    ]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    found = read(tmp_path, dumped(notebook, indent=1))
+    places = [f"cell 2, {item.source.position}" for item in expected("webshop")]
+    assert found == [
+        replace(item, source=LogSource("log", place, "webshop"))
+        for item, place in zip(expected("webshop"), places, strict=True)
+    ]
+
+
+def test_webshop_text_without_its_beginning(tmp_path: Path) -> None:
+    text = "Action: click[Buy Now]\nObservation: Your score (min 0.0, max 1.0): 1.0\n"
+    refused, *found = read(tmp_path, (text + WEBSHOP_TEXT).encode())
+    assert isinstance(refused, RecordError)
+    assert "beginning" in refused.message
+    assert len(found) == 2
+
+
+class TestConversations:
+    def chat(self, *messages: object, **beside: object) -> bytes:
+        return dumped({"messages": list(messages), **beside})
+
+    USER = {"role": "user", "content": "Do it."}  # noqa: RUF012
+    DID = {"role": "assistant", "content": "I did."}  # noqa: RUF012
+
+    @pytest.mark.parametrize(
+        ("beside", "success", "reward"),
+        [
+            ({"reward": 0.75}, False, 0.75),
+            ({"score": "1.0"}, True, 1.0),
+            ({"resolved": "true"}, True, None),
+            ({"resolved": False, "reward": 0.5}, False, 0.5),
+            ({"success": 1}, True, 1.0),
+            ({"success": 0}, False, 0.0),
+            ({"reward": -100}, False, 0.0),
+            ({"score": 85}, None, None),
+            ({"correct": "C"}, True, None),
+            ({"exit_status": "submitted", "verdict": "success"}, None, None),
+            ({}, None, None),
+        ],
+    )
+    def test_outcomes_are_read_and_never_guessed(
+        self, tmp_path: Path, beside: dict[str, object], success: bool | None, reward: float | None
+    ) -> None:
+        (found,) = read(tmp_path, self.chat(self.USER, self.DID, **beside))
+        assert isinstance(found, Trajectory)
+        assert (found.outcome.success, found.outcome.reward) == (success, reward)
+        assert found.outcome.source == ("unknown" if success is None else "stated")
+
+    def test_a_bare_list_and_a_message_a_line(self, tmp_path: Path) -> None:
+        for data in (dumped([self.USER, self.DID]), dumped(self.USER, self.DID)):
+            (found,) = read(tmp_path, data)
+            assert isinstance(found, Trajectory)
+            assert (found.task, [step.action for step in found.steps]) == ("Do it.", ["I did."])
+
+    def test_conversations_under_names(self, tmp_path: Path) -> None:
+        found = read(tmp_path, dumped({"a": [self.USER, self.DID], "b": [self.USER, self.DID]}))
+        assert [item.metadata["id"] for item in found if isinstance(item, Trajectory)] == ["a", "b"]
+
+    def test_calls_that_repeat_the_prefix_count_once(self, tmp_path: Path) -> None:
+        more = [self.USER, self.DID, {"role": "user", "content": "Again."}, self.DID]
+        other = {"role": "user", "content": "Something else."}
+        data = b"\n".join(
+            [
+                self.chat(*more[:1]),
+                self.chat(*more[:2]),
+                self.chat(other, self.DID),
+                self.chat(*more),
+                self.chat(*more[:3]),
+            ]
+        )
+        found = read(tmp_path, data)
+        assert [
+            (item.task, len(item.steps), item.source.position)
+            for item in found
+            if isinstance(item, Trajectory)
+        ] == [("Do it.", 2, "line 4"), ("Something else.", 1, "line 3")]
+
+    def test_trials_with_outcomes_of_their_own_stay_apart(self, tmp_path: Path) -> None:
+        more = [self.USER, self.DID, self.USER, self.DID]
+        data = b"\n".join(
+            [
+                self.chat(*more[:2], task_id=1, trial=0, reward=0),
+                self.chat(*more, task_id=1, trial=1, reward=1),
+            ]
+        )
+        found = [item for item in read(tmp_path, data) if isinstance(item, Trajectory)]
+        assert [item.metadata for item in found] == [
+            {"task_id": "1", "trial": "0"},
+            {"task_id": "1", "trial": "1"},
+        ]
+        assert [item.outcome.success for item in found] == [False, True]
+
+    @pytest.mark.parametrize("role", ["ai", "agent", "gpt", "model", "assistant"])
+    def test_the_agent_by_many_names(self, tmp_path: Path, role: str) -> None:
+        human = {"role": "human", "content": "Do it."}
+        (found,) = read(tmp_path, self.chat(human, {"role": role, "content": "I did."}))
+        assert isinstance(found, Trajectory)
+        assert [step.action for step in found.steps] == ["I did."]
+
+    def test_a_solved_example_in_the_conversation_is_left_out(self, tmp_path: Path) -> None:
+        told = "You use a shell. Now, my problem is:\n\nan example"
+        anew = "Now, I will start a new problem in a new OS. My problem is:\n\nHow many?"
+        turns = [
+            {"from": "human", "value": told},
+            {"from": "gpt", "value": "Think: Easy.\n\nAct: answer(1)"},
+            {"from": "human", "value": anew},
+            {"from": "gpt", "value": "Think: Count.\n\nAct: answer(2)"},
+        ]
+        (found,) = read(tmp_path, dumped({"id": "os_1", "conversations": turns}))
+        assert isinstance(found, Trajectory)
+        assert (found.task, found.environment, found.domain) == (
+            "How many?",
+            "You use a shell.",
+            "os",
+        )
+        assert [(step.thought, step.action) for step in found.steps] == [("Count.", "answer(2)")]
+
+    def test_the_issue_in_a_prompt_about_procedure(self, tmp_path: Path) -> None:
+        prompt = (
+            "Consider <pr_description>\nFix the sum.\n</pr_description>\nYour task is to: edit x"
+        )
+        (found,) = read(tmp_path, self.chat({"role": "user", "content": prompt}, self.DID))
+        assert isinstance(found, Trajectory)
+        assert found.task == "Fix the sum."
+
+    def test_control_strings_and_empty_answers(self, tmp_path: Path) -> None:
+        call = {"id": "1", "function": {"name": "bash", "arguments": {"command": "ls"}}}
+        data = self.chat(
+            self.USER,
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "1", "content": "\x1b[31mred\x1b[0m 10%\r100%"},
+            {"role": "assistant", "content": "", "tool_calls": [{**call, "id": "2"}]},
+            {"role": "tool", "tool_call_id": "2", "content": ""},
+        )
+        (found,) = read(tmp_path, data)
+        assert isinstance(found, Trajectory)
+        assert [(step.action, step.observation) for step in found.steps] == [
+            ("ls", "100%"),
+            ("ls", ""),
+        ]
+
+    def test_a_record_of_two_megabytes(self, tmp_path: Path) -> None:
+        long = {"role": "user", "content": f"{'日本' * 300_000} {PIXELS}"}
+        (found,) = read(tmp_path, self.chat(self.USER, self.DID, long))
+        assert isinstance(found, Trajectory)
+        assert len(found.steps[0].observation) == 600_008
+        assert found.steps[0].observation.endswith(" [image]")
+
+    @pytest.mark.parametrize(
+        ("data", "words"),
+        [
+            ({"messages": [{"role": "system", "content": "x"}]}, "no task"),
+            ({"messages": [{"role": "user", "content": "x"}]}, "did nothing"),
+            ({"messages": [{"role": "user", "content": "x"}, {"role": "oracle"}]}, "role oracle"),
+            ({"messages": [7]}, "without a role"),
+            ({"messages": None}, "no list of messages"),
+        ],
+    )
+    def test_what_is_refused(self, tmp_path: Path, data: object, words: str) -> None:
+        path = tmp_path / "log.json"
+        path.write_bytes(dumped(data))
+        (refused,) = read_logs([path], format="openai-chat")
+        assert isinstance(refused, RecordError)
+        assert words in refused.message
+        assert (refused.source, refused.position) == ("log.json", "line 1")
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ({"index": 1, "output": {"status": "unknown", "history": None}}, "no history.*unknown"),
+        ({"index": 1, "error": "timed out", "output": None}, "no history.*timed out"),
+        (
+            {"task_id": 1, "reward": 0.0, "info": {"error": "rate limit"}, "traj": []},
+            "broke off: rate limit",
+        ),
+        ({"tasks": [], "simulations": [{"task_id": 1, "messages": None}]}, "runs by voice"),
+        ({"win": False, "tree": {}, "answer_generation": {"query": "x"}}, "neither"),
+        ({"id": 1, "content": [{"class_": "smell", "content": "x"}]}, "unknown class smell"),
+        ({"confirmed_task": "x", "action_reprs": []}, "no steps"),
+        ({"0": {"query": "x", "turn_history": {"actions": [None]}}}, "step 1 has no action"),
+        ({"0": {"traj": [], "em": 1}}, "nothing under `traj`"),
+    ],
+)
+def test_episodes_that_are_refused_say_why(
+    tmp_path: Path, record: dict[str, object], words: str
+) -> None:
+    (refused,) = read(tmp_path, dumped(record))
+    assert isinstance(refused, RecordError)
+    assert re.search(words, refused.message)
+    assert str(refused.position).startswith(("line 1", "record 1"))
+
+
+def test_what_was_typed_last_at_the_console_of_a_broken_recording(tmp_path: Path) -> None:
+    rows = json.loads(SAMPLES["scienceworld-recording"].data)[:2]
+    (found,) = read(tmp_path, dumped(rows))
+    assert isinstance(found, Trajectory)
+    assert [step.action for step in found.steps] == ["go kitchen", "take cat"]
+    assert (found.outcome.success, found.outcome.reward) == (False, 0.5)
+
+
+def test_a_saved_game_of_scienceworld(tmp_path: Path) -> None:
+    rows = [
+        {"observation": "A kitchen.", "input": "look around", "score": 0.0, "iterations": 0},
+        {"observation": "It is open.", "input": "open door", "score": 100, "iterations": 1},
+    ]
+    game = {"taskName": "task-1", "taskDesc": "Open the door.", "history": rows}
+    (found,) = read(tmp_path, dumped(game, indent=1))
+    assert isinstance(found, Trajectory)
+    assert (found.task, found.environment, len(found.steps)) == ("Open the door.", "A kitchen.", 1)
+    assert found.outcome.reward == 1.0

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import pytest
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers.conversation import Conversation
+
+
+def asked(text: str = "Fix it.") -> Conversation:
+    conversation = Conversation()
+    conversation.user(text)
+    return conversation
+
+
+def test_what_is_said_before_a_call_is_its_thought() -> None:
+    conversation = asked()
+    conversation.think("Where?")
+    conversation.say("I look.")
+    conversation.act("ls")
+    conversation.answer("a.py\n")
+    conversation.say("Fixed.")
+    assert conversation.episode().steps == (Step("ls", "a.py", "Where?\nI look."), Step("Fixed."))
+
+
+def test_calls_made_at_once_become_steps_in_order() -> None:
+    conversation = asked()
+    conversation.say("Both.")
+    conversation.act("ls", "a")
+    conversation.act("pwd", "b")
+    conversation.answer("/w", "b")
+    conversation.answer("a.py", "a")
+    assert conversation.episode().steps == (Step("ls", "a.py", "Both."), Step("pwd", "/w"))
+
+
+def test_answers_without_ids_go_to_the_oldest_call() -> None:
+    conversation = asked()
+    conversation.act("ls")
+    conversation.act("pwd")
+    conversation.answer("a.py")
+    conversation.answer("/w")
+    conversation.answer("more")
+    assert conversation.episode().steps == (Step("ls", "a.py"), Step("pwd", "/w\n\nmore"))
+
+
+def test_an_answer_to_a_call_that_is_not_there_is_nobodys() -> None:
+    conversation = asked()
+    conversation.answer("early")
+    conversation.act("ls", "a")
+    conversation.answer("lost", "x")
+    conversation.answer("a.py", "a")
+    conversation.answer("lost again", "y")
+    assert conversation.episode().steps == (Step("ls", "a.py"),)
+
+
+def test_an_answer_to_what_was_said() -> None:
+    conversation = asked()
+    conversation.act("ls", "unanswered")
+    conversation.say("go north")
+    conversation.answer("a wall")
+    assert conversation.episode().steps[1] == Step("go north", "a wall")
+
+
+def test_the_users_next_words_answer_the_agent() -> None:
+    conversation = asked()
+    conversation.say("Done?")
+    conversation.user("No.")
+    conversation.act("ls")
+    conversation.user("Stop.")
+    assert conversation.episode().steps == (Step("Done?", "No."), Step("ls", "Stop."))
+
+
+def test_the_task_is_all_that_is_said_before_the_agent_acts_and_what_was_done_before_is_not() -> (
+    None
+):
+    conversation = Conversation()
+    conversation.say("Hello!")
+    conversation.act("warm up")
+    conversation.user("Fix it.")
+    conversation.user("Fix it.")
+    conversation.user("Soon.")
+    conversation.act("ls")
+    found = conversation.episode()
+    assert (found.task, found.steps) == ("Fix it.\n\nSoon.", (Step("ls"),))
+
+
+@pytest.mark.parametrize("first", ["act", "say", "think"])
+def test_an_offered_task_is_taken_when_the_agent_goes_to_work(first: str) -> None:
+    conversation = Conversation()
+    conversation.offer_task("/fix it")
+    conversation.offer_task("/later")
+    getattr(conversation, first)("go")
+    conversation.act("ls")
+    conversation.user("Thanks.")
+    found = conversation.episode()
+    assert found.task == "/fix it"
+    assert (found.steps[-1].action, found.steps[-1].observation) == ("ls", "Thanks.")
+
+
+def test_an_offered_task_yields_to_the_users_words() -> None:
+    conversation = Conversation()
+    conversation.offer_task("/fix it")
+    conversation.user("Fix it.")
+    conversation.act("ls")
+    assert conversation.episode().task == "Fix it."
+
+
+def test_everything_else_the_log_knows() -> None:
+    conversation = asked()
+    conversation.instruct(" Be brief. ")
+    conversation.instruct("Reminder.")
+    conversation.act("ls")
+    assert conversation.system == "Be brief."
+    assert conversation.episode(
+        task=" Named. ",
+        environment=" here ",
+        outcome=Outcome(True, source="stated"),
+        agent="m",
+        metadata={"id": "1", "none": ""},
+    ) == Trajectory(
+        "Named.",
+        "here",
+        (Step("ls"),),
+        Outcome(True, source="stated"),
+        agent="m",
+        metadata={"id": "1"},
+    )
+
+
+def test_what_is_no_episode() -> None:
+    with pytest.raises(RecordError, match="the agent did nothing"):
+        asked().episode()
+    silent = Conversation()
+    silent.act("ls")
+    with pytest.raises(RecordError, match="no task in it"):
+        silent.episode()

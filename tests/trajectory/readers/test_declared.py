@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+from deltamem_tui.errors import ConfigurationError, RecordError
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers import readers
+from deltamem_tui.trajectory.readers.declared import declared_reader
+from deltamem_tui.trajectory.readers.reader import Reader, Reading
+from deltamem_tui.trajectory.readers.reading import read_log
+
+TOML = """
+name = "harness"
+description = "our own harness"
+records = "runs[]"
+task = "goal.text"
+environment = "goal.room"
+steps = "turns[?kind=='act']"
+domain = "`maze`"
+agent = "model"
+
+[step]
+thought = "why"
+action = "call.command"
+observation = "result"
+reward = "points"
+
+[outcome]
+success = "solved"
+reward = "score"
+reason = "note"
+best = 10
+
+[metadata]
+id = "name"
+"""
+TURN = {"kind": "act", "why": "dark", "call": {"command": "look"}, "result": "a door"}
+RUN = {
+    "name": "r1",
+    "goal": {"text": " get out ", "room": "a cellar"},
+    "model": "some-model",
+    "turns": [
+        {"kind": "note", "text": "begin"},
+        TURN,
+        {"kind": "act", "call": {"command": "open door"}, "result": None, "points": "1.5"},
+    ],
+    "solved": None,
+    "score": 10,
+    "note": "out",
+}
+EPISODE = Trajectory(
+    task="get out",
+    environment="a cellar",
+    steps=(Step("look", "a door", "dark"), Step("open door", reward=1.5)),
+    outcome=Outcome(True, 1.0, "stated", "out"),
+    source=LogSource("log.json", "line 1", "harness"),
+    domain="maze",
+    agent="some-model",
+    metadata={"id": "r1"},
+)
+
+
+def declared(tmp_path: Path, toml: str) -> Reader:
+    path = tmp_path / "harness.toml"
+    path.write_text(toml)
+    return declared_reader(path)
+
+
+def read(tmp_path: Path, reader: Reader, value: object) -> list[Reading]:
+    path = tmp_path / "log.json"
+    path.write_bytes(orjson.dumps(value))
+    return list(read_log(Log("log.json", path), reader))
+
+
+def test_a_declared_format(tmp_path: Path) -> None:
+    reader = declared(tmp_path, TOML)
+    assert (reader.name, reader.description) == ("harness", "our own harness")
+    assert read(tmp_path, reader, {"runs": [RUN]}) == [EPISODE]
+
+
+def test_several_episodes_in_a_record_are_told_apart(tmp_path: Path) -> None:
+    found = read(tmp_path, declared(tmp_path, TOML), {"runs": [RUN, {**RUN, "name": "r2"}]})
+    assert found == [
+        replace(EPISODE, metadata={"id": "r1", "record": "1"}),
+        replace(EPISODE, metadata={"id": "r2", "record": "2"}),
+    ]
+
+
+def test_a_record_is_an_episode_and_steps_lie_in_parallel_lists(tmp_path: Path) -> None:
+    toml = 'task = "q"\n[step]\naction = "acts"\nobservation = "seen"\nthought = "thoughts"'
+    reader = declared(tmp_path, toml)
+    (found,) = read(tmp_path, reader, {"q": "go", "acts": ["a", "b"], "seen": ["1", "2"]})
+    assert isinstance(found, Trajectory)
+    assert (found.task, found.steps) == ("go", (Step("a", "1"), Step("b", "2")))
+    assert found.outcome == Outcome()
+    assert (reader.name, reader.description) == ("harness", "declared in harness.toml")
+
+
+def test_it_claims_what_it_can_read_less_surely_than_others(tmp_path: Path) -> None:
+    reader = declared(tmp_path, TOML)
+    path = tmp_path / "log.json"
+    path.write_bytes(orjson.dumps({"runs": [RUN]}))
+    sureness = reader.claims(Log("x", path).preview())
+    assert 0 < sureness < 0.5
+    path.write_bytes(orjson.dumps({"task": "x"}))
+    assert reader.claims(Log("x", path).preview()) == 0.0
+    path.write_text("no JSON")
+    assert reader.claims(Log("x", path).preview()) == 0.0
+    assert reader.name not in {other.name for other in readers()}
+
+
+@pytest.mark.parametrize(
+    ("value", "success", "reward"),
+    [
+        ({"solved": "yes", "score": None}, True, None),
+        ({"solved": False, "score": 4}, False, 0.4),
+        ({"solved": None, "score": "-3"}, False, 0.0),
+        ({"solved": 10, "score": None}, True, 1.0),
+        ({"solved": None, "score": None}, None, None),
+    ],
+)
+def test_outcomes(
+    tmp_path: Path, value: dict[str, object], success: bool | None, reward: float | None
+) -> None:
+    (found,) = read(tmp_path, declared(tmp_path, TOML), {"runs": [{**RUN, **value}]})
+    assert isinstance(found, Trajectory)
+    assert (found.outcome.success, found.outcome.reward) == (success, reward)
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ({"x": 1}, "`records` gave nothing where a list was expected"),
+        ({"runs": [{**RUN, "goal": {"text": 3}}]}, "`task` gave '3' where text was expected"),
+        ({"runs": [{**RUN, "turns": None}]}, "`steps` gave nothing where a list was expected"),
+        (
+            {"runs": [{**RUN, "turns": [{"kind": "act", "call": {"command": ["x", "y"]}}]}]},
+            "`step.action` gave a list of 2 for step 1, not text",
+        ),
+        (
+            {"runs": [{**RUN, "turns": [{**TURN, "points": "many"}]}]},
+            "`step.reward` gave 'many' for step 1, no number",
+        ),
+        ({"runs": [{**RUN, "solved": "perhaps"}]}, "`outcome.success` gave 'perhaps', which says"),
+        ({"runs": [{**RUN, "score": 11}]}, "`outcome.reward` gave '11', no number up to 10 "),
+    ],
+)
+def test_what_the_expressions_gave_is_told(tmp_path: Path, record: object, words: str) -> None:
+    (told,) = read(tmp_path, declared(tmp_path, TOML), record)
+    assert isinstance(told, RecordError)
+    assert words in f"{told} "
+    assert told.position == "line 1"
+
+
+def test_parallel_lists_of_unequal_length_are_told(tmp_path: Path) -> None:
+    reader = declared(tmp_path, 'task = "q"\n[step]\naction = "acts"\nobservation = "seen"')
+    (told,) = read(tmp_path, reader, {"q": "go", "acts": ["a", "b"], "seen": ["1"]})
+    assert "`step.observation` gave a list of 1 where a list of 2 was expected" in str(told)
+
+
+def test_an_expression_that_fails_on_a_value_is_told(tmp_path: Path) -> None:
+    reader = declared(tmp_path, 'task = "join(\', \', q)"\n[step]\naction = "acts"')
+    (told,) = read(tmp_path, reader, {"q": 3, "acts": ["a"]})
+    assert isinstance(told, RecordError)
+    assert "`task` = join(', ', q) fails:" in str(told)
+
+
+@pytest.mark.parametrize(
+    ("toml", "words"),
+    [
+        ("task = ", "not TOML"),
+        ('tusk = "q"', "unknown key `tusk` (known are records, task"),
+        ('[step]\nactoin = "a"', "unknown key `step.actoin` (known are step.thought, step.action"),
+        ('[step]\naction = "a"', "no `task`"),
+        ('task = "q"', "no `step.action`"),
+        ('task = "q"\nstep = "a"', "step: not a table"),
+        ('task = "q["\n[step]\naction = "a"', "task: not a path expression: "),
+        ('task = 3\n[step]\naction = "a"', "task: not a path expression"),
+        ('task = "q"\nname = 1\n[step]\naction = "a"', "name: not text"),
+        ('task = "q"\n[step]\naction = "a"\n[outcome]\nbest = 0', "outcome.best: not a number"),
+    ],
+)
+def test_faults_of_the_declaration(tmp_path: Path, toml: str, words: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        declared(tmp_path, toml)
+    assert words in str(caught.value)
+    assert str(caught.value).startswith("harness.toml")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_declaration_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"none\.toml: cannot be read"):
+        declared_reader(tmp_path / "none.toml")

@@ -1,0 +1,263 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers.verdicts import Score, verdict
+from tests.trajectory.readers.agent_logs import (
+    INSPECT,
+    INSPECT_ARCHIVE,
+    LANGFUSE,
+    LANGSMITH,
+    OPENINFERENCE,
+    OTLP,
+    Json,
+    archive,
+    episode,
+    episodes,
+    lines,
+    pretty,
+    readings,
+    refusals,
+)
+
+STEPS = (Step("ls", "a.py", "Look first."), Step("Fixed."))
+
+
+def inspect_episode(name: str, position: str, trial: str, *, success: bool) -> Trajectory:
+    return Trajectory(
+        task="Fix the parser.",
+        environment="Answer briefly.",
+        steps=STEPS,
+        outcome=Outcome(success, None, "stated", "compared"),
+        source=LogSource(name, position, "inspect-ai"),
+        agent="some/model",
+        metadata={"id": "calc-7", "trial": trial, "task_type": "calc"},
+    )
+
+
+def test_inspect_epochs_stay_apart(tmp_path: Path) -> None:
+    assert readings(tmp_path, pretty(INSPECT)) == [
+        inspect_episode("log.json", "record 1, sample 1", "1", success=True),
+        inspect_episode("log.json", "record 1, sample 2", "2", success=False),
+    ]
+
+
+def test_inspect_archive_is_read_in_the_order_of_its_numbers(tmp_path: Path) -> None:
+    assert readings(tmp_path, archive(INSPECT_ARCHIVE), "log.eval") == [
+        inspect_episode("log.eval", "samples/calc-7_epoch_2.json", "1", success=True),
+        inspect_episode("log.eval", "samples/calc-7_epoch_10.json", "2", success=False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scores", "outcome"),
+    [
+        ({"match": {"value": 0.75}}, Outcome(False, 0.75, "stated")),
+        ({"match": {"value": "1.0"}}, Outcome(True, 1.0, "stated")),
+        ({"match": {"value": True}}, Outcome(True, None, "stated")),
+        ({"match": {"value": "N"}}, Outcome(False, None, "stated")),
+        ({"match": {"value": "P"}}, Outcome(False, 0.5, "stated")),
+        ({"match": {"value": 7}}, Outcome()),
+        ({"a": {"value": "C"}, "b": {"value": "C"}}, Outcome(True, None, "stated")),
+        (
+            {"a": {"value": "C"}, "b": {"value": "I"}},
+            Outcome(reason="its scores disagree: a C, b I"),
+        ),
+        ({"a": {"value": {"x": 1, "y": 1}}}, Outcome(True, 1.0, "stated")),
+        ({}, Outcome()),
+        (None, Outcome()),
+    ],
+)  # fmt: skip
+def test_inspect_scores(tmp_path: Path, scores: object, outcome: Outcome) -> None:
+    sample: Json = {**INSPECT["samples"][0], "scores": scores}  # type: ignore[index]
+    assert episode(tmp_path, pretty({**INSPECT, "samples": [sample]})).outcome == outcome
+
+
+def test_inspect_sample_that_broke_down_has_no_verdict(tmp_path: Path) -> None:
+    sample: Json = {**INSPECT["samples"][0], "scores": {}, "error": {"message": "timed out"}}  # type: ignore[index]
+    found = episode(tmp_path, pretty({**INSPECT, "samples": [sample]}))
+    assert found.outcome == Outcome(reason="timed out")
+
+
+def test_inspect_without_samples_is_refused(tmp_path: Path) -> None:
+    (told,) = refusals(readings(tmp_path, pretty({**INSPECT, "samples": []})))
+    assert "an evaluation without samples" in str(told)
+
+
+def test_langfuse(tmp_path: Path) -> None:
+    assert episode(tmp_path, pretty(LANGFUSE)) == Trajectory(
+        task="Fix the parser.",
+        environment="Answer briefly.",
+        steps=STEPS,
+        outcome=Outcome(True, None, "judge", "tests pass"),
+        source=LogSource("log.json", "record 1", "langfuse"),
+        agent="some-model",
+        metadata={"id": "t1", "name": "fix"},
+    )
+
+
+def test_langfuse_tools_alone(tmp_path: Path) -> None:
+    trace = {"id": "t1", "input": '{"question": "Fix it."}'}
+    read = {"id": "b", "name": "read", "startTime": "2", "input": '{"p": 1}', "output": "x"}
+    bash = {"id": "a", "name": "bash", "startTime": "1", "input": {"cmd": "ls"}, "output": "a"}
+    calls = [{"type": "TOOL", **call} for call in (read, bash)]
+    found = episode(tmp_path, pretty({"trace": trace, "observations": calls}))
+    assert found.steps == (Step("ls", "a"), Step("read(p=1)", "x"))
+    assert (found.task, found.outcome) == ("Fix it.", Outcome())
+
+
+@pytest.mark.parametrize(
+    "generation",
+    [
+        {  # OpenAI's response items
+            "input": [
+                {"role": "user", "content": "Fix the parser."},
+                {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Look first."}]},
+                {"type": "function_call", "call_id": "c1", "name": "bash",
+                 "arguments": '{"cmd": "ls"}'},
+                {"type": "function_call_output", "call_id": "c1", "output": "a.py"},
+            ],
+            "output": {"output": [
+                {"type": "message", "role": "assistant",
+                 "content": [{"type": "output_text", "text": "Fixed."}]}]},
+        },
+        {  # Google's contents
+            "input": {
+                "config": {"system_instruction": "Answer briefly."},
+                "contents": [
+                    {"role": "user", "parts": [{"text": "Fix the parser."}]},
+                    {"role": "model", "parts": [
+                        {"text": "Look first.", "thought": True},
+                        {"function_call": {"name": "bash", "args": {"command": "ls"}}}]},
+                    {"role": "user", "parts": [
+                        {"function_response": {"name": "bash", "response": "a.py"}}]},
+                ],
+            },
+            "output": {"content": {"role": "model", "parts": [{"text": "Fixed."}]}},
+        },
+        {  # Anthropic's blocks
+            "input": [
+                {"role": "user", "content": "Fix the parser."},
+                {"role": "assistant", "content": [
+                    {"type": "thinking", "thinking": "Look first."},
+                    {"type": "tool_use", "id": "c1", "name": "bash", "input": {"command": "ls"}}]},
+                {"role": "user", "content": [
+                    {"type": "tool_result", "tool_use_id": "c1", "content": "a.py"}]},
+            ],
+            "output": "Fixed.",
+        },
+    ],
+    ids=["responses", "google", "anthropic"],
+)  # fmt: skip
+def test_dialects_of_messages_say_the_same(tmp_path: Path, generation: Json) -> None:
+    record = {
+        "trace": {"id": "t1", "input": None},
+        "observations": [{"id": "o", "type": "GENERATION", "startTime": "1", **generation}],
+    }
+    found = episode(tmp_path, pretty(record))
+    assert (found.task, found.steps) == ("Fix the parser.", STEPS)
+
+
+def test_langsmith(tmp_path: Path) -> None:
+    steps = (Step("ls", "a.py"), Step("Fixed."))
+    assert episode(tmp_path, lines(*LANGSMITH)) == Trajectory(
+        task="Fix the parser.",
+        steps=steps,
+        outcome=Outcome(False, 0.5, "stated"),
+        source=LogSource("log.json", "line 1", "langsmith"),
+        agent="some-model",
+        metadata={"id": "r1", "name": "agent"},
+    )
+
+
+def test_langsmith_tree_of_runs_and_an_error(tmp_path: Path) -> None:
+    model, root = LANGSMITH
+    child = {key: value for key, value in model.items() if "id" not in key or key == "id"}
+    tree = {**root, "child_runs": [child], "feedback_stats": None, "error": "Timeout"}
+    found = episode(tmp_path, pretty([tree]))
+    assert found.steps == (Step("ls", "a.py"), Step("Fixed."))
+    assert found.outcome == Outcome(reason="Timeout")
+
+
+def test_langsmith_traces_stay_apart(tmp_path: Path) -> None:
+    other = [
+        {**run, "id": f"x{run['id']}", "trace_id": "xr1", "parent_run_id": run.get("parent_run_id")}
+        for run in LANGSMITH
+    ]
+    found = episodes(readings(tmp_path, pretty([*LANGSMITH, *other])))
+    assert [item.metadata["id"] for item in found] == ["r1", "xr1"]
+
+
+def test_openinference_sorts_its_messages_by_number(tmp_path: Path) -> None:
+    assert episode(tmp_path, pretty(OPENINFERENCE)) == Trajectory(
+        task="Fix the parser.",
+        environment="Answer briefly.",
+        steps=(
+            *(Step(f"look(n={number})", f"seen {number}") for number in range(5)),
+            Step("Fixed."),
+        ),
+        outcome=Outcome(True, None, "stated"),
+        source=LogSource("log.json", "record 1", "otel"),
+        agent="some-model",
+        metadata={"id": "t1", "name": "turn"},
+    )
+
+
+def test_otlp(tmp_path: Path) -> None:
+    assert episode(tmp_path, lines(OTLP)) == Trajectory(
+        task="Fix the parser.",
+        environment="Answer briefly.",
+        steps=STEPS,
+        outcome=Outcome(False, 0.25, "stated"),
+        source=LogSource("log.json", "line 1", "otel"),
+        agent="some-model",
+        metadata={"id": "t1", "name": "chat"},
+    )
+
+
+def test_otel_tools_alone_and_older_events(tmp_path: Path) -> None:
+    def span(name: str, start: str, **rest: object) -> Json:
+        context = {"trace_id": name, "span_id": start}
+        return {"name": name, "context": context, "start_time": start, "attributes": {}, **rest}
+
+    root = span("a", "1", attributes={"input.value": "Fix it."})
+    tool: Json = {
+        "gen_ai.tool.name": "bash",
+        "gen_ai.tool.call.arguments": '{"command": "ls"}',
+        "gen_ai.tool.call.result": "a.py",
+    }
+    events = [
+        {"name": "gen_ai.user.message", "attributes": {"content": "Fix that."}},
+        {"name": "gen_ai.choice", "attributes": {"message": '{"content": "Fixed."}'}},
+    ]
+    found = readings(
+        tmp_path,
+        pretty(
+            [root, span("a", "2", parent_id="1", attributes=tool), span("b", "3", events=events)]
+        ),
+    )
+    first, second = episodes(found)
+    assert (first.task, first.steps) == ("Fix it.", (Step("ls", "a.py"),))
+    assert (second.task, second.steps) == ("Fix that.", (Step("Fixed."),))
+
+
+@pytest.mark.parametrize(
+    ("scores", "outcome"),
+    [
+        ([Score("toxicity", 1), Score("latency", 0.2)], Outcome()),
+        ([Score("Task Success", True)], Outcome(True, None, "stated")),
+        ([Score("isCorrect", "false")], Outcome(False, None, "stated")),
+        ([Score("score", -100)], Outcome(None, 0.0, "stated")),
+        ([Score("success", 1, "judge"), Score("reward", 1)], Outcome(None, 1.0, "stated")),
+        ([Score("correctness", 0.2, "judge", "weak")], Outcome(None, 0.2, "judge", "weak")),
+        (
+            [Score("success", 1), Score("correctness", 0)],
+            Outcome(reason="its scores disagree: success 1, correctness 0"),
+        ),
+    ],
+)
+def test_only_scores_about_the_task_count(scores: list[Score], outcome: Outcome) -> None:
+    assert verdict(scores) == outcome

@@ -1,0 +1,304 @@
+"""Secrets are made up here while the tests run, so that none that looks real is ever kept."""
+
+from __future__ import annotations
+
+import random
+import string
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.redaction import NOTHING, may_hold_secrets, redact
+
+GENERATED = Path(__file__).parents[3] / "shared" / "data" / "generated"
+ALNUM = string.ascii_letters + string.digits
+HEX = "0123456789abcdef"
+Maker = Callable[[random.Random], str]
+
+
+def chars(chance: random.Random, count: int, letters: str = ALNUM) -> str:
+    return "".join(chance.choice(letters) for _ in range(count))
+
+
+def with_prefix(prefix: str, count: int, letters: str = ALNUM) -> Maker:
+    return lambda chance: prefix + chars(chance, count, letters)
+
+
+def jwt(chance: random.Random) -> str:
+    url = ALNUM + "-_"
+    return f"eyJ{chars(chance, 33, url)}.eyJ{chars(chance, 60, url)}.{chars(chance, 43, url)}"
+
+
+def private_key(chance: random.Random) -> str:
+    kind = chance.choice(["RSA ", "EC ", "OPENSSH ", ""])
+    body = "\n".join(chars(chance, 64, ALNUM + "+/") for _ in range(6))
+    return f"-----BEGIN {kind}PRIVATE KEY-----\n{body}\n-----END {kind}PRIVATE KEY-----"
+
+
+def password(chance: random.Random) -> str:
+    """What a password manager makes up, with a digit and a sign as most sites ask for."""
+    body = chars(chance, chance.randint(6, 18), ALNUM + "!@#$%^&*-_+=?.~")
+    return (
+        chance.choice(ALNUM) + body + chance.choice(string.digits) + chance.choice("!@#%^*-_+=?~")
+    )
+
+
+def url_password(chance: random.Random) -> str:
+    """A password as it may stand in an address, where some signs have to be escaped."""
+    return chars(chance, chance.randint(8, 20), ALNUM + "!$%&*+-._~=")
+
+
+def uuid(chance: random.Random) -> str:
+    return "-".join(chars(chance, count, HEX) for count in (8, 4, 4, 4, 12))
+
+
+DASHED = ALNUM + "-_"
+# Tokens that are known by themselves, wherever they stand.
+TOKENS: dict[str, Maker] = {
+    "openai": with_prefix("sk-" + "proj-", 48, DASHED),
+    "openai old": with_prefix("sk-", 48),
+    "anthropic": with_prefix("sk-" + "ant-api03-", 90, DASHED),
+    "openrouter": with_prefix("sk-" + "or-v1-", 64, HEX),
+    "google": with_prefix("AI" + "za", 35, DASHED),
+    "google oauth": with_prefix("GOC" + "SPX-", 28, DASHED),
+    "github": with_prefix("gh" + "p_", 36),
+    "github fine": with_prefix("github" + "_pat_", 82, ALNUM + "_"),
+    "gitlab": with_prefix("gl" + "pat-", 20, DASHED),
+    "aws": with_prefix("AK" + "IA", 16, string.ascii_uppercase + string.digits),
+    "hugging face": with_prefix("h" + "f_", 34),
+    "groq": with_prefix("gs" + "k_", 52),
+    "xai": with_prefix("xa" + "i-", 80),
+    "perplexity": with_prefix("pp" + "lx-", 48),
+    "nvidia": with_prefix("nv" + "api-", 64, DASHED),
+    "replicate": with_prefix("r" + "8_", 37),
+    "langsmith": lambda chance: f"ls{'v2_pt_'}{chars(chance, 32, HEX)}_{chars(chance, 10, HEX)}",
+    "langfuse": lambda chance: f"sk-{'lf-'}{uuid(chance)}",
+    "slack": lambda chance: (
+        f"xox{'b-'}{chars(chance, 12, string.digits)}-{chars(chance, 12, string.digits)}-"
+        f"{chars(chance, 24)}"
+    ),
+    "slack webhook": lambda chance: (
+        f"https://hooks.slack.com/services/T{chars(chance, 8)}/B{chars(chance, 8)}/"
+        f"{chars(chance, 24)}"
+    ),
+    "stripe": with_prefix("sk_" + "live_", 24),
+    "sendgrid": lambda chance: f"S{'G.'}{chars(chance, 22, DASHED)}.{chars(chance, 43, DASHED)}",
+    "twilio": with_prefix("S" + "K", 32, HEX),
+    "npm": with_prefix("np" + "m_", 36),
+    "pypi": with_prefix("py" + "pi-AgEIcHlwaS5vcmc", 120, DASHED),
+    "docker": with_prefix("dckr" + "_pat_", 27, DASHED),
+    "databricks": with_prefix("da" + "pi", 32, HEX),
+    "vault": with_prefix("hv" + "s.", 24, DASHED),
+    "notion": with_prefix("nt" + "n_", 46),
+    "shopify": with_prefix("shp" + "at_", 32, HEX),
+    "digitalocean": with_prefix("do" + "p_v1_", 64, HEX),
+    "telegram": lambda chance: (
+        f"{chars(chance, 10, string.digits)}:A{'A'}{chars(chance, 33, DASHED)}"
+    ),
+    "square": with_prefix("sq0" + "csp-", 43, DASHED),
+    "mailchimp": lambda chance: f"{chars(chance, 32, HEX)}-us{chance.randint(1, 21)}",
+    "jwt": jwt,
+    "private key": private_key,
+}
+CONTEXTS = [
+    "{}",
+    "export OPENAI_API_KEY={}",
+    'client = Client(api_key="{}")',
+    "The key is {} and it works.",
+    "```\n{}\n```",
+    '{{"token": "{}", "other": 1}}',
+    "curl -H 'Authorization: Bearer {}' https://api.example.com/v1",
+    "见 {}。",
+    "a=1&key={}&b=2",
+]
+# Values that only their name or place makes secrets, as (text with the value in it, value).
+NAMED: dict[str, tuple[str, Maker]] = {
+    "env": ("DB_PASSWORD={}", password),
+    "yaml": ("password: {}\nuser: ada", password),
+    "json": ('{{"user": "ada", "password": "{}"}}', password),
+    "python": ("conn = connect(user='ada', password='{}')", password),
+    "pwd": ("Server=db;Uid=ada;Pwd={};", password),
+    "flag": ("mysql --user ada --password={} db", password),
+    "flag apart": ("tool login --password {} --user ada", password),
+    "sshpass": ("sshpass -p '{}' ssh ada@host", password),
+    "curl": ("curl -s -u ada:{} https://example.com/x", password),
+    "url": ("postgres://ada:{}@db.example.com:5432/app", url_password),
+    "redis": ("redis://:{}@cache:6379/0", url_password),
+    "git": ("git clone https://oauth2:{}@example.com/ada/calc.git", with_prefix("", 24)),
+    "aws secret": ("aws_secret_access_key = {}", with_prefix("", 40, ALNUM + "+/")),
+    "azure": (
+        "DefaultEndpointsProtocol=https;AccountName=ada;AccountKey={};",
+        lambda chance: chars(chance, 86, ALNUM + "+/") + "==",
+    ),
+    "client secret": ('client_secret: "{}"', with_prefix("", 40)),
+    "access token": ("access_token={}", with_prefix("", 32, DASHED)),
+    "secret key": ("SECRET_KEY = '{}'", with_prefix("", 50)),
+    "header": ("x-api-key: {}", with_prefix("", 32, HEX)),
+    "bearer": ("Authorization: Bearer {}", with_prefix("", 40)),
+    "basic": ("Authorization: Basic {}", lambda chance: chars(chance, 26) + "9w=="),
+    "uuid": ("api_key: {}", uuid),
+    "npmrc": ("//registry.example.com/:_authToken={}", uuid),
+}
+
+
+def leaks(secret: str, text: str) -> bool:
+    """Whether a part of a secret that would help to guess it is still there."""
+    return any(secret[at : at + 6] in text for at in range(len(secret) - 5))
+
+
+def planted(text: str) -> Trajectory:
+    return Trajectory("Deploy the site.", steps=(Step("cat .env", text),))
+
+
+def test_planted_secrets_are_found() -> None:
+    chance = random.Random(20260101)
+    missed: Counter[str] = Counter()
+    count = 0
+    for name, make in TOKENS.items():
+        for context in CONTEXTS * 4:
+            secret = make(chance)
+            count += 1
+            clean, _ = redact(planted(context.format(secret)))
+            missed[name] += secret in clean.steps[0].observation
+    for name, (context, make) in NAMED.items():
+        for _ in range(36):
+            secret = make(chance)
+            count += 1
+            clean, _ = redact(planted(context.format(secret)))
+            missed[name] += leaks(secret, clean.steps[0].observation)
+    assert count == 36 * (len(TOKENS) + len(NAMED)) > 2000
+    assert missed.total() <= 0.01 * count, +missed
+    # No kind is missed often, or the average would hide it.
+    assert all(misses <= 3 for misses in missed.values()), +missed
+
+
+def test_no_false_alarm_on_the_generated_episodes() -> None:
+    if not GENERATED.exists():
+        pytest.skip("the sample data are not here")
+    count = 0
+    for found in read_logs([GENERATED]):
+        assert isinstance(found, Trajectory)
+        count += 1
+        for personal in (False, True):
+            clean, redactions = redact(found, personal=personal)
+            assert clean is found
+            assert redactions == NOTHING
+    assert count == 677
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password = os.environ['DB_PASSWORD']",
+        "password: str = getpass()",
+        "def login(user: str, password: str) -> Token: ...",
+        "Enter your password: ",
+        "PASSWORD=${DB_PASSWORD}",
+        "password: <your password>",
+        "password=********",
+        "api_key = settings.api_key",
+        "token = request.headers.get('Authorization')",
+        "secret: changeme-please-01",
+        "--- PASS: TestValidateUUID/valid_UUID_with_uppercase (0.00s)",
+        "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+        "token_count=1234567890123456",
+        "PWD=/home/ada/projects/calc1/src2",
+        "key=lambda item: item[1]",
+        "https://example.com/a/b?sort_key=created_at_2026_01_02",
+        "primary_key: 0123456789abcdef0123",
+        "pip install task-runner-with-a-long-name==1.2.3",
+        "ssh ada@example.com:/srv and http://example.com:8080/x",
+        "class SkeletonAnimationControllerFactory123(Base):",
+        "tests/test_tokens.py::test_token_is_refreshed_after_3600_seconds PASSED",
+    ],
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    found = planted(text)
+    clean, redactions = redact(found)
+    assert clean is found, clean.steps[0].observation
+    assert redactions.total == 0
+
+
+def test_a_secret_is_taken_out_wherever_it_stands() -> None:
+    chance = random.Random(1)
+    key, secret = TOKENS["openai"](chance), password(chance)
+    found = Trajectory(
+        f"Use {key}.",
+        f"OPENAI_API_KEY={key}",
+        (Step(f"login {secret}", "ok", f"I have {key}"), Step("env", f"DB_PASSWORD={secret}")),
+        Outcome(reason=key),
+        metadata={"id": "x", "note": f"with {key}"},
+    )
+    clean, redactions = redact(found)
+    mark = "[redacted: openai key]"
+    assert clean == Trajectory(
+        f"Use {mark}.",
+        f"OPENAI_API_KEY={mark}",
+        (
+            Step("login [redacted: password]", "ok", f"I have {mark}"),
+            Step("env", "DB_PASSWORD=[redacted: password]"),
+        ),
+        Outcome(reason=mark),
+        metadata={"id": "x", "note": f"with {mark}"},
+    )
+    assert redactions.counts == {"openai key": 5, "password": 2}
+    assert redact(clean) == (clean, NOTHING)
+
+
+def test_a_password_that_is_a_word_is_taken_out_as_a_value_only() -> None:
+    clean, redactions = redact(planted("POSTGRES_PASSWORD=postgres\npsql -U postgres"))
+    expected = "POSTGRES_PASSWORD=[redacted: password]\npsql -U postgres"
+    assert clean.steps[0].observation == expected
+    assert redactions.counts == {"password": 1}
+
+
+def test_addresses_go_only_when_asked() -> None:
+    found = planted("Mail ada@example.org, not @ada.")
+    assert redact(found) == (found, NOTHING)
+    clean, redactions = redact(found, personal=True)
+    assert clean.steps[0].observation == "Mail [redacted: e-mail address], not @ada."
+    assert redactions.counts == {"e-mail address": 1}
+
+
+@given(st.text(max_size=300), st.sampled_from(sorted(TOKENS)), st.text(max_size=300))
+def test_a_secret_is_never_left_behind_whatever_is_around_it(
+    before: str, name: str, after: str
+) -> None:
+    secret = TOKENS[name](random.Random(len(before)))
+    text = f"{before}\n{secret}\n{after}"
+    assert may_hold_secrets(text)
+    clean, redactions = redact(planted(text))
+    assert secret not in clean.steps[0].observation
+    assert redactions.total >= 1
+
+
+@given(st.text(max_size=400))
+def test_redacting_twice_is_redacting_once(text: str) -> None:
+    clean, _ = redact(planted(f"password={text}"), personal=True)
+    assert redact(clean, personal=True) == (clean, NOTHING)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 200_000,
+        "password=" * 20_000,
+        "key: " * 40_000,
+        "-----BEGIN RSA PRIVATE KEY-----" * 5_000,
+        "curl " * 40_000,
+        "https://a:" * 20_000,
+        "eyJ" * 60_000,
+        "1234567890:" * 20_000,
+    ],
+    ids=lambda text: text[:12],
+)
+def test_nasty_texts_end(text: str) -> None:
+    clean, _ = redact(planted(text), personal=True)
+    assert clean.task == "Deploy the site."
