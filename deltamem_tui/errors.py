@@ -21,6 +21,14 @@ DeltaMemError
 │   ├── EmbedderUnavailableError
 │   ├── EmbedderMismatchError a bank of one embedder met another
 │   └── VectorError           not finite, not unit, or of the wrong width
+├── LanguageModelError
+│   ├── ModelNotFoundError    no provider has a model of this name
+│   ├── CredentialsError      no key, or one that is refused
+│   ├── ModelUnavailableError limits, failures or silence outlasted all patience
+│   ├── RequestRefusedError   the server does not take such a request
+│   ├── PromptTooLongError    the prompt does not fit the model's window
+│   ├── AnswerError           answers came, but none that could be used
+│   └── BudgetError           the next call could pass the limit on cost
 └── ExtractionError           an extractor could not distil an episode
 ```
 
@@ -136,6 +144,38 @@ class EmbedderMismatchError(EmbeddingError):
 
 class VectorError(EmbeddingError):
     """Vectors that are not finite, not of unit length or of the wrong width."""
+
+
+class LanguageModelError(DeltaMemError):
+    """Something about asking a language model. The call that failed has written nothing."""
+
+
+class ModelNotFoundError(LanguageModelError):
+    """No provider has a model of this name."""
+
+
+class CredentialsError(LanguageModelError):
+    """There is no key for the model's provider, or the provider refuses it."""
+
+
+class ModelUnavailableError(LanguageModelError):
+    """The model did not answer, and asking again did not help."""
+
+
+class RequestRefusedError(LanguageModelError):
+    """The model's server does not take such a request."""
+
+
+class PromptTooLongError(LanguageModelError):
+    """The prompt does not fit the model's window."""
+
+
+class AnswerError(LanguageModelError):
+    """The model answered, but not with anything that can be used."""
+
+
+class BudgetError(LanguageModelError):
+    """The next call could pass the limit on cost, or its price is not known."""
 
 
 class ExtractionError(DeltaMemError):

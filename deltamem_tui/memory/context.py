@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 
-from deltamem_tui import paths
 from deltamem_tui.bank.node import Node, TreeName
-from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.memory import prompts
 from deltamem_tui.text import clean
 
 FENCE = "past_experience"
-HEADER_NAME = "memory_header.md"
+HEADER_NAME = "memory_header"
 
 _FENCE_IN_TEXT = re.compile(rf"<(?=\s*/?\s*{FENCE})", re.IGNORECASE)
-_HEADER_LIMIT = 100_000
 
 _NOUNS: dict[TreeName, str] = {"task": "skill", "env": "knowledge"}
 _FIELDS: dict[TreeName, tuple[str, str, str]] = {
@@ -86,23 +82,4 @@ def header(domain: str) -> str:
     Raises:
         ConfigurationError: There is no header, or it cannot be read.
     """
-    folders = paths.prompt_folders()
-    for name in (domain, "generic"):
-        for folder in folders:
-            path = folder / name / HEADER_NAME
-            if path.parent.parent == folder and path.is_file():
-                return _read(path, path.stat().st_mtime_ns)
-    raise ConfigurationError(
-        "there is no memory header", source=HEADER_NAME, hint="reinstall the package"
-    )
-
-
-@cache
-def _read(path: Path, _modified: int) -> str:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"cannot be read: {error}", source=str(path)) from error
-    if len(text) > _HEADER_LIMIT:
-        raise ConfigurationError(f"longer than {_HEADER_LIMIT:,} characters", source=str(path))
-    return fenced(text)
+    return fenced(prompts.find(domain, HEADER_NAME).body)

@@ -1,0 +1,178 @@
+"""One call through litellm: a request out, a reply or a failure back. No retries here."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from dataclasses import dataclass, replace
+from typing import Any
+
+from deltamem_tui.llm.answers import ANSWER_LIMIT
+from deltamem_tui.llm.card import AnswerFormat, ModelCard
+from deltamem_tui.llm.library import litellm
+from deltamem_tui.llm.reply import Message, Reply
+from deltamem_tui.llm.tokens import MESSAGE_TOKENS, count_tokens
+from deltamem_tui.text import clean
+
+# Some servers want a key to be there without looking at it.
+_NO_KEY = "none"
+_LOWER: dict[AnswerFormat, AnswerFormat] = {"schema": "object", "object": "text"}
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Whom to call, and how long to wait.
+
+    Attributes:
+        address: The base address of a server that is not the provider's own.
+        key: The key; None to let litellm find the provider's in the environment.
+        timeout: Seconds for a whole call, up to the last byte of its answer.
+    """
+
+    address: str | None = None
+    key: str | None = None
+    timeout: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """What a request may say besides its messages. Servers that refuse a part get less.
+
+    Attributes:
+        answer_format: How the answer is bound.
+        seed: Whether a seed is given.
+        temperature: Whether the temperature is set to 0.
+    """
+
+    answer_format: AnswerFormat
+    seed: bool
+    temperature: bool = True
+
+    def without(self, complaint: str) -> Manner | None:
+        """A humbler manner, if the server's complaint is about a part that can be left out."""
+        words = complaint.lower()
+        lower = _LOWER.get(self.answer_format)
+        if lower and any(word in words for word in ("response_format", "json", "schema")):
+            return replace(self, answer_format=lower)
+        if self.seed and "seed" in words:
+            return replace(self, seed=False)
+        if self.temperature and "temperature" in words:
+            return replace(self, temperature=False)
+        return None
+
+
+class LateError(TimeoutError):
+    """The call's time is over, though bytes may still drip in."""
+
+    status_code = 408
+
+
+def call(
+    card: ModelCard,
+    server: Server,
+    manner: Manner,
+    messages: list[Message],
+    schema: dict[str, Any] | None,
+    seed: int,
+) -> Reply | BaseException:
+    """Make one call.
+
+    Args:
+        card: The model.
+        server: Whom to call.
+        manner: What the server can be told.
+        messages: The conversation so far.
+        schema: What the answer is bound to; None for free text.
+        seed: For servers that take one.
+
+    Returns:
+        The reply, or what litellm raised. It is not raised again, so that no traceback can
+        show what the request held.
+    """
+    arguments: dict[str, Any] = {
+        "model": card.name,
+        "messages": messages,
+        "max_tokens": card.answer_tokens,
+        "timeout": server.timeout,
+        # Retries are ours alone: litellm's and its clients' would multiply with them.
+        "num_retries": 0,
+        "max_retries": 0,
+        "drop_params": True,
+        "caching": False,
+    }
+    if manner.temperature:
+        arguments["temperature"] = 0
+    if manner.seed:
+        arguments["seed"] = seed
+    if schema is not None and manner.answer_format != "text":
+        arguments["response_format"] = _response_format(manner.answer_format, schema)
+    if server.address:
+        arguments["api_base"] = server.address
+        arguments["api_key"] = server.key or os.environ.get(_key_variable(card)) or _NO_KEY
+    elif server.key:
+        arguments["api_key"] = server.key
+    answered = _within(server.timeout, arguments)
+    if isinstance(answered, BaseException):
+        return answered
+    try:
+        return _reply(card, messages, answered)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        return error
+
+
+def _key_variable(card: ModelCard) -> str:
+    return f"{card.provider.upper()}_API_KEY"
+
+
+def _response_format(answer_format: AnswerFormat, schema: dict[str, Any]) -> dict[str, Any]:
+    if answer_format == "object":
+        return {"type": "json_object"}
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "schema": schema, "strict": True},
+    }
+
+
+def _within(seconds: float, arguments: dict[str, Any]) -> Any:
+    """Call in a thread of its own and leave it behind when the time is over.
+
+    A server that sends a byte now and then never runs into the read timeout of an HTTP client,
+    and clients differ between providers: only the clock of the whole call holds for all.
+    """
+    complete = litellm().completion
+    done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            done.put(complete(**arguments))
+        except BaseException as error:  # noqa: BLE001 - handed over to the thread that asked
+            done.put(error)
+
+    threading.Thread(target=run, name="deltamem-call", daemon=True).start()
+    try:
+        return done.get(timeout=seconds * 1.1 + 0.1)
+    except queue.Empty:
+        return LateError("no whole answer in time")
+
+
+def _reply(card: ModelCard, messages: list[Message], response: Any) -> Reply:
+    choice = response.choices[0]
+    said = choice.message.content or ""
+    # Cut first, so that no work is done on an answer that is too long to be used anyway.
+    text = clean(str(said)[: ANSWER_LIMIT + 1])
+    usage = response.usage
+    prompt = usage.prompt_tokens or conversation_tokens(card.name, messages)
+    completion = usage.completion_tokens or count_tokens(card.name, text)
+    return Reply(
+        text=text,
+        finish=str(choice.finish_reason or ""),
+        prompt_tokens=int(prompt),
+        completion_tokens=int(completion),
+        cost=card.price.of(prompt, completion) if card.price else None,
+    )
+
+
+def conversation_tokens(model: str, messages: list[Message]) -> int:
+    """The tokens of a conversation, counted here."""
+    return sum(count_tokens(model, each["content"]) + MESSAGE_TOKENS for each in messages)

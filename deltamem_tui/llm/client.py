@@ -1,0 +1,298 @@
+"""The client: a prompt in, a checked answer out.
+
+It asks at temperature 0, tries again when the model's server fails, asks again with the reason
+when the answer cannot be used, remembers every answer, counts what all of it took, and never
+passes the limit on cost. Any number of threads may share one client.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from deltamem_tui.errors import (
+    AnswerError,
+    LanguageModelError,
+    ModelUnavailableError,
+    StorageError,
+)
+from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
+from deltamem_tui.llm.cache import ResponseCache
+from deltamem_tui.llm.call import Manner, Server, call, conversation_tokens
+from deltamem_tui.llm.card import ModelCard, check_credentials
+from deltamem_tui.llm.card import card as look_up
+from deltamem_tui.llm.cost import Budget, Price, Usage
+from deltamem_tui.llm.failures import Failure, failure
+from deltamem_tui.llm.patience import Patience
+from deltamem_tui.llm.reply import Message, Reply
+from deltamem_tui.llm.secrets import host
+from deltamem_tui.llm.tokens import count_tokens
+
+T = TypeVar("T")
+
+REPEATS = 2
+_SHOWN_AGAIN = 4_000
+# Our count may be short of the model's own; the limit on cost must hold all the same.
+_MARGIN = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """An answer that passed its check.
+
+    Attributes:
+        value: What was made of it.
+        usage: What it took, all attempts together.
+        attempts: How often the model was asked, the first time included.
+    """
+
+    value: T
+    usage: Usage
+    attempts: int
+
+
+class Client:
+    """One model at one server."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        server: Server | None = None,
+        cache: ResponseCache | None = None,
+        budget: Budget | None = None,
+        patience: Patience | None = None,
+        window: int | None = None,
+        answer_tokens: int | None = None,
+        price: Price | None = None,
+        seed: int = 0,
+        sleep: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Look the model up, in tables only. No call is made.
+
+        Args:
+            model: Its name as litellm takes it, `provider/model`.
+            server: Whom to call; the provider itself, with the environment's key, if not given.
+            cache: Where answers are kept; nowhere if not given.
+            budget: The limit on cost; none if not given.
+            patience: When to try again.
+            window: The model's window in tokens, where the user knows better.
+            answer_tokens: The most tokens of an answer.
+            price: What tokens cost, where the user knows better.
+            seed: For servers that take one.
+            sleep: How to wait some seconds.
+            chance: A number in [0, 1) that spreads the waits.
+            now: Seconds since 1970.
+
+        Raises:
+            ModelNotFoundError: No provider goes by this name.
+            CredentialsError: The environment holds no key for the provider.
+        """
+        self.card: ModelCard = look_up(
+            model, window=window, answer_tokens=answer_tokens, price=price
+        )
+        self._server = server or Server()
+        if not (self._server.key or self._server.address):
+            check_credentials(model)
+        self._cache = cache
+        self._budget = budget or Budget()
+        self._patience = patience or Patience()
+        self._seed = seed
+        self._sleep = sleep
+        self._chance = chance
+        self._now = now
+        self._manner = Manner(self.card.answer_format, self.card.seed)
+        self._usage = Usage()
+        self._lock = threading.Lock()
+
+    @property
+    def model(self) -> str:
+        """The model's name, as each node it wrote records it."""
+        return self.card.name
+
+    @property
+    def usage(self) -> Usage:
+        """What everything asked through this client took, failed attempts included."""
+        with self._lock:
+            return self._usage
+
+    def count(self, text: str) -> int:
+        """The tokens of `text` for this model, counted here."""
+        return count_tokens(self.card.name, text)
+
+    def estimate(self, prompt: str, answer_tokens: int) -> Usage:
+        """What a prompt would take, were it sent now: nothing is sent.
+
+        Args:
+            prompt: The prompt.
+            answer_tokens: How long the answer is expected to be.
+        """
+        tokens = self._tokens([{"role": "user", "content": prompt}])
+        price = self.card.price
+        cost = price.of(tokens, answer_tokens) if price else None
+        return Usage(1, 0, tokens, answer_tokens, cost)
+
+    def is_known(self, prompt: str, contract: Contract | None) -> bool:
+        """Whether the cache holds the first answer to a prompt."""
+        schema = contract.schema() if contract else None
+        messages: list[Message] = [{"role": "user", "content": prompt}]
+        return self._cache is not None and self._cache.get(self._key(messages, schema)) is not None
+
+    def complete(self, prompt: str, contract: Contract) -> Answer[Mapping[str, str] | Skip]:
+        """Ask for a JSON object.
+
+        Raises:
+            AnswerError: No answer could be used, also after asking again with the reason.
+            LanguageModelError: There was no answer at all; see the classes below it.
+        """
+        return self.ask(prompt, contract.read, contract)
+
+    def ask(
+        self, prompt: str, read: Callable[[str], T], contract: Contract | None = None
+    ) -> Answer[T]:
+        """Ask, and have the answer read.
+
+        Args:
+            prompt: The prompt.
+            read: Makes a value of the answer's text; raises `UnusableAnswer` with the reason,
+                worded for the model, if it cannot.
+            contract: The JSON object that is asked for; None for free text.
+
+        Raises:
+            AnswerError: No answer could be read, also after asking again with the reason.
+            LanguageModelError: There was no answer at all; see the classes below it.
+        """
+        schema = contract.schema() if contract else None
+        messages: list[Message] = [{"role": "user", "content": prompt}]
+        usage = Usage()
+        reason = ""
+        for attempt in range(1, REPEATS + 2):
+            reply, took = self._reply(messages, schema)
+            usage += took
+            try:
+                return Answer(_read(reply, read), usage, attempt)
+            except UnusableAnswer as unusable:
+                reason = str(unusable)
+            messages = [*messages, *_again(reply, reason)]
+        raise AnswerError(
+            f"{self.model} gave no usable answer in {REPEATS + 1} attempts: {reason}",
+            hint="try another model, or ask this one afresh with `--no-cache`",
+        )
+
+    def _reply(self, messages: list[Message], schema: dict[str, Any] | None) -> tuple[Reply, Usage]:
+        key = self._key(messages, schema)
+        reply = self._cache.get(key) if self._cache else None
+        if reply is not None:
+            usage = Usage(cached=1)
+        else:
+            reply = self._paid(messages, schema)
+            usage = Usage(1, 0, reply.prompt_tokens, reply.completion_tokens, reply.cost)
+        with self._lock:
+            self._usage += usage
+        if self._cache and usage.calls:
+            self._keep(key, reply)
+        return reply, usage
+
+    def _keep(self, key: str, reply: Reply) -> None:
+        """Keep an answer; a cache that cannot is given up rather than an answer that was paid."""
+        try:
+            if self._cache:
+                self._cache.put(key, self.model, reply)
+        except StorageError:
+            self._cache = None
+
+    def _paid(self, messages: list[Message], schema: dict[str, Any] | None) -> Reply:
+        card = self.card
+        tokens = int(self._tokens(messages) * _MARGIN)
+        worst = card.price.of(tokens, card.answer_tokens) if card.price else None
+        with self._budget.promise(worst) as payment:
+            reply = self._patiently(messages, schema)
+            payment.cost = reply.cost or 0.0
+        return reply
+
+    def _patiently(self, messages: list[Message], schema: dict[str, Any] | None) -> Reply:
+        """Call until there is a reply, patience ends, or the failure is one that lasts."""
+        failures = 0
+        while True:
+            manner = self._manner
+            reply = call(self.card, self._server, manner, messages, schema, self._seed)
+            if isinstance(reply, Reply):
+                return reply
+            if not isinstance(reply, Exception):
+                raise reply  # an interrupt, or the end of the program
+            failed = failure(reply, self.model, self._now(), self._server.key)
+            if failed.complaint and self._humbled(manner, failed.complaint):
+                continue
+            failures += 1
+            pause = self._patience.wait(failures, failed.wait, self._chance())
+            if not failed.again or pause is None:
+                raise self._final(failed, failures)
+            self._sleep(pause)
+
+    def _humbled(self, manner: Manner, complaint: str) -> bool:
+        """Leave out of later requests what the server complained about, if that is possible."""
+        humbler = manner.without(complaint)
+        if humbler is None:
+            return False
+        with self._lock:
+            if self._manner == manner:
+                self._manner = humbler
+        return True
+
+    def _final(self, failed: Failure, failures: int) -> LanguageModelError:
+        """The error for people, with what only the client knows."""
+        error = failed.error
+        if self._server.address:
+            error.source = host(self._server.address)
+        if isinstance(error, ModelUnavailableError) and failed.again:
+            asked = f", asks to wait {failed.wait:,.0f} s" if failed.wait else ""
+            error.message += f" ({failures} tries{asked})"
+        return error
+
+    def _key(self, messages: list[Message], schema: dict[str, Any] | None) -> str:
+        return ResponseCache.key(
+            {
+                "model": self.model,
+                "server": self._server.address,
+                "parameters": {
+                    "temperature": 0,
+                    "seed": self._seed,
+                    "max_tokens": self.card.answer_tokens,
+                    "schema": schema,
+                },
+                "messages": messages,
+            }
+        )
+
+    def _tokens(self, messages: list[Message]) -> int:
+        return conversation_tokens(self.model, messages)
+
+
+def _read(reply: Reply, read: Callable[[str], T]) -> T:
+    try:
+        return read(reply.text)
+    except UnusableAnswer as unusable:
+        if reply.finish == "length":
+            raise UnusableAnswer("the answer was cut off: be much shorter") from unusable
+        if reply.finish == "content_filter":
+            raise UnusableAnswer("the answer was held back by a content filter") from unusable
+        raise
+
+
+def _again(reply: Reply, reason: str) -> list[Message]:
+    """The turn that asks once more: what the model said, and what is wrong with it."""
+    said = reply.text[:_SHOWN_AGAIN].strip() or "(nothing)"
+    return [
+        {"role": "assistant", "content": said},
+        {
+            "role": "user",
+            "content": f"This answer cannot be used: {reason}. Give the whole answer again, "
+            "exactly in the form that was asked for and with nothing around it.",
+        },
+    ]

@@ -1,0 +1,129 @@
+"""What calls cost: tokens, money, and a limit that is never passed.
+
+Prices come from the list that litellm carries, or from the user. A price that nobody knows is
+None, and so is every sum that it enters: unknown is not free.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from deltamem_tui.errors import BudgetError
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a model's tokens cost, in US dollars a token.
+
+    Attributes:
+        prompt: One token that is sent.
+        completion: One token that comes back.
+    """
+
+    prompt: float
+    completion: float
+
+    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """The cost of so many tokens, in US dollars."""
+        return prompt_tokens * self.prompt + completion_tokens * self.completion
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What was asked and what it took. Usages add up.
+
+    Attributes:
+        calls: Answers that a model gave and that are paid for.
+        cached: Answers that lay in the response cache; they take no tokens and cost nothing.
+        prompt_tokens: Tokens sent with the calls.
+        completion_tokens: Tokens that came back.
+        cost: US dollars; None if the price of any call is not known.
+    """
+
+    calls: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        known = self.cost is not None and other.cost is not None
+        return Usage(
+            self.calls + other.calls,
+            self.cached + other.cached,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            (self.cost or 0.0) + (other.cost or 0.0) if known else None,
+        )
+
+
+class Budget:
+    """A limit on cost that is kept by asking before each call, also by several threads at once."""
+
+    def __init__(self, most: float | None = None) -> None:
+        """Set the limit.
+
+        Args:
+            most: US dollars; None for no limit.
+        """
+        self._most = most
+        self._spent = 0.0
+        self._promised = 0.0
+        self._lock = threading.Lock()
+
+    @property
+    def spent(self) -> float:
+        """US dollars paid so far, as far as they are known."""
+        with self._lock:
+            return self._spent
+
+    @contextmanager
+    def promise(self, worst: float | None) -> Iterator[Payment]:
+        """Set the worst cost of a call aside while it is made; what it really cost is then paid.
+
+        Args:
+            worst: The most that the call can cost; None if its price is not known.
+
+        Raises:
+            BudgetError: The call could pass the limit, or there is a limit but no price.
+        """
+        aside = self._set_aside(worst)
+        payment = Payment()
+        try:
+            yield payment
+        finally:
+            with self._lock:
+                self._promised -= aside
+                self._spent += payment.cost
+
+    def _set_aside(self, worst: float | None) -> float:
+        if self._most is None:
+            return 0.0
+        if worst is None:
+            raise BudgetError(
+                "the model's price is not known, so no limit on cost can be kept",
+                hint="state its price, or drop the limit",
+            )
+        with self._lock:
+            if self._spent + self._promised + worst > self._most:
+                raise BudgetError(
+                    f"the next call could cost ${worst:.4f}, and ${self._spent:.4f} of "
+                    f"${self._most:.4f} is spent",
+                    hint="what was learnt so far is kept; raise the limit to go on",
+                )
+            self._promised += worst
+        return worst
+
+
+@dataclass(slots=True)
+class Payment:
+    """What a promised call came to.
+
+    Attributes:
+        cost: US dollars; 0 until the caller writes down what was paid.
+    """
+
+    cost: float = 0.0

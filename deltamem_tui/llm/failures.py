@@ -1,0 +1,143 @@
+"""What went wrong with a call, and whether to try again.
+
+litellm's errors are read by status code, which is steadier than their classes: a 403 and a 529
+come as the same class. Its words are shown only shortened and with keys hidden.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from deltamem_tui.errors import (
+    AnswerError,
+    CredentialsError,
+    LanguageModelError,
+    ModelNotFoundError,
+    ModelUnavailableError,
+    PromptTooLongError,
+    RequestRefusedError,
+)
+from deltamem_tui.llm.secrets import hide
+from deltamem_tui.text import one_line
+
+_PREAMBLE = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)\w*(?: Error)?[:\s-]+)+")
+_NO_MODEL = re.compile(
+    r"model[\w\s`'\"./:-]{0,80}(?:not (?:exist|found)|unknown|invalid)|no such model", re.IGNORECASE
+)
+_NO_KEY = re.compile(r"missing credentials|api_key client option|no api key", re.IGNORECASE)
+_NO_MONEY = re.compile(
+    r"insufficient[_ ](?:quota|balance|funds)|billing|exceeded your .*quota", re.IGNORECASE
+)
+_TOO_LONG = re.compile(
+    r"context (?:length|window|size)|too many tokens|too long|maximum number of tokens",
+    re.IGNORECASE,
+)
+_POLICY = re.compile(
+    r"content[_ ](?:policy|filter|management)|safety (?:system|policy)", re.IGNORECASE
+)
+_WIDTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A call that brought no answer.
+
+    Attributes:
+        error: What to tell a person if this is the end of it.
+        again: Whether the same call may work later.
+        wait: Seconds that the server asks to wait; None if it does not say.
+        complaint: The server's words if it refused the request's form, else empty.
+    """
+
+    error: LanguageModelError
+    again: bool = False
+    wait: float | None = None
+    complaint: str = ""
+
+
+def failure(raised: BaseException, model: str, now: float, key: str | None = None) -> Failure:
+    """Read an exception of litellm.
+
+    Args:
+        raised: What a call raised.
+        model: The model that was asked.
+        now: Seconds since 1970, for a server that names a moment to wait for.
+        key: The key in use, so that it can be hidden.
+    """
+    status = getattr(raised, "status_code", None)
+    words = one_line(_PREAMBLE.sub("", hide(one_line(str(raised), 2_000), key)), _WIDTH)
+    name = one_line(model, 80)
+    if status == 401 or _NO_KEY.search(words):
+        return Failure(
+            CredentialsError(f"the key for {name} is missing or refused", hint="check the API key")
+        )
+    if status == 403:
+        return Failure(
+            CredentialsError(
+                f"this key may not use {name}", hint="check the key's rights and the region"
+            )
+        )
+    if status == 404:
+        return Failure(_not_found(name))
+    if status == 402 or (status == 429 and _NO_MONEY.search(words)):
+        return Failure(
+            ModelUnavailableError(
+                f"the account for {name} has no credit left", hint="top it up and run again"
+            )
+        )
+    if status in {400, 413, 422}:
+        return _refused(status, words, name)
+    return Failure(
+        ModelUnavailableError(
+            f"{name} did not answer: {_what(status, words)}",
+            hint="what was learnt so far is kept; run again later to go on",
+        ),
+        again=True,
+        wait=_retry_after(raised, now),
+    )
+
+
+def _refused(status: int, words: str, name: str) -> Failure:
+    if _TOO_LONG.search(words) or status == 413:
+        return Failure(PromptTooLongError(f"the prompt does not fit the window of {name}"))
+    if _POLICY.search(words):
+        return Failure(AnswerError(f"{name} refuses this text by its content policy"))
+    if _NO_MODEL.search(words):
+        return Failure(_not_found(name))
+    return Failure(RequestRefusedError(f"{name} refuses the request: {words}"), complaint=words)
+
+
+def _not_found(name: str) -> ModelNotFoundError:
+    return ModelNotFoundError(
+        f"there is no model {name} at its provider", hint="check the name and the server's address"
+    )
+
+
+def _what(status: object, words: str) -> str:
+    if status == 429:
+        return "too many requests"
+    if status in {408, 504}:
+        return "no answer in time"
+    return f"{words} ({status})" if status else words
+
+
+def _retry_after(raised: BaseException, now: float) -> float | None:
+    """The seconds that the server asks to wait, written as a number or as a date."""
+    headers: Any = getattr(raised, "litellm_response_headers", None) or {}
+    value = headers.get("retry-after")
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            moment = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        seconds = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() - now
+    return max(seconds, 0.0) if math.isfinite(seconds) else None

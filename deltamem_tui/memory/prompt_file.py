@@ -1,0 +1,190 @@
+"""A prompt file: where it lies, its front matter, its template.
+
+The front matter is TOML between two lines of `+++`. It is checked key by key, because users
+edit these files, and an error names the file and what it may say instead.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.llm.answers import Contract, Field
+from deltamem_tui.text import one_line
+
+GENERIC = "generic"
+SUFFIX = ".md"
+LIMIT = 100_000
+
+_FENCE = "+++"
+NAME = re.compile(r"[^\W_][\w-]{0,59}")  # so short that every file system takes it
+# Prompts for a tree give a node's payload; see `bank.node.Payload`.
+_FOR_A_TREE = re.compile(r"(?:task|env)_\w+")
+_PAYLOAD = ("activation_condition", "execution_procedure", "termination_condition")
+_FRAGMENT = re.compile(r"_[\w-]{1,59}")
+_KEYS: dict[str, type | tuple[type, ...]] = {
+    "purpose": str,
+    "inputs": list,
+    "output": dict,
+    "skip": bool,
+    "skip_reward": (int, float),
+    "markers": list,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One prompt file.
+
+    Attributes:
+        domain: The domain it was asked for; its file may be the generic one.
+        name: The file's name without its suffix.
+        path: The file.
+        purpose: What it is for, in one line.
+        inputs: The names that the template may use.
+        output: The texts of the answer with the most words each may have; 0 if it must stay
+            empty. Nothing if the answer is free text.
+        skip: Whether the model may answer that there is nothing to write.
+        skip_reward: The least reward of an episode that may be skipped; None for any.
+        markers: What a failure record must contain.
+        body: The template.
+    """
+
+    domain: str
+    name: str
+    path: Path
+    purpose: str
+    inputs: tuple[str, ...]
+    output: Mapping[str, int]
+    skip: bool
+    skip_reward: float | None
+    markers: tuple[str, ...]
+    body: str
+
+    @property
+    def shared(self) -> bool:
+        """Whether the domain has no file of its own and takes the generic one."""
+        return self.path.parent.name != self.domain
+
+    def contract(self, *, may_skip: bool = False) -> Contract:
+        """The JSON object that the prompt asks for.
+
+        Args:
+            may_skip: Whether this episode may be skipped, if the prompt allows it at all.
+        """
+        fields = tuple(Field(name, most) for name, most in self.output.items())
+        return Contract(fields, skip=self.skip and may_skip)
+
+
+def locate(domain: str, file: str, folders: Sequence[Path]) -> Path | None:
+    """The file that a domain uses: its own in the first folder that has one, else the generic one.
+
+    Args:
+        domain: The domain; a name that no folder can have is passed over.
+        file: The file's name, suffix included; a fragment's begins with `_`.
+        folders: Where to look, the first first.
+    """
+    stem = file.removesuffix(SUFFIX)
+    if not (NAME.fullmatch(stem) or _FRAGMENT.fullmatch(stem)) or not file.endswith(SUFFIX):
+        return None
+    for name in (domain, GENERIC):
+        if NAME.fullmatch(name):
+            for folder in folders:
+                path = folder / name / file
+                if path.is_file():
+                    return path
+    return None
+
+
+@cache
+def load(path: Path, _modified: int) -> Prompt:
+    """Read a prompt file; once, until its time of change is another.
+
+    Raises:
+        ConfigurationError: It cannot be read, or its front matter is wrong.
+    """
+    text = file_text(path)
+    if not text.startswith(_FENCE + "\n") or f"\n{_FENCE}\n" not in text:
+        raise file_error(path, f"has no front matter between two lines of {_FENCE}", 1)
+    head = text.removeprefix(_FENCE).partition(f"\n{_FENCE}\n")[0]
+    try:
+        matter = tomllib.loads(head)
+    except tomllib.TOMLDecodeError as error:
+        raise file_error(path, f"the front matter is not TOML: {error}") from error
+    _check_matter(path, matter)
+    reward = matter.get("skip_reward")
+    return Prompt(
+        domain=path.parent.name,
+        name=path.stem,
+        path=path,
+        purpose=one_line(matter["purpose"]),
+        inputs=tuple(matter.get("inputs", ())),
+        output=dict(matter.get("output", {})),
+        skip=matter.get("skip", False),
+        skip_reward=None if reward is None else float(reward),
+        markers=tuple(matter.get("markers", ())),
+        body=template(path),
+    )
+
+
+def _check_matter(path: Path, matter: Mapping[str, Any]) -> None:
+    for key, value in matter.items():
+        if key not in _KEYS:
+            raise file_error(path, f"the front matter has {key!r}; it may have {', '.join(_KEYS)}")
+        if not isinstance(value, _KEYS[key]) or (key == "skip_reward" and value is True):
+            raise file_error(path, f"{key!r} in the front matter is of the wrong type")
+    if not str(matter.get("purpose", "")).strip():
+        raise file_error(path, "the front matter has no purpose")
+    for key in ("inputs", "markers"):
+        if not all(isinstance(item, str) and item.strip() for item in matter.get(key, ())):
+            raise file_error(path, f"{key!r} in the front matter must be a list of texts")
+    output = matter.get("output", {})
+    if _FOR_A_TREE.fullmatch(path.stem) and sorted(output) != sorted(_PAYLOAD):
+        raise file_error(path, f"the output must have {', '.join(_PAYLOAD)}, and nothing else")
+    for name, most in output.items():
+        if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+            raise file_error(
+                path, f"the most words of {name!r} must be a whole number, or 0 for none"
+            )
+
+
+def file_text(path: Path) -> str:
+    """All that a file says.
+
+    Raises:
+        ConfigurationError: It cannot be read, or is far too long.
+    """
+    try:
+        return _read(path, path.stat().st_mtime_ns)
+    except (OSError, UnicodeDecodeError) as error:
+        raise file_error(path, f"cannot be read: {error}") from error
+
+
+@cache
+def _read(path: Path, _modified: int) -> str:
+    with path.open(encoding="utf-8-sig") as file:
+        text = file.read(LIMIT + 1)
+    if len(text) > LIMIT:
+        raise file_error(path, f"is longer than {LIMIT:,} characters")
+    return text
+
+
+def template(path: Path) -> str:
+    """A file's template, without its front matter if it has one; fragments need none."""
+    text = file_text(path)
+    if not text.startswith(_FENCE + "\n"):
+        return text
+    return text.partition(f"\n{_FENCE}\n")[2]
+
+
+def file_error(path: Path, message: str, line: int | None = None) -> ConfigurationError:
+    """What is wrong with a file, as an error for people."""
+    return ConfigurationError(
+        one_line(message, 300), source=str(path), position=f"line {line}" if line else None
+    )

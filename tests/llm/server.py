@@ -1,0 +1,181 @@
+"""A model's server on the loopback: it speaks the OpenAI protocol and misbehaves on command.
+
+A test lays out `Reply` objects; each request takes the next one, and the last one is used
+again when they run out. Every request is kept, so that a test can say what was sent.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the server does with one request.
+
+    Attributes:
+        text: The assistant's words; None for a message without content.
+        status: The HTTP status; anything but 200 sends an error object.
+        headers: Extra headers.
+        finish: The finish reason.
+        usage: Whether the answer says how many tokens it took.
+        error: The error object's message and code.
+        manner: `whole`; `hang` says nothing at all; `drop` closes the connection in the middle;
+            `drip` sends white space for ever.
+        refusal: The refusal field of the message.
+        reported_model: The model that the answer claims to be from.
+        raw: A body to send instead of an OpenAI object.
+        delay: Seconds before anything is sent; it ends early when the server stops.
+    """
+
+    text: str | None = ""
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+    finish: str = "stop"
+    usage: bool = True
+    error: tuple[str, str | None] = ("the server says no", None)
+    manner: Literal["whole", "hang", "drop", "drip"] = "whole"
+    refusal: str | None = None
+    raw: bytes | None = None
+    delay: float = 0.0
+
+
+@dataclass
+class Request:
+    """What a client sent: the path, the headers, the body."""
+
+    path: str
+    headers: dict[str, str]
+    body: Body
+
+    @property
+    def prompt(self) -> str:
+        """The words of the first message."""
+        return str(self.body["messages"][0]["content"])
+
+
+@dataclass
+class ModelServer:
+    """The running server, its script and its record."""
+
+    base: str = ""
+    replies: Callable[[Request], Reply] = lambda _request: Reply()
+    requests: list[Request] = field(default_factory=list)
+    over: threading.Event = field(default_factory=threading.Event)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def script(self, *replies: Reply) -> None:
+        """Answer with these in turn, and with the last of them from then on."""
+        left = list(replies) or [Reply(status=418)]
+        self.requests.clear()
+        self.replies = lambda _request: left.pop(0) if len(left) > 1 else left[0]
+
+    def answer(self, *texts: str) -> None:
+        """Answer with these texts in turn."""
+        self.script(*[Reply(text) for text in texts])
+
+
+def words(messages: Sequence[Body]) -> int:
+    """How the server counts tokens: white space between them."""
+    return sum(len(str(message["content"]).split()) for message in messages)
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # one packet an answer, or the client's delayed acknowledgement costs 40 ms
+    script: ModelServer
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        pass
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length", "0"))
+        body = json.loads(self.rfile.read(length))
+        request = Request(self.path, dict(self.headers.items()), body)
+        with self.script.lock:
+            self.script.requests.append(request)
+            reply = self.script.replies(request)
+        try:
+            self.obey(reply, body)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def obey(self, reply: Reply, body: Body) -> None:
+        if reply.manner == "hang":
+            self.script.over.wait()
+            self.close_connection = True
+            return
+        if reply.delay:
+            self.script.over.wait(reply.delay)
+        data = payload(reply, body)
+        self.send_response(reply.status)
+        self.send_header("Content-Type", "application/json")
+        for name, value in reply.headers:
+            self.send_header(name, value)
+        if reply.manner == "drip":
+            self.drip()
+            return
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data if reply.manner == "whole" else data[: len(data) // 2])
+        self.wfile.flush()
+        self.close_connection = reply.manner == "drop"
+
+    def drip(self) -> None:
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.close_connection = True
+        while not self.script.over.wait(0.02):
+            self.wfile.write(b"1\r\n \r\n")
+            self.wfile.flush()
+
+
+@contextmanager
+def serving() -> Iterator[ModelServer]:
+    """A server on a free port of the loopback, gone when the block is left."""
+    script = ModelServer()
+    handler = type("ScriptedHandler", (Handler,), {"script": script})
+    http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    http.daemon_threads = True
+    script.base = f"http://127.0.0.1:{http.server_port}/v1"
+    thread = threading.Thread(target=http.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield script
+    finally:
+        script.over.set()
+        http.shutdown()
+        http.server_close()
+        thread.join()
+
+
+def payload(reply: Reply, body: Body) -> bytes:
+    if reply.raw is not None:
+        return reply.raw
+    if reply.status != 200:
+        message, code = reply.error
+        return json.dumps({"error": {"message": message, "type": "error", "code": code}}).encode()
+    message_out = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
+    answer: Body = {
+        "id": "answer",
+        "object": "chat.completion",
+        "created": 1,
+        "model": body["model"],
+        "choices": [{"index": 0, "finish_reason": reply.finish, "message": message_out}],
+    }
+    if reply.usage:
+        asked, said = words(body["messages"]), len((reply.text or "").split())
+        answer["usage"] = {
+            "prompt_tokens": asked,
+            "completion_tokens": said,
+            "total_tokens": asked + said,
+        }
+    return json.dumps(answer).encode()

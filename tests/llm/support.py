@@ -1,0 +1,32 @@
+"""Clients for tests: at the loopback, never really waiting, with a key that must not show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from deltamem_tui.llm.answers import Contract, Field
+from deltamem_tui.llm.call import Server
+from deltamem_tui.llm.client import Client
+from tests.llm.server import ModelServer
+
+KEY = "sk-test-0123456789abcdef"
+MODEL = "openai/loopback-model"
+CONTRACT = Contract((Field("colour", 5), Field("note", 0)), skip=True)
+GOOD = '{"colour": "deep blue", "note": ""}'
+
+
+@dataclass
+class Waits:
+    """Stands in for sleeping, and remembers how long."""
+
+    seconds: list[float] = field(default_factory=list)
+
+    def __call__(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+
+
+def client(server: ModelServer, model: str = MODEL, timeout: float = 20.0, **more: Any) -> Client:
+    more.setdefault("sleep", Waits())
+    more.setdefault("chance", lambda: 1.0)
+    return Client(model, server=Server(server.base, KEY, timeout), **more)

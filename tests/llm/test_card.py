@@ -1,0 +1,106 @@
+"""What is known about models, in an interpreter that has no network and in this one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.errors import ModelNotFoundError
+from deltamem_tui.llm.card import UNKNOWN_WINDOW, card, check_credentials
+from deltamem_tui.llm.cost import Price
+from deltamem_tui.llm.tokens import count_tokens
+
+OFFLINE = """
+import os, socket, sys
+tried = []
+def refuse(*args, **kwargs):
+    tried.append(args)
+    raise OSError("no network here")
+socket.socket.connect = socket.getaddrinfo = socket.create_connection = refuse
+from deltamem_tui.llm.card import card
+from deltamem_tui.llm.tokens import count_tokens
+for model in sys.argv[1:]:
+    card(model)
+    assert 8 <= count_tokens(model, "a few plain words to count here, no more") <= 12, model
+import litellm
+assert not tried, tried
+assert litellm.telemetry is False
+assert "PLANTED" not in os.environ
+"""
+
+
+def test_tables_and_tokens_need_no_network(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("PLANTED=yes\nOPENAI_API_BASE=http://elsewhere.example\n")
+    models = [
+        *("openai/gpt-4o", "openai/gpt-4", "openai/text-davinci-003", "ollama/llama3"),
+        *("ollama/unheard-of", "anthropic/claude-2", "replicate/meta/llama-2-70b-chat"),
+        *("together_ai/meta-llama/Llama-3-8b-chat-hf", "cohere_chat/command-r", "openai/own"),
+    ]
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", OFFLINE, *models],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_known_model() -> None:
+    known = card("openai/gpt-4o-mini")
+    assert known.provider == "openai"
+    assert (known.window, known.window_known, known.answer_tokens) == (128_000, True, 8_192)
+    assert known.answer_format == "schema"
+    assert known.seed
+    assert known.price == Price(1.5e-7, 6e-7)
+    assert known.prompt_tokens == 128_000 - 8_192
+
+
+def test_an_unknown_model_of_a_known_provider() -> None:
+    unknown = card("openai/my-own")
+    assert (unknown.window, unknown.window_known) == (UNKNOWN_WINDOW, False)
+    assert unknown.answer_format == "object"
+    assert unknown.price is None
+
+
+def test_a_free_model_is_known_to_be_free() -> None:
+    assert card("ollama/llama3").price == Price(0.0, 0.0)
+
+
+def test_a_name_does_not_take_another_providers_price() -> None:
+    assert card("hosted_vllm/gpt-4o").price is None
+    assert card("gpt-4o").price == card("openai/gpt-4o").price is not None
+
+
+def test_the_user_knows_better() -> None:
+    told = card("openai/my-own", window=4_000, price=Price(1.0, 2.0))
+    assert (told.window, told.window_known, told.answer_tokens) == (4_000, True, 1_000)
+    assert told.price == Price(1.0, 2.0)
+    assert card("openai/my-own", window=4_000, answer_tokens=100).prompt_tokens == 3_900
+
+
+@pytest.mark.parametrize("name", ["", "gpt-99-nonsense", "nobody/model", "\x1b[31m/x", "a b c"])
+def test_a_name_nobody_knows(name: str) -> None:
+    with pytest.raises(ModelNotFoundError, match="no provider has a model called") as caught:
+        card(name)
+    assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize("model", ["ollama/llama3", "bedrock/anthropic.claude-v2"])
+def test_models_that_need_no_plain_key_are_let_through(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OLLAMA_API_BASE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    check_credentials(model)
+
+
+@pytest.mark.parametrize("text", ["", "a" * 200_000, " " * 200_000, "<|endoftext|>", "中文" * 1000])
+def test_any_text_can_be_counted(text: str) -> None:
+    assert bool(count_tokens("openai/gpt-4o", text)) == bool(text)

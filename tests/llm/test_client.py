@@ -1,0 +1,446 @@
+"""The client against a server that answers, errs and misbehaves; litellm and HTTP are real."""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.errors import (
+    AnswerError,
+    BudgetError,
+    CredentialsError,
+    LanguageModelError,
+    ModelNotFoundError,
+    ModelUnavailableError,
+    PromptTooLongError,
+    RequestRefusedError,
+)
+from deltamem_tui.llm.answers import Skip
+from deltamem_tui.llm.cache import ResponseCache
+from deltamem_tui.llm.call import Server
+from deltamem_tui.llm.client import Client
+from deltamem_tui.llm.cost import Budget, Price, Usage
+from deltamem_tui.llm.patience import Patience
+from tests.llm.server import ModelServer, Reply, Request
+from tests.llm.support import CONTRACT, GOOD, KEY, MODEL, Waits, client
+
+BLUE = {"colour": "deep blue", "note": ""}
+
+
+def refused(status: int, message: str, code: str | None = None) -> Reply:
+    return Reply(status=status, error=(message, code))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"```json\n{GOOD}\n```",
+        f"Gladly! Here it is:\n\n{GOOD}\n\nAnything else?",
+        f"<think>It could be {{red}} or {{'x': 1}}.</think>\n{GOOD}",
+        f"{GOOD}\n{GOOD}",
+        '{"skip": false, "colour": "deep blue", "note": ""}',
+        '{"colour": "\\u001b[31mdeep blue\\u0007", "note": " "}',
+    ],
+)
+def test_an_object_is_found_wherever_it_stands(server: ModelServer, text: str) -> None:
+    server.answer(text)
+    answer = client(server).complete("Which colour?", CONTRACT)
+    assert answer.value == BLUE
+    assert answer.attempts == 1
+    assert len(server.requests) == 1
+
+
+def test_what_is_sent(server: ModelServer) -> None:
+    server.answer(GOOD)
+    client(server, seed=11).complete("Which colour?", CONTRACT)
+    request = server.requests[0]
+    assert request.path == "/v1/chat/completions"
+    assert request.headers["Authorization"] == f"Bearer {KEY}"
+    assert request.body == {
+        "model": "loopback-model",
+        "messages": [{"role": "user", "content": "Which colour?"}],
+        "temperature": 0,
+        "seed": 11,
+        "max_tokens": 8000,
+        "response_format": {"type": "json_object"},
+    }
+
+
+def test_a_model_that_takes_schemas_is_sent_one(server: ModelServer) -> None:
+    server.answer('{"skip": true, "quote": "all of it", "colour": "", "note": ""}')
+    answer = client(server, "openai/gpt-4o-mini").complete("Which colour?", CONTRACT)
+    assert answer.value == Skip("all of it")
+    sent = server.requests[0].body["response_format"]
+    assert sent["type"] == "json_schema"
+    assert sent["json_schema"]["strict"] is True
+    assert sent["json_schema"]["schema"] == CONTRACT.schema()
+
+
+def test_a_model_without_temperature_or_seed_is_sent_neither(server: ModelServer) -> None:
+    server.answer(GOOD)
+    client(server, "openai/gpt-5-mini").complete("Which colour?", CONTRACT)
+    assert "temperature" not in server.requests[0].body
+    assert server.requests[0].body["max_completion_tokens"] == 8192
+
+
+BAD = {
+    "prose": ("It is blue.", "no complete JSON object"),
+    "cut off": (GOOD[:-4], "no complete JSON object"),
+    "nothing": ("", "the answer is empty"),
+    "nothing but thoughts": ("<think>blue</think>", "the answer is empty"),
+    "a field missing": ('{"colour": "blue"}', "these fields are missing: note"),
+    "a field too many": ('{"colour": "blue", "note": "", "why": 1}', "not asked for: why"),
+    "not text": ('{"colour": ["blue"], "note": ""}', '"colour" must be text, not a list'),
+    "empty field": ('{"colour": " ", "note": ""}', '"colour" must not be empty'),
+    "field not empty": ('{"colour": "blue", "note": "x"}', '"note" must be empty'),
+    "too long": ('{"colour": "' + "blue " * 9 + '", "note": ""}', '"colour" has 9 words'),
+    "skip as text": ('{"skip": "yes"}', '"skip" must be true or false'),
+    "skip and fields": ('{"skip": true, "colour": "blue"}', "not both"),
+    "two answers": ('{"colour": "blue", "note": ""} {"colour": "red", "note": ""}', "2 different"),
+    "braces": ("{" * 100_000, "no complete JSON object"),
+    "huge": (f'{{"colour": "{"b" * 3_000_000}", "note": ""}}', "longer than 200,000"),
+    "a number": ("42", "no complete JSON object"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_answer_is_asked_for_again_with_the_reason(server: ModelServer, kind: str) -> None:
+    text, reason = BAD[kind]
+    server.answer(text, GOOD)
+    answer = client(server).complete("Which colour?", CONTRACT)
+    assert answer.value == BLUE
+    assert (answer.attempts, answer.usage.calls) == (2, 2)
+    first, said, why = server.requests[1].body["messages"]
+    assert first == {"role": "user", "content": "Which colour?"}
+    assert said["role"] == "assistant"
+    assert 0 < len(said["content"]) <= 4_000
+    assert reason in why["content"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (Reply(GOOD[:9], finish="length"), "cut off: be much shorter"),
+        (Reply(None, finish="content_filter"), "held back by a content filter"),
+        (Reply(None, refusal="I will not."), "the answer is empty"),
+        (Reply("I'm sorry, I can't help with that."), "no complete JSON object"),
+    ],
+)
+def test_a_cut_or_refused_answer_says_so(server: ModelServer, reply: Reply, reason: str) -> None:
+    server.script(reply, Reply(GOOD))
+    assert client(server).complete("Which colour?", CONTRACT).value == BLUE
+    assert reason in server.requests[1].body["messages"][2]["content"]
+
+
+def test_skipping_where_it_is_not_allowed_is_refused(server: ModelServer) -> None:
+    server.answer('{"skip": true}', GOOD)
+    strict = type(CONTRACT)(CONTRACT.fields, skip=False)
+    assert client(server).complete("Which colour?", strict).attempts == 2
+    assert "skipping is not allowed" in server.requests[1].body["messages"][2]["content"]
+
+
+def test_it_gives_up_after_asking_twice_more(server: ModelServer) -> None:
+    server.answer("no", "still no", "never")
+    asking = client(server)
+    with pytest.raises(AnswerError, match="no usable answer in 3 attempts: there is no complete"):
+        asking.complete("Which colour?", CONTRACT)
+    assert len(server.requests) == 3
+    assert asking.usage.calls == 3
+
+
+PASSING = {
+    "too many requests": refused(429, "slow down"),
+    "server error": refused(500, "oops"),
+    "bad gateway": refused(502, "oops"),
+    "overloaded": refused(529, "overloaded"),
+    "dropped connection": Reply(GOOD, manner="drop"),
+    "not JSON": Reply(raw=b"<html>a gateway's page</html>"),
+    "no choices": Reply(raw=b'{"id": "x", "choices": []}'),
+}
+
+
+@pytest.mark.parametrize("kind", PASSING)
+def test_a_passing_failure_is_tried_again(server: ModelServer, kind: str) -> None:
+    server.script(PASSING[kind], PASSING[kind], Reply(GOOD))
+    waits = Waits()
+    answer = client(server, sleep=waits).complete("Which colour?", CONTRACT)
+    assert answer.value == BLUE
+    assert answer.usage.calls == 1
+    assert waits.seconds == [1.0, 2.0]
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("manner", ["hang", "drip"])
+def test_silence_ends_at_the_timeout(server: ModelServer, manner: str) -> None:
+    server.script(Reply(manner=manner), Reply(GOOD))  # type: ignore[arg-type]
+    waits = Waits()
+    answer = client(server, timeout=0.4, sleep=waits).complete("Which colour?", CONTRACT)
+    assert answer.value == BLUE
+    assert waits.seconds == [1.0]
+
+
+def test_retry_after_in_seconds_is_honoured(server: ModelServer) -> None:
+    asks = Reply(status=429, headers=(("Retry-After", "7"),))
+    server.script(asks, Reply(status=503, headers=(("Retry-After", "0.5"),)), Reply(GOOD))
+    waits = Waits()
+    client(server, sleep=waits).complete("Which colour?", CONTRACT)
+    assert waits.seconds == [7.0, 2.0]
+
+
+def test_retry_after_as_a_date_is_honoured(server: ModelServer) -> None:
+    moment = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
+    date = format_datetime(moment, usegmt=True)
+    server.script(Reply(status=429, headers=(("Retry-After", date),)), Reply(GOOD))
+    waits = Waits()
+    now = moment.timestamp() - 42
+    client(server, sleep=waits, now=lambda: now).complete("Which colour?", CONTRACT)
+    assert waits.seconds == [42.0]
+
+
+@pytest.mark.parametrize("asked", ["soon", "nan", "-5", "inf"])
+def test_a_senseless_retry_after_is_as_good_as_none(server: ModelServer, asked: str) -> None:
+    server.script(Reply(status=429, headers=(("Retry-After", asked),)), Reply(GOOD))
+    waits = Waits()
+    client(server, sleep=waits).complete("Which colour?", CONTRACT)
+    assert waits.seconds == [1.0]
+
+
+def test_a_server_that_asks_for_too_much_patience_is_given_up(server: ModelServer) -> None:
+    server.script(Reply(status=429, headers=(("Retry-After", "3600"),)))
+    waits = Waits()
+    with pytest.raises(ModelUnavailableError, match=r"too many requests .*asks to wait 3,600 s"):
+        client(server, sleep=waits).complete("Which colour?", CONTRACT)
+    assert waits.seconds == []
+
+
+def test_patience_ends(server: ModelServer) -> None:
+    server.script(refused(500, "oops"))
+    waits = Waits()
+    with pytest.raises(ModelUnavailableError, match=r"oops \(500\) \(4 tries\)"):
+        client(server, sleep=waits, patience=Patience(retries=3)).complete("Hm?", CONTRACT)
+    assert waits.seconds == [1.0, 2.0, 4.0]
+    assert len(server.requests) == 4
+
+
+LASTING = {
+    "bad key": (refused(401, f"Incorrect API key provided: {KEY}"), CredentialsError),
+    "no right": (refused(403, "region not supported"), CredentialsError),
+    "unknown model": (refused(404, "The model does not exist"), ModelNotFoundError),
+    "unknown model, as 400": (refused(400, "Model Not Exist"), ModelNotFoundError),
+    "no quota": (refused(429, "You exceeded your current quota"), ModelUnavailableError),
+    "no money": (refused(402, "pay"), ModelUnavailableError),
+    "odd request": (refused(400, "messages.0 is odd"), RequestRefusedError),
+    "too long": (
+        refused(
+            400, "This model's maximum context length is 4096 tokens", "context_length_exceeded"
+        ),
+        PromptTooLongError,
+    ),
+    "policy": (refused(400, "Blocked by our content policy"), AnswerError),
+}
+
+
+@pytest.mark.parametrize("kind", LASTING)
+def test_a_lasting_failure_ends_at_once_in_one_line(server: ModelServer, kind: str) -> None:
+    reply, error = LASTING[kind]
+    server.script(reply)
+    waits = Waits()
+    with pytest.raises(LanguageModelError) as caught:
+        client(server, sleep=waits).complete("Which colour?", CONTRACT)
+    assert type(caught.value) is error
+    assert len(server.requests) == 1
+    assert waits.seconds == []
+    assert "\n" not in str(caught.value)
+    assert "litellm" not in str(caught.value).lower()
+    assert server.base in str(caught.value)
+
+
+def test_nobody_at_the_address(server: ModelServer) -> None:
+    asking = Client(
+        MODEL, server=Server("http://user:hunter22@127.0.0.1:9/v1?key=abc", KEY), sleep=Waits()
+    )
+    with pytest.raises(ModelUnavailableError, match="Connection error") as caught:
+        asking.complete("Which colour?", CONTRACT)
+    assert caught.value.source == "http://127.0.0.1:9/v1"
+
+
+def test_a_server_that_knows_no_json_mode_is_asked_without(server: ModelServer) -> None:
+    complaints = (
+        refused(400, "'response_format' of type json_schema is not supported"),
+        refused(400, "response_format is unknown"),
+        refused(422, "seed: extra fields not permitted"),
+    )
+    server.script(*complaints, Reply(GOOD))
+    asking = client(server, "openai/gpt-4o-mini")
+    assert asking.complete("Which colour?", CONTRACT).value == BLUE
+    bodies = [request.body for request in server.requests]
+    assert [body.get("response_format", {}).get("type") for body in bodies] == [
+        "json_schema",
+        "json_object",
+        None,
+        None,
+    ]
+    assert "seed" not in bodies[3]
+    server.script(Reply(GOOD))
+    asking.complete("And now?", CONTRACT)
+    assert "response_format" not in server.requests[0].body
+
+
+def test_keys_show_nowhere(
+    server: ModelServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    other = "gsk_another-secret-of-this-machine"
+    monkeypatch.setenv("GROQ_API_KEY", other)
+    caplog.set_level(logging.DEBUG)
+    shown = []
+    echo = f"{KEY} and {other} and Bearer abcdef123456"
+    for reply in (refused(401, echo), refused(500, echo), refused(400, echo), refused(429, echo)):
+        server.script(reply)
+        with pytest.raises(LanguageModelError) as caught:
+            client(server).complete("Which colour?", CONTRACT)
+        shown.append("".join(traceback.format_exception(caught.value)))
+        assert caught.value.__context__ is None
+    server.answer(GOOD)
+    cache = ResponseCache(tmp_path)
+    client(server, cache=cache).complete("Which colour?", CONTRACT)
+    shown += [path.read_text() for path in tmp_path.rglob("*.json")]
+    shown += [caplog.text, *capfd.readouterr()]
+    assert len(shown) == 8
+    for text in shown:
+        for secret in (KEY, other, "abcdef123456"):
+            assert secret not in text
+
+
+def test_the_library_is_quiet(server: ModelServer, capfd: pytest.CaptureFixture[str]) -> None:
+    server.script(refused(500, "oops"), Reply(GOOD))
+    client(server).complete("Which colour?", CONTRACT)
+    with pytest.raises(ModelNotFoundError):
+        Client("nobody/knows-this")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_no_provider_and_no_key_are_said_before_any_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ModelNotFoundError, match="no provider has a model called 'nonsense'"):
+        Client("nonsense")
+    monkeypatch.delenv("DEEPSEEK_API_KEY", raising=False)
+    with pytest.raises(CredentialsError, match="set DEEPSEEK_API_KEY"):
+        Client("deepseek/deepseek-chat")
+    monkeypatch.setenv("DEEPSEEK_API_KEY", "something")
+    assert Client("deepseek/deepseek-chat").model == "deepseek/deepseek-chat"
+
+
+def test_an_answer_is_paid_once(server: ModelServer, tmp_path: Path) -> None:
+    server.answer("not yet", GOOD)
+    first = client(server, cache=ResponseCache(tmp_path)).complete("Which colour?", CONTRACT)
+    assert (first.usage.calls, first.usage.cached) == (2, 0)
+    again = client(server, cache=ResponseCache(tmp_path))
+    second = again.complete("Which colour?", CONTRACT)
+    assert second.value == first.value
+    assert second.usage == again.usage == Usage(cached=2)
+    assert len(server.requests) == 2
+    assert again.is_known("Which colour?", CONTRACT)
+    assert not again.is_known("Which shape?", CONTRACT)
+
+
+@pytest.mark.parametrize("change", ["prompt", "model", "seed", "contract", "answer_tokens"])
+def test_another_request_is_another_answer(
+    server: ModelServer, tmp_path: Path, change: str
+) -> None:
+    server.answer(GOOD)
+    cache = ResponseCache(tmp_path)
+    client(server, cache=cache).complete("Which colour?", CONTRACT)
+    more = {"seed": {"seed": 1}, "answer_tokens": {"answer_tokens": 9}}.get(change, {})
+    asking = client(server, "openai/x" if change == "model" else MODEL, cache=cache, **more)
+    contract = type(CONTRACT)(CONTRACT.fields) if change == "contract" else CONTRACT
+    asking.complete("Which shape?" if change == "prompt" else "Which colour?", contract)
+    assert len(server.requests) == 2
+
+
+def test_a_cache_that_cannot_be_written_costs_no_answer(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    server.answer(GOOD)
+    asking = client(server, cache=ResponseCache(blocked))
+    assert asking.complete("Which colour?", CONTRACT).value == BLUE
+
+
+def test_usage_is_the_servers_count_and_the_price_list(server: ModelServer) -> None:
+    server.answer(GOOD)
+    asking = client(server, "openai/gpt-4o-mini")
+    answer = asking.complete("one two three four", CONTRACT)
+    assert answer.usage.prompt_tokens == 4
+    assert answer.usage.completion_tokens == 5
+    assert answer.usage.cost == pytest.approx(4 * 1.5e-7 + 5 * 6e-7)
+    assert asking.usage == answer.usage
+
+
+def test_an_unknown_price_is_unknown_and_a_missing_count_is_made(server: ModelServer) -> None:
+    server.script(Reply(GOOD, usage=False))
+    answer = client(server).complete("one two three four", CONTRACT)
+    assert answer.usage.cost is None
+    assert 4 <= answer.usage.prompt_tokens <= 20
+    assert answer.usage.completion_tokens > 5
+
+
+def test_a_stated_price_counts(server: ModelServer) -> None:
+    server.answer(GOOD)
+    answer = client(server, price=Price(1.0, 10.0)).complete("one two three", CONTRACT)
+    assert answer.usage.cost == 3 * 1.0 + 5 * 10.0
+
+
+def test_an_estimate_sends_nothing(server: ModelServer) -> None:
+    asking = client(server, price=Price(1.0, 10.0))
+    estimate = asking.estimate("word " * 1000, 100)
+    assert server.requests == []
+    assert estimate.cost == estimate.prompt_tokens + 1000
+    assert 1000 <= estimate.prompt_tokens <= 1020
+
+
+def test_the_limit_on_cost_is_never_passed(server: ModelServer) -> None:
+    server.answer(GOOD)
+    budget = Budget(100.0)
+    asking = client(server, price=Price(0.0, 1.0), answer_tokens=30, budget=budget)
+    for number in range(15):
+        asking.complete(f"Question {number}?", CONTRACT)
+    with pytest.raises(BudgetError, match=r"\$75.0000 of \$100.0000 is spent"):
+        asking.complete("Question 15?", CONTRACT)
+    assert budget.spent == asking.usage.cost == 75.0  # 5 tokens a call; the next could take 30
+    assert len(server.requests) == 15
+
+
+def test_a_limit_needs_a_price(server: ModelServer) -> None:
+    server.answer(GOOD)
+    with pytest.raises(BudgetError, match="price is not known"):
+        client(server, budget=Budget(1.0)).complete("Which colour?", CONTRACT)
+    assert server.requests == []
+
+
+def test_many_threads_share_one_client(server: ModelServer) -> None:
+    def replies(request: Request) -> Reply:
+        return Reply(json.dumps({"colour": request.prompt.split()[-1], "note": ""}))
+
+    server.script(Reply())
+    server.replies = replies
+    asking = client(server)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(
+            pool.map(lambda number: asking.complete(f"Say n{number}", CONTRACT), range(40))
+        )
+    assert [answer.value for answer in answers] == [
+        {"colour": f"n{number}", "note": ""} for number in range(40)
+    ]
+    assert asking.usage.calls == len(server.requests) == 40

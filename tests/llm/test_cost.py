@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui.errors import BudgetError
+from deltamem_tui.llm.cost import Budget, Price, Usage
+
+counts = st.integers(0, 10**6)
+usages = st.builds(Usage, counts, counts, counts, counts, st.none() | st.integers(0, 99))
+
+
+@given(st.lists(usages))
+def test_usages_add_up_and_unknown_stays_unknown(parts: list[Usage]) -> None:
+    total = sum(parts, Usage())
+    assert total.calls == sum(part.calls for part in parts)
+    assert total.completion_tokens == sum(part.completion_tokens for part in parts)
+    costs = [part.cost for part in parts]
+    known = [cost for cost in costs if cost is not None]
+    assert total.cost == (sum(known) if len(known) == len(costs) else None)
+
+
+def test_a_price_is_per_token() -> None:
+    assert Price(2.0, 3.0).of(10, 100) == 320.0
+
+
+def test_a_promise_holds_room_until_it_is_paid() -> None:
+    budget = Budget(10.0)
+    with budget.promise(6.0) as payment:
+        with pytest.raises(BudgetError, match="could cost"), budget.promise(6.0):
+            pass
+        payment.cost = 2.0
+    assert budget.spent == 2.0
+    with budget.promise(8.0):
+        pass
+    assert budget.spent == 2.0
+
+
+def test_a_call_that_fails_gives_its_room_back() -> None:
+    budget = Budget(10.0)
+    for _ in range(5):
+        with pytest.raises(KeyError), budget.promise(9.0):
+            raise KeyError
+    assert budget.spent == 0.0
+
+
+def test_threads_cannot_pass_the_limit_together() -> None:
+    budget = Budget(50.0)
+    start = threading.Barrier(8)
+
+    def spend() -> None:
+        start.wait()
+        for _ in range(20):
+            try:
+                with budget.promise(1.0) as payment:
+                    payment.cost = 1.0
+            except BudgetError:
+                return
+
+    threads = [threading.Thread(target=spend) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert budget.spent == 50.0
+
+
+def test_without_a_limit_no_price_is_needed() -> None:
+    with Budget().promise(None) as payment:
+        payment.cost = 1.5

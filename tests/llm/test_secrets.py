@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+
+from deltamem_tui.llm.secrets import hide, host
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "sk-abc123def456",
+        "sk-proj-abc_123-def456",
+        "gsk_0123456789",
+        "AIzaSyA1234567890abc",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.abc",
+    ],
+)
+def test_what_looks_like_a_key_is_hidden(secret: str) -> None:
+    assert hide(f"wrong key {secret}, sorry") == "wrong key [hidden], sorry"
+
+
+def test_the_key_in_use_and_the_environments_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "plain words of a key")
+    monkeypatch.setenv("EMPTY_TOKEN", "")
+    assert hide("plain words of a key and pass1", "pass1") == "[hidden] and [hidden]"
+    assert hide("nothing secret") == "nothing secret"
+    assert hide("Authorization: Bearer abc.def") == "Authorization: [hidden]"
+    assert hide("http://user:word@host/") == "http://[hidden]@host/"
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1"),
+        ("https://user:word@gate.example/v1?key=x#y", "https://gate.example/v1"),
+        ("http://[::1", "the given address"),
+        ("http://host:port/", "the given address"),
+    ],
+)
+def test_an_address_is_shown_without_secrets(address: str, shown: str) -> None:
+    assert host(address) == shown
