@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.bank import LOCK_NAME, Bank
 from deltamem_tui.bank.copying import copy_bank
 from deltamem_tui.memory import calibrate
 from deltamem_tui.memory.intake import take_in, waiting
@@ -38,6 +38,7 @@ def build_scienceworld(folder: Path) -> Bank:
             learn(bank, trajectory)
         shipped = copy_bank(bank, folder / "scienceworld")
     shipped.freeze()
+    (shipped.path / LOCK_NAME).unlink()
     return shipped
 
 

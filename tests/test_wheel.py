@@ -31,15 +31,12 @@ def test_prompts_and_banks_are_in_the_wheel(wheel: Path) -> None:
     assert not [name for name in names if name.endswith((".lock", ".pyc"))]
 
 
-def test_recall_from_the_shipped_bank_in_an_empty_environment(
-    wheel: Path, tmp_path: Path
-) -> None:
+def test_recall_from_the_shipped_bank_in_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
     """The requirements come from this environment, so that nothing is fetched."""
     venv.create(tmp_path / "empty", with_pip=False)
     python = tmp_path / "empty" / "bin" / "python"
-    site = next((tmp_path / "empty" / "lib").glob("python*")) / "site-packages"
-    zipfile.ZipFile(wheel).extractall(site / "deltamem")
-    (site / "deltamem.pth").write_text(str(site / "deltamem"))
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    subprocess.run([*pip, "--no-index", "--no-deps", str(wheel)], check=True)
     here = next(Path(path) for path in sys.path if path.endswith("site-packages"))
     program = (
         "import sys, deltamem_tui\n"

@@ -8,7 +8,7 @@ to write what was decided before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +27,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import (
     BankBusyError,
     BankFrozenError,
+    DeltaMemError,
     NodeNotFoundError,
     StorageError,
 )
@@ -162,8 +163,7 @@ class Bank:
             changes = Batch(self._view.tail, self._view.snapshots)
             yield changes
             if changes.event:
-                self._settled = changes.commit(self.journal)
-                self._view = self._read_view()
+                self._commit(changes)
 
     def change_manifest(self, event: str, detail: Mapping[str, Any], **changes: Any) -> None:
         """Change fields of the manifest and tell the journal.
@@ -171,9 +171,12 @@ class Bank:
         Raises:
             BankFrozenError: The bank is frozen.
         """
-        with self.writing() as changing:
+        with self._lock():
+            self._settle()
+            changing = Batch(self._view.tail, self._view.snapshots)
             changing.log(event, detail)
-            manifest.write(self.path, replace(self.manifest, **changes))
+            with manifest.replacing(self.path, replace(self.manifest, **changes)):
+                self._commit(changing)
         self.manifest = manifest.read(self.path)
 
     def freeze(self) -> None:
@@ -187,9 +190,9 @@ class Bank:
                 self._settle()
                 changes = Batch(self._view.tail, self._view.snapshots)
                 changes.log("freeze")
-                changes.commit(self.journal)
-            digests = freezing.digests(self.path)
-            manifest.write(self.path, replace(self.manifest, frozen=True, digests=digests))
+                self._commit(changes)
+                self._settle()
+            manifest.write(self.path, freezing.sealed(self.path, self.manifest))
         self.refresh()
 
     def unfreeze(self) -> None:
@@ -283,6 +286,16 @@ class Bank:
 
     def _present_tail(self) -> Tail | None:
         return self.journal.tail() if self.journal.exists else None
+
+    def _commit(self, changes: Batch) -> None:
+        """Write a batch, do in place what it states, and show it."""
+        self._settled = None
+        tail = changes.commit(self.journal)
+        # The batch counts now. If the rest fails, the next writer does it again.
+        with suppress(DeltaMemError):
+            batch.apply(tail.commit, _shelves(self.path, self.manifest.dimensions).values())
+            self._settled = tail
+        self._view = self._read_view()
 
     def _read_view(self) -> _View:
         """Read one commit whole, although a writer may be at work.

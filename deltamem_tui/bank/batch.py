@@ -25,7 +25,7 @@ from deltamem_tui.bank import codec, episodes, files, journal, tree
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.journal import Commit, Extent, Journal, Tail
 from deltamem_tui.bank.node import Node, TreeName
-from deltamem_tui.bank.shelf import COUNTER, VECTOR, Shelf, ShelfSnapshot
+from deltamem_tui.bank.shelf import COUNTER, LINE_LIMIT, VECTOR, Shelf, ShelfSnapshot
 from deltamem_tui.errors import BankCorruptError, BankError, DeltaMemError
 
 _UNIT_TOLERANCE = 1e-3
@@ -177,7 +177,9 @@ class Batch:
         """Add an episode, waiting to be learnt, or give a known one a new record."""
         growth = self._growths[episodes.NAME]
         episode_id = str(record["id"])
-        line = orjson.dumps(record) + b"\n"
+        if not codec.is_id(episode_id):
+            raise BankError(f"{episode_id[:40]!r} is not an id of 16 hexadecimal digits")
+        line = _bounded(orjson.dumps(record) + b"\n", f"episode {episode_id}")
         known = growth.first_row(episode_id)
         first = growth.next_row if known is None else known
         index = (episode_id.encode(), growth.next_offset, first)
@@ -196,7 +198,9 @@ class Batch:
         growth.cell(first)[0] = int(state)
 
     def commit(self, journal_file: Journal) -> Tail:
-        """Write the batch. When this returns, it is acknowledged.
+        """Write the batch (steps 1 and 2). When this returns, it is acknowledged.
+
+        What its commit states is still to be done in place, by `apply` or the next writer.
 
         Raises:
             StorageError: The disk refused; the bank is as it was.
@@ -204,21 +208,26 @@ class Batch:
         if self._event is None:
             raise BankError("a batch needs a name for the journal")
         event, detail = self._event
+        tail = self._tail or self._adopt(journal_file)
         commit = Commit(
-            sequence=self._tail.commit.sequence + 1 if self._tail else 0,
+            sequence=tail.commit.sequence + 1,
             event=event,
             time=journal.now(),
             detail=detail,
             extents={name: growth.extent for name, growth in self._growths.items()},
-            cells={name: growth.cells for name, growth in self._growths.items()},
+            cells={name: growth.cells for name, growth in self._growths.items() if growth.cells},
         )
         self._grow()
-        self._sync_counters()
-        tail = journal_file.append(self._tail, commit)
-        # The batch counts now. If the rest fails, the next writer does it again.
-        with suppress(DeltaMemError):
-            apply(commit, [growth.shelf for growth in self._growths.values()])
-        return tail
+        self._sync_counters(tail)
+        return journal_file.append(tail, commit)
+
+    def _adopt(self, journal_file: Journal) -> Tail:
+        """Begin the journal of a bank that was shipped without, by what counts before anything
+        grows beyond it.
+        """
+        extents = {name: growth.snapshot.extent for name, growth in self._growths.items()}
+        adopted = Commit(sequence=0, event="adopt", time=journal.now(), extents=extents)
+        return journal_file.append(None, adopted)
 
     def _grow(self) -> None:
         touched = []
@@ -233,11 +242,11 @@ class Batch:
                     cut(growth.shelf, growth.snapshot.extent)
             raise
 
-    def _sync_counters(self) -> None:
+    def _sync_counters(self, before: Tail) -> None:
         """Settle the counters of the commit before, which only its own line could restore."""
-        if self._tail:
-            for name in self._tail.commit.cells:
-                files.sync(self._growths[name].shelf.counters_file.path)
+        for name, growth in self._growths.items():
+            if name in before.commit.cells:
+                files.sync(growth.shelf.counters_file.path)
 
     def _append(
         self,
@@ -283,11 +292,17 @@ class Batch:
 
 def _checked_line(shelf: Shelf, node: Node) -> bytes:
     """The node's line, which a reader will accept."""
-    line = codec.to_line(node)
+    line = _bounded(codec.to_line(node), f"node {node.id}")
     try:
         codec.from_line(line, shelf.lines_name, "new line")
     except BankCorruptError as error:
         raise BankError(f"node {node.id} cannot be stored: {error.message}") from error
+    return line
+
+
+def _bounded(line: bytes, what: str) -> bytes:
+    if len(line) > LINE_LIMIT:
+        raise BankError(f"{what} has {len(line):,} bytes, more than the {LINE_LIMIT:,} of a line")
     return line
 
 
@@ -305,7 +320,7 @@ def _write_growth(growth: _Growth) -> None:
         files.sync(path)
 
 
-def apply(commit: Commit, shelves: list[Shelf]) -> None:
+def apply(commit: Commit, shelves: Iterable[Shelf]) -> None:
     """Step 3: do in place what the commit states. Doing it again changes nothing."""
     for shelf in shelves:
         for row, values in sorted(commit.cells.get(shelf.name, {}).items()):
@@ -329,8 +344,12 @@ def settle(tail: Tail | None, shelves: list[Shelf]) -> None:
     """
     commit = tail.commit if tail else whole(shelves)
     for shelf in shelves:
-        _restore_derived(shelf, commit)
-        cut(shelf, commit.extent(shelf.name))
+        extent = commit.extent(shelf.name)
+        if not extent.rows:
+            shelf.create()
+        shelf.require(extent)
+        _restore_index(shelf, commit)
+        cut(shelf, extent)
     apply(commit, shelves)
 
 
@@ -339,13 +358,8 @@ def whole(shelves: Iterable[Shelf]) -> Commit:
     return Commit(extents={shelf.name: shelf.whole_extent() for shelf in shelves})
 
 
-def _restore_derived(shelf: Shelf, commit: Commit) -> None:
+def _restore_index(shelf: Shelf, commit: Commit) -> None:
     """Write the derived index anew where it is missing or does not fit."""
-    if not shelf.lines_path.exists():
-        shelf.create()
-        return
     snapshot = ShelfSnapshot(shelf, commit)
     if snapshot.stored_index() is None:
-        shelf.index_file.create()
-        shelf.index_file.write_rows(0, snapshot.index)
-        shelf.index_file.write_header(len(snapshot.index))
+        shelf.index_file.write_whole(snapshot.index)

@@ -64,6 +64,8 @@ def from_line(line: bytes, source: str, position: str) -> Node:
     """
     try:
         record = orjson.loads(line)
+        if not isinstance(record, dict) or not isinstance(record.get("origin"), dict):
+            raise TypeError("no JSON object, or one without an 'origin' that is an object")
         return _node(record)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
@@ -90,11 +92,13 @@ def _node(record: dict[str, Any]) -> Node:
         ),
         consolidated=_boolean(record, "consolidated"),
         revision=_natural(record, "revision", DEPTH_LIMIT),
-        deleted=record.get("deleted", False) is True,
+        deleted=_boolean(record, "deleted") if "deleted" in record else False,
         origin=_origin(record["origin"]),
     )
     if (node.kind == "root") != (node.parent is None) or (node.kind == "root") != (node.depth == 1):
         raise ValueError("kind, parent and depth contradict each other")
+    if node.depth < 1:
+        raise ValueError("'depth' counts from 1")
     return node
 
 
@@ -109,8 +113,13 @@ def _origin(record: dict[str, Any]) -> Origin:
     )
 
 
+def is_id(value: object) -> bool:
+    """Whether a value is an id: 16 hexadecimal digits in small letters."""
+    return isinstance(value, str) and len(value) == ID_LENGTH and _ID_DIGITS.issuperset(value)
+
+
 def _id(value: object) -> str:
-    if not isinstance(value, str) or len(value) != ID_LENGTH or not _ID_DIGITS.issuperset(value):
+    if not isinstance(value, str) or not is_id(value):
         raise ValueError(f"{str(value)[:40]!r} is not an id of {ID_LENGTH} hexadecimal digits")
     return value
 

@@ -11,6 +11,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from deltamem_tui.bank import codec
 from deltamem_tui.bank.shelf import Shelf, ShelfSnapshot
 from deltamem_tui.errors import BankCorruptError
 
@@ -62,7 +63,7 @@ def build_index(shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int
 def _parse(shelf: Shelf, row: int, line: bytes) -> dict[str, Any]:
     try:
         record = orjson.loads(line)
-        if isinstance(record["id"], str):
+        if codec.is_id(record["id"]):
             return dict(record)
     except (ValueError, KeyError, TypeError):
         pass
@@ -105,7 +106,17 @@ class Episodes:
     def state(self, episode_id: str) -> EpisodeState | None:
         """Whether an episode was learnt; None if the bank does not have it."""
         birth = self.snapshot.first_row(episode_id)
-        return None if birth is None else EpisodeState(int(self.snapshot.counters[birth, 0]))
+        if birth is None:
+            return None
+        state = int(self.snapshot.counters[birth, 0])
+        if state > max(EpisodeState):
+            raise BankCorruptError(
+                f"no state {state}",
+                source=str(self.snapshot.shelf.counters_file.path),
+                position=f"row {birth}",
+                hint="restore the file from a copy of the bank",
+            )
+        return EpisodeState(state)
 
     def record(self, episode_id: str) -> Mapping[str, Any] | None:
         """An episode's record as last given; None if the bank does not have it."""

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from deltamem_tui.errors import BankExistsError, StorageError
@@ -72,13 +72,29 @@ def sync(path: Path) -> None:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Write a whole small file so that a reader sees the old content or the new, never a part."""
+    """Write a whole file so that a reader sees the old content or the new, never a part."""
+    with replacing(path, data):
+        pass
+
+
+@contextmanager
+def replacing(path: Path, data: bytes) -> Iterator[None]:
+    """Write a whole file beside `path`, and put it in its place if the block succeeds.
+
+    All that may fail for want of space is done before the block.
+    """
     draft = path.with_name(f".{path.name}.draft")
-    truncate_or_create(draft)
-    write_at(draft, 0, data)
-    sync(draft)
-    with storage_errors(path):
-        os.replace(draft, path)  # noqa: PTH105 - every effect goes through `os`, by name
+    try:
+        truncate_or_create(draft)
+        write_at(draft, 0, data)
+        sync(draft)
+        yield
+        with storage_errors(path):
+            os.replace(draft, path)  # noqa: PTH105 - every effect goes through `os`, by name
+    except Exception:
+        with suppress(OSError):
+            draft.unlink()
+        raise
     sync(path.parent)
 
 

@@ -23,6 +23,7 @@ from deltamem_tui.errors import BankCorruptError
 FILE_NAME = "journal.jsonl"
 _BLOCK = 64 * 1024
 _LINE_LIMIT = 64 * 1024 * 1024
+_COUNTER_LIMIT = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,8 @@ def parse(line: bytes, source: str, position: str) -> Commit:
             },
             cells={
                 str(name): {
-                    _natural(row): [_natural(value) for value in values] for row, *values in rows
+                    _natural(row): [_natural(value, _COUNTER_LIMIT) for value in values]
+                    for row, *values in rows
                 }
                 for name, rows in record["cells"].items()
             },
@@ -117,9 +119,9 @@ def parse(line: bytes, source: str, position: str) -> Commit:
         ) from error
 
 
-def _natural(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{value!r} is not a natural number")
+def _natural(value: object, limit: int = 2**63 - 1) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= limit:
+        raise ValueError(f"{value!r} is not a number from 0 to {limit}")
     return value
 
 

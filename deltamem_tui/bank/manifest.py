@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,9 @@ def read(folder: Path) -> Manifest:
         BankCorruptError: The manifest breaks the format's rules.
     """
     path = folder / FILE_NAME
-    if not path.is_file():
+    with files.storage_errors(path):
+        there = path.is_file()
+    if not there:
         raise BankNotFoundError(
             "no bank here", source=str(folder), hint="`deltamem init` makes a new one"
         )
@@ -80,9 +83,10 @@ def read(folder: Path) -> Manifest:
         raise _corrupt(path, f"not JSON: {error}") from error
     if not isinstance(record, dict):
         raise _corrupt(path, "not a JSON object")
-    if record.get("format") != FORMAT:
+    found = record.get("format")
+    if type(found) is not int or found != FORMAT:
         raise BankFormatError(
-            f"bank format {record.get('format')!r} is not known, only {FORMAT}",
+            f"bank format {str(found)[:40]!r} is not known, only {FORMAT}",
             source=str(path),
             hint="a newer version of deltamem may read it",
         )
@@ -94,7 +98,7 @@ def _checked(path: Path, record: dict[str, Any]) -> Manifest:
         if not isinstance(record.get(key), kind):
             raise _corrupt(path, f"{key!r} is missing or not a {kind.__name__}")
     dimensions = record["embedder"].get("dimensions")
-    if not isinstance(dimensions, int) or not 0 < dimensions <= 1_000_000:
+    if type(dimensions) is not int or not 0 < dimensions <= 1_000_000:
         raise _corrupt(path, "'embedder.dimensions' is not a positive number")
     if not all(isinstance(value, dict) for value in record["parameters"].values()):
         raise _corrupt(path, "'parameters' must hold one object per tree")
@@ -104,6 +108,11 @@ def _checked(path: Path, record: dict[str, Any]) -> Manifest:
 def write(folder: Path, manifest: Manifest) -> None:
     """Replace the manifest of the bank in `folder` in one step."""
     files.replace(folder / FILE_NAME, encode(manifest))
+
+
+def replacing(folder: Path, manifest: Manifest) -> AbstractContextManager[None]:
+    """Replace the manifest of the bank in `folder` if the block succeeds."""
+    return files.replacing(folder / FILE_NAME, encode(manifest))
 
 
 def encode(manifest: Manifest) -> bytes:

@@ -7,8 +7,11 @@ file opens at any time with `numpy.load(..., allow_pickle=False)`.
 
 from __future__ import annotations
 
+import ast
 import io
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,24 @@ from numpy.typing import NDArray
 from deltamem_tui.bank import files
 from deltamem_tui.errors import BankCorruptError
 
-_HEADER_LIMIT = 10_000
+_MAGIC = b"\x93NUMPY"
+_VERSION = b"\x01\x00"
+_ROWS = re.compile(rb"'shape': \((\d{1,18}),")
+_PREAMBLE_BYTES = 10  # magic, version, and the length of what follows
+
+
+@lru_cache(maxsize=256)
+def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        buffer,
+        {
+            "descr": np.lib.format.dtype_to_descr(dtype),
+            "fortran_order": False,
+            "shape": shape,
+        },
+    )
+    return buffer.getvalue()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +66,7 @@ class MatrixFile:
 
     def header(self, rows: int) -> bytes:
         """The file's header for `rows` rows; its length does not depend on `rows`."""
-        buffer = io.BytesIO()
-        np.lib.format.write_array_header_1_0(
-            buffer,
-            {
-                "descr": np.lib.format.dtype_to_descr(self.dtype),
-                "fortran_order": False,
-                "shape": self.shape(rows),
-            },
-        )
-        return buffer.getvalue()
+        return _header(self.dtype, self.shape(rows))
 
     def position(self, row: int) -> int:
         """The byte at which a row begins."""
@@ -71,23 +82,44 @@ class MatrixFile:
         Raises:
             BankCorruptError: No such array: another type, width or order, or not an array at all.
         """
+        found = self._read_header()
+        stated = _ROWS.search(found)
+        if stated and found == self.header(int(stated[1])):
+            return int(stated[1])
+        header = self._header_record(found)
+        descr, shape = header.get("descr"), header.get("shape")
+        if descr != np.lib.format.dtype_to_descr(self.dtype):
+            raise self._corrupt(f"holds {str(descr)[:60]} instead of {self.dtype}")
+        if header.get("fortran_order") is not False:
+            raise self._corrupt("is not in row order")
+        rows = shape[0] if isinstance(shape, tuple) and shape else None
+        if type(rows) is not int or shape != self.shape(rows) or not 0 <= rows < 2**63:
+            expected = ("rows", *self.shape(0)[1:])
+            raise self._corrupt(f"has shape {str(shape)[:60]} instead of {expected}")
+        return rows
+
+    def _read_header(self) -> bytes:
+        if not self.path.exists():
+            raise self._corrupt("is missing")
+        with files.storage_errors(self.path), self.path.open("rb") as stream:
+            return stream.read(len(self.header(0)))
+
+    def _header_record(self, found: bytes) -> dict[str, Any]:
+        """What another header says, read by hand: numpy's own reader accepts and warns of more."""
+        expected = self.header(0)
+        if not found.startswith(_MAGIC):
+            raise self._corrupt("is not an array of numpy's .npy format")
+        if not found.startswith(expected[:_PREAMBLE_BYTES]) or len(found) < len(expected):
+            version = ".".join(str(part) for part in found[len(_MAGIC) :][: len(_VERSION)])
+            problem = "a header of another length" if version == "1.0" else f"format {version}"
+            raise self._corrupt(f"not a readable array: {problem}")
         try:
-            with files.storage_errors(self.path), self.path.open("rb") as stream:
-                version = np.lib.format.read_magic(stream)
-                if version != (1, 0):
-                    raise ValueError(f"array format {version[0]}.{version[1]} instead of 1.0")
-                shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(
-                    stream, max_header_size=_HEADER_LIMIT
-                )
-                length = stream.tell()
+            record = ast.literal_eval(found[_PREAMBLE_BYTES:].decode("latin-1"))
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
-            reason = str(error).partition("\n")[0]
-            raise self._corrupt(f"not a readable array: {reason}") from error
-        if dtype != self.dtype or fortran_order or length != len(self.header(0)):
-            raise self._corrupt(f"holds {dtype} instead of {self.dtype} in row order")
-        if shape[1:] != self.shape(0)[1:] or len(shape) != len(self.shape(0)):
-            raise self._corrupt(f"has shape {shape} instead of {('rows', *self.shape(0)[1:])}")
-        return int(shape[0])
+            raise self._corrupt("not a readable array: the header is damaged") from error
+        if not isinstance(record, dict):
+            raise self._corrupt("not a readable array: the header is damaged")
+        return record
 
     def load(self, rows: int) -> NDArray[Any]:
         """Map the first `rows` rows into memory, read-only; nothing is read before it is used.
@@ -114,6 +146,11 @@ class MatrixFile:
         """Write rows from `row` on; the header is not touched."""
         array = np.ascontiguousarray(values, dtype=self.dtype)
         files.write_at(self.path, self.position(row), array.tobytes())
+
+    def write_whole(self, values: NDArray[Any]) -> None:
+        """Replace the whole array in one step."""
+        array = np.ascontiguousarray(values, dtype=self.dtype)
+        files.replace(self.path, self.header(len(array)) + array.tobytes())
 
     def write_header(self, rows: int) -> None:
         """State the row count, unless the header states it already."""

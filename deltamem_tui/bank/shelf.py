@@ -87,27 +87,61 @@ class Shelf:
         return (self.index_file, self.counters_file, *((vectors,) if vectors else ()))
 
     def create(self) -> None:
-        """Write an empty shelf."""
-        files.replace(self.lines_path, b"")
+        """Write the files of an empty shelf that are not there."""
+        if not self.lines_path.exists():
+            files.replace(self.lines_path, b"")
         for matrix in self.matrices:
-            matrix.create()
+            if not matrix.path.exists():
+                matrix.create()
+
+    def require(self, extent: Extent) -> None:
+        """See that everything of an extent is there but for the index, which can be made again.
+
+        Raises:
+            BankCorruptError: A file is missing, too short, or of another kind.
+        """
+        if files.size(self.lines_path) < extent.bytes:
+            raise self.corrupt("the file is missing or was cut short")
+        for matrix in self.matrices[1:]:
+            matrix.load(extent.rows)
 
     def whole_extent(self) -> Extent:
         """The extent of a shelf that is shipped without a journal: all that is there.
 
         Raises:
-            BankCorruptError: The line file does not end with a whole line.
+            BankCorruptError: The line file does not end with a whole line, or is gone while
+                its vectors are there.
         """
         length = files.size(self.lines_path)
         if not length:
+            vectors = self.vectors_file
+            if vectors and vectors.path.exists() and vectors.rows():
+                raise self.corrupt("the file is missing or empty, but its vectors are there")
             return Extent()
         with files.storage_errors(self.lines_path), self.lines_path.open("rb") as stream:
             stream.seek(-1, 2)
             if stream.read(1) != b"\n":
                 raise self.corrupt("the last line was cut short")
-        if self.index_file.path.exists():
-            return Extent(self.index_file.rows(), length)
-        return Extent(sum(1 for _ in self.lines(Extent(0, length))), length)
+        rows = self._rows_by_index(length)
+        if rows is None:
+            rows = sum(1 for _ in self.lines(Extent(0, length)))
+        return Extent(rows, length)
+
+    def _rows_by_index(self, length: int) -> int | None:
+        """The number of lines as the index has it; None unless it ends where the file ends."""
+        try:
+            rows = self.index_file.rows()
+            offset = int(self.index_file.load(rows)["offset"][-1]) if rows else length
+        except (BankCorruptError, StorageError):
+            return None
+        if not length - LINE_LIMIT <= offset < length:
+            return None
+        before = min(offset, 1)
+        with files.storage_errors(self.lines_path), self.lines_path.open("rb") as stream:
+            stream.seek(offset - before)
+            text = stream.read(before + length - offset)
+        alone = text[:before] in (b"", b"\n") and text.find(b"\n", before) == len(text) - 1
+        return rows if alone else None
 
     def lines(self, extent: Extent) -> Iterator[tuple[int, int, bytes]]:
         """All lines that count, as (row, offset in bytes, line without newline).

@@ -160,6 +160,12 @@ class Tree:
         return birth
 
     @property
+    def depth(self) -> Rows:
+        """Per row, its node's depth: 1 for a root. int64 [rows]."""
+        depth: Rows = self.snapshot.index["depth"].astype(np.int64)
+        return depth
+
+    @property
     def embeddings(self) -> NDArray[np.float32]:
         """The activation conditions' vectors, dead rows included. float32 [rows, dimensions]."""
         return self.snapshot.vectors
@@ -182,7 +188,8 @@ class Tree:
     def find(self, prefix: str) -> list[str]:
         """The ids of living nodes that begin with `prefix`, at most 20."""
         ids = self.snapshot.index["id"][self.rows]
-        start, stop = prefix.encode(), prefix.encode() + b"\xff"
+        start = prefix.encode(errors="replace")
+        stop = start + b"\xff"
         found = ids[(ids >= start) & (ids < stop)]
         return [bytes(value).decode() for value in found[:20]]
 

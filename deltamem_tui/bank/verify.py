@@ -9,6 +9,7 @@ import numpy as np
 
 from deltamem_tui.bank import codec, freezing
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import TREES, Node
 from deltamem_tui.bank.shelf import ShelfSnapshot
 from deltamem_tui.errors import BankCorruptError, BankError
@@ -42,22 +43,14 @@ def verify(bank: Bank) -> list[Flaw]:
     for name in TREES:
         flaws += _shelf_flaws(bank.tree(name).snapshot)
     flaws += _index_flaws(bank.episodes.snapshot)
+    flaws += _state_flaws(bank.episodes.snapshot)
     flaws += _journal_flaws(bank)
-    return flaws
+    return list(dict.fromkeys(flaws))
 
 
 def _digest_flaws(bank: Bank) -> Iterator[Flaw]:
-    promised = bank.manifest.digests
-    present = {path.name: path for path in freezing.contents(bank.path)}
-    for name in sorted(set(promised) - set(present)):
-        yield Flaw("is missing", name)
-    for name, path in present.items():
-        if name not in promised:
-            yield Flaw("was not there when the bank was frozen", name)
-        elif not path.is_file() or path.is_symlink():
-            yield Flaw("is not a plain file", name)
-        elif freezing.digest(path) != promised[name]:
-            yield Flaw("was changed since the bank was frozen", name)
+    for name, message in freezing.broken_promises(bank.path, bank.manifest):
+        yield Flaw(message, name)
 
 
 def _shelf_flaws(snapshot: ShelfSnapshot) -> Iterator[Flaw]:
@@ -104,16 +97,14 @@ def _index_flaws(snapshot: ShelfSnapshot) -> Iterator[Flaw]:
         return
     stored = snapshot.stored_index()
     name = shelf.index_file.path.name
-    if stored is None:
-        if shelf.index_file.path.exists():
-            yield Flaw("does not fit the lines; delete it and it is made again", name)
-        return
+    if stored is None and shelf.index_file.path.exists():
+        yield Flaw("does not fit the lines; delete it and it is made again", name)
     try:
         built = shelf.build_index(shelf, shelf.lines(snapshot.extent), snapshot.extent.rows)
     except BankError as error:
         yield Flaw(error.message, shelf.lines_name, error.position)
         return
-    if not np.array_equal(stored, built):
+    if stored is not None and not np.array_equal(stored, built):
         row = int(np.flatnonzero(stored != built)[0])
         yield Flaw("contradicts the lines; delete it and it is made again", name, f"row {row}")
 
@@ -136,6 +127,13 @@ def _vector_flaws(snapshot: ShelfSnapshot) -> Iterator[Flaw]:
                 matrix.path.name,
                 f"row {start + int(row)}",
             )
+
+
+def _state_flaws(snapshot: ShelfSnapshot) -> Iterator[Flaw]:
+    """Every episode is in a state that there is."""
+    for row in np.flatnonzero(snapshot.counters[:, 0] > max(EpisodeState))[:10]:
+        state = int(snapshot.counters[row, 0])
+        yield Flaw(f"no state {state}", snapshot.shelf.counters_name, f"row {row}")
 
 
 def _journal_flaws(bank: Bank) -> Iterator[Flaw]:

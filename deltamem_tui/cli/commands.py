@@ -44,6 +44,7 @@ class CommandEntry:
 
 
 COMMANDS = (
+    CommandEntry("browse", "Look", "Look at banks in the terminal, ask them, and put them right."),
     CommandEntry("list", "Look", "Name all banks and where they lie."),
     CommandEntry(
         "info", "Look", "Count what a bank holds: nodes by kind, label and depth, tokens, episodes."

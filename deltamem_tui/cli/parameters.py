@@ -25,10 +25,10 @@ def run(context: typer.Context, bank: options.Bank, changes: Changes = None) -> 
     from dataclasses import asdict
 
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.parameters import assigned, from_record, to_record
+    from deltamem_tui.memory.parameters import assigned, of_bank, to_record
 
     opened = Bank.open(Invocation.of(context).bank(bank))
-    parameters = from_record(opened.manifest.parameters)
+    parameters = of_bank(opened)
     for assignment in changes or ():
         parameters = assigned(parameters, assignment)
     record = to_record(parameters)

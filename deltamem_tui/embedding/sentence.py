@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from deltamem_tui.embedding.fingerprint import PROBE, fingerprint
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_REMEMBERED_TEXTS = 2048
+_REMEMBERED_LENGTH = 20_000
+
+
 @dataclass(frozen=True, slots=True)
 class SentenceEmbedder:
     """A loaded model under one pair of prefixes.
@@ -24,10 +28,16 @@ class SentenceEmbedder:
     Attributes:
         card: What a bank remembers of this embedder.
         model: The model that runs.
+        remembered: Vectors of texts that were asked for alone. Episodes share their tasks and
+            scenes, so half of them come again. Texts of a batch are left out: a vector's last
+            bits depend on its batch, and banks of the same episodes must have the same bytes.
     """
 
     card: EmbedderCard
     model: SentenceModel
+    remembered: dict[tuple[Role, str, str], NDArray[np.float32]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed activation conditions; see `Embedder`."""
@@ -44,6 +54,19 @@ class SentenceEmbedder:
         return sentence_embedder(self.model, self.card.model, prefixes)
 
     def _embed(self, texts: Sequence[str], role: Role, prefix: str) -> NDArray[np.float32]:
+        if len(texts) == 1 and len(texts[0]) <= _REMEMBERED_LENGTH:
+            return self._embed_alone(texts[0], role, prefix).copy()
+        return self._encode(texts, role, prefix)
+
+    def _embed_alone(self, text: str, role: Role, prefix: str) -> NDArray[np.float32]:
+        key = (role, prefix, text)
+        if key not in self.remembered:
+            if len(self.remembered) >= _REMEMBERED_TEXTS:
+                self.remembered.clear()
+            self.remembered[key] = self._encode([text], role, prefix)
+        return self.remembered[key]
+
+    def _encode(self, texts: Sequence[str], role: Role, prefix: str) -> NDArray[np.float32]:
         if not texts:
             return no_rows(self.card.dimensions)
         vectors = self.model.encode(texts, role=role, prefix=prefix)

@@ -9,11 +9,12 @@ import numpy as np
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, Node, Origin, TreeName
+from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import ExtractionError
+from deltamem_tui.errors import ExtractionError, NodeNotFoundError
 from deltamem_tui.memory.extraction import Extractor
 from deltamem_tui.memory.learn import fused_root, is_due
-from deltamem_tui.memory.parameters import from_record
+from deltamem_tui.memory.parameters import of_bank
 from deltamem_tui.memory.recall import embedder_of
 
 
@@ -36,9 +37,11 @@ class Fusion:
 
 def due(bank: Bank) -> list[tuple[TreeName, Node]]:
     """The residuals whose hits reach K_cons and whose chains were not fused yet."""
-    parameters = from_record(bank.manifest.parameters)
+    parameters = of_bank(bank)
     found: list[tuple[TreeName, Node]] = []
     for name in TREES:
+        if not parameters[name].enabled:
+            continue
         tree = bank.tree(name)
         hit = tree.rows[tree.snapshot.counters[tree.birth[tree.rows], 0] > 0]
         for row in hit:
@@ -59,15 +62,26 @@ def consolidate(
     """
     loaded = embedder_of(bank, embedder)
     for name, node in due(bank):
-        yield _consolidate_one(bank, name, node, extractor, loaded)
+        fusion = _consolidate_one(bank, name, node, extractor, loaded)
+        if fusion is not None:
+            yield fusion
 
 
 def _consolidate_one(
     bank: Bank, name: TreeName, node: Node, extractor: Extractor, embedder: Embedder
-) -> Fusion:
-    """Fuse one chain outside the lock, and write it if the chain is still the same inside."""
+) -> Fusion | None:
+    """Fuse one chain outside the lock, and write it if the chain is still the same inside.
+
+    Returns:
+        None if another writer deleted the node or fused its chain meanwhile.
+    """
     while True:
-        chain = bank.tree(name).chain(node.id)
+        try:
+            chain = bank.tree(name).chain(node.id)
+        except NodeNotFoundError:
+            return None
+        if chain[-1].consolidated:
+            return None
         try:
             extraction = extractor.fuse(name, chain)
             origin = Origin(
@@ -78,7 +92,7 @@ def _consolidate_one(
             return Fusion(name, chain, None, str(error))
         vector = embedder.embed_passages([root.payload.activation_condition])[0]
         with bank.writing() as batch:
-            if bank.tree(name).chain(node.id) != chain:
+            if not _stands(bank.tree(name), chain):
                 continue
             batch.add_node(name, root, np.asarray(vector))
             batch.revise_node(name, replace(chain[-1], consolidated=True))
@@ -87,3 +101,11 @@ def _consolidate_one(
                 {"tree": name, "root": root.id, "nodes": [each.id for each in chain]},
             )
             return Fusion(name, chain, root, extraction.reason)
+
+
+def _stands(tree: Tree, chain: tuple[Node, ...]) -> bool:
+    """Whether the tree still holds the chain as it was."""
+    try:
+        return tree.chain(chain[-1].id) == chain
+    except NodeNotFoundError:
+        return False

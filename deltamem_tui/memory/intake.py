@@ -8,12 +8,15 @@ from typing import Literal
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.errors import RecordError
+from deltamem_tui.bank.shelf import LINE_LIMIT
+from deltamem_tui.errors import BankCorruptError, RecordError
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.native import from_record, to_record
+from deltamem_tui.trajectory.readers.native import from_record, to_line, to_record
 
 _BATCH_EPISODES = 1000
 _BATCH_CHARACTERS = 32_000_000
+_CHARACTER_BYTES = 4  # the most that one takes in UTF-8, and more than one escaped
+_STEP_BYTES = 100  # more than a step's keys take
 
 Reception = Literal["imported", "updated", "duplicate"]
 
@@ -57,7 +60,7 @@ def take_in(
         StorageError: The disk refused; what was committed before stays.
     """
     intake = Intake()
-    seen: set[str] = set()
+    seen: dict[str, bool] = {}
     for batch in _batches(records, intake, advance):
         if dry_run:
             intake.received += _receptions(bank, batch, seen)
@@ -68,7 +71,8 @@ def take_in(
             for trajectory in fresh:
                 changes.put_episode(to_record(trajectory))
             if fresh:
-                changes.log("import", {"trajectories": [trajectory.id for trajectory in fresh]})
+                ids = dict.fromkeys(trajectory.id for trajectory in fresh)
+                changes.log("import", {"trajectories": list(ids)})
         intake.received += receptions
     return intake
 
@@ -84,6 +88,9 @@ def _batches(
         if isinstance(record, RecordError):
             intake.rejected.append(record)
             continue
+        if _line_bytes(record) > LINE_LIMIT:
+            intake.rejected.append(_too_long(record))
+            continue
         batch.append(record)
         characters += len(record.text)
         if len(batch) >= _BATCH_EPISODES or characters >= _BATCH_CHARACTERS:
@@ -93,30 +100,78 @@ def _batches(
         yield batch
 
 
+def _line_bytes(trajectory: Trajectory) -> int:
+    """The bytes that a bank would keep of an episode; 0 if there is no need to measure."""
+    most = _CHARACTER_BYTES * len(trajectory.text) + _STEP_BYTES * len(trajectory.steps)
+    if most < LINE_LIMIT // 2:
+        return 0
+    return len(to_line(trajectory))
+
+
+def _too_long(trajectory: Trajectory) -> RecordError:
+    return RecordError(
+        f"the episode has {_line_bytes(trajectory):,} bytes, "
+        f"more than the {LINE_LIMIT:,} that a bank keeps of one",
+        source=trajectory.source.file or None,
+        position=trajectory.source.position or None,
+        hint="cut its observations in the log",
+    )
+
+
 def _receptions(
-    bank: Bank, batch: Iterable[Trajectory], seen: set[str]
+    bank: Bank, batch: Iterable[Trajectory], seen: dict[str, bool]
 ) -> list[tuple[Trajectory, Reception]]:
+    """What becomes of each episode.
+
+    Args:
+        bank: The bank.
+        batch: The episodes.
+        seen: Per id of this intake so far, whether that episode still lacks an outcome.
+    """
     receptions: list[tuple[Trajectory, Reception]] = []
     for trajectory in batch:
-        receptions.append((trajectory, _reception(bank, trajectory, seen)))
-        seen.add(trajectory.id)
+        known = trajectory.id in seen or bank.episodes.state(trajectory.id) is not None
+        if trajectory.id not in seen:
+            seen[trajectory.id] = known and _lacks_outcome(bank, trajectory.id)
+        is_news = seen[trajectory.id] and trajectory.outcome.known
+        receptions.append(
+            (trajectory, "imported" if not known else "updated" if is_news else "duplicate")
+        )
+        if is_news or not known:
+            seen[trajectory.id] = not trajectory.outcome.known
     return receptions
 
 
-def _reception(bank: Bank, trajectory: Trajectory, seen: set[str]) -> Reception:
-    if trajectory.id in seen:
-        return "duplicate"
-    state = bank.episodes.state(trajectory.id)
-    if state is None:
-        return "imported"
-    record = bank.episodes.record(trajectory.id)
-    outcome_is_news = (
-        state == EpisodeState.WAITING
-        and trajectory.outcome.known
-        and record is not None
-        and not from_record(record).outcome.known
+def _lacks_outcome(bank: Bank, episode_id: str) -> bool:
+    """Whether an episode of the bank waits for somebody to say how it ended."""
+    if bank.episodes.state(episode_id) != EpisodeState.WAITING:
+        return False
+    found = episode(bank, episode_id)
+    return found is not None and not found.outcome.known
+
+
+def episode(bank: Bank, episode_id: str) -> Trajectory | None:
+    """One episode of a bank; None if the bank does not have it.
+
+    Raises:
+        BankCorruptError: What the bank has under this id is not that episode.
+    """
+    record = bank.episodes.record(episode_id)
+    if record is None:
+        return None
+    problem = "is not the episode that its id names"
+    try:
+        found = from_record(record)
+    except RecordError as error:
+        problem = f"cannot be read: {error.message}"
+    else:
+        if found.id == episode_id:
+            return found
+    raise BankCorruptError(
+        f"episode {episode_id} {problem}",
+        source=str(bank.episodes.snapshot.shelf.lines_path),
+        hint="restore the file from a copy of the bank",
     )
-    return "updated" if outcome_is_news else "duplicate"
 
 
 def episodes(bank: Bank) -> Iterator[Trajectory]:
@@ -131,6 +186,6 @@ def waiting(bank: Bank) -> Iterator[Trajectory]:
 
 def _read(bank: Bank, ids: Iterable[str]) -> Iterator[Trajectory]:
     for episode_id in ids:
-        record = bank.episodes.record(episode_id)
-        if record is not None:
-            yield from_record(record)
+        found = episode(bank, episode_id)
+        if found is not None:
+            yield found

@@ -20,11 +20,13 @@ from deltamem_tui.bank.node import TREES, Label, Node, Origin, Payload, TreeName
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.extraction import Extraction, Extractor
-from deltamem_tui.memory.parameters import TreeParameters, from_record
+from deltamem_tui.memory.intake import episode
+from deltamem_tui.memory.parameters import TreeParameters, of_bank
 from deltamem_tui.memory.recall import TreeRecall, embedder_of, recall_tree, weighting_of
 from deltamem_tui.text import clean
+from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.native import to_record
+from deltamem_tui.trajectory.readers.native import from_record, to_record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,6 +102,7 @@ def learn(
 
     Raises:
         OutcomeUnknownError: Nobody said how the episode ended.
+        RecordError: It has no task, no step, or a text of more characters than are taken.
         ExtractionError: Nothing could be made of it.
         BankFrozenError: The bank is frozen.
         StorageError: The disk refused; the bank is as it was.
@@ -109,6 +112,7 @@ def learn(
             f"episode {trajectory.id} has no outcome",
             hint="import it again with `--outcome success`, `failure` or a FILE",
         )
+    trajectory = from_record(to_record(admitted(trajectory)))  # as it will be kept
     planner = _Planner(bank, trajectory, extractor or _rules(), embedder_of(bank, embedder))
     while True:
         bank.refresh()
@@ -142,7 +146,7 @@ class _Planner:
         self._extractions: dict[tuple[str, TreeName, tuple[tuple[str, int], ...]], Extraction] = {}
 
     def plan(self) -> list[_Plan]:
-        parameters = from_record(self._bank.manifest.parameters)
+        parameters = of_bank(self._bank)
         return [self._plan_tree(name, parameters[name]) for name in TREES]
 
     def _plan_tree(self, name: TreeName, parameters: TreeParameters) -> _Plan:
@@ -316,7 +320,8 @@ def _write(batch: Batch, bank: Bank, trajectory: Trajectory, plans: Sequence[_Pl
     """Put the decisions into one batch: nodes, counts, consolidation, the episode's state."""
     for plan in plans:
         _write_tree(batch, trajectory, plan)
-    if bank.episodes.state(trajectory.id) is None:
+    known = episode(bank, trajectory.id)
+    if known is None or known.outcome != trajectory.outcome:
         batch.put_episode(to_record(trajectory))
     batch.set_state(trajectory.id, EpisodeState.LEARNT)
     lesson = Lesson(

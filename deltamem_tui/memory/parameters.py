@@ -7,13 +7,13 @@ for it from a bank's own episodes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
+from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
-from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.errors import BankCorruptError, ConfigurationError
 from deltamem_tui.text import one_line
 
 
@@ -73,11 +73,11 @@ def checked(tree: TreeName, parameters: TreeParameters) -> TreeParameters:
     """
     rules = (
         (
-            math.isfinite(parameters.tau_base) and -1 <= parameters.tau_base <= 1,
+            -1 <= parameters.tau_base <= 1,
             "tau_base is a similarity from -1 to 1",
         ),
         (
-            math.isfinite(parameters.failure_penalty) and 0 <= parameters.failure_penalty <= 2,
+            0 <= parameters.failure_penalty <= 2,
             "failure_penalty is a number from 0 to 2",
         ),
         (2 <= parameters.d_max <= 1000, "d_max is a depth from 2 to 1000"),
@@ -90,6 +90,23 @@ def checked(tree: TreeName, parameters: TreeParameters) -> TreeParameters:
         if not holds:
             raise ConfigurationError(message, source=f"{tree} tree")
     return parameters
+
+
+def of_bank(bank: Bank) -> Parameters:
+    """The numbers that a bank's manifest keeps.
+
+    Raises:
+        BankCorruptError: One is missing, unknown, of another type or outside its range.
+    """
+    try:
+        return from_record(bank.manifest.parameters)
+    except ConfigurationError as error:
+        raise BankCorruptError(
+            error.message,
+            source=str(bank.path / "bank.json"),
+            position=error.source,
+            hint="correct it in the file",
+        ) from error
 
 
 def to_record(parameters: Parameters) -> dict[str, dict[str, Any]]:

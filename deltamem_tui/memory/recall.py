@@ -18,8 +18,9 @@ from deltamem_tui.embedding.load import load_for
 from deltamem_tui.embedding.protocol import Embedder, EmbedderCard
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.memory import context
-from deltamem_tui.memory.parameters import TreeParameters, from_record
+from deltamem_tui.memory.parameters import TreeParameters, of_bank
 from deltamem_tui.memory.similarity import Rows, Scan, Weighting
+from deltamem_tui.text import clean
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,8 +106,8 @@ def recall(
         EmbedderMismatchError: The embedder is not the bank's.
         BankCorruptError: The bank breaks the rules of the format.
     """
-    questions = {"task": task.strip(), "env": environment.strip()}
-    parameters = from_record(bank.manifest.parameters)
+    questions = {"task": clean(task).strip(), "env": clean(environment).strip()}
+    parameters = of_bank(bank)
     asked = [name for name in TREES if questions[name] and parameters[name].enabled]
     vectors = _vectors(bank, embedder, {name: questions[name] for name in asked})
     answers = {
@@ -149,7 +150,8 @@ def search(
         count: The most nodes per tree.
         embedder: The bank's embedder; loaded if not given.
     """
-    parameters = from_record(bank.manifest.parameters)
+    parameters = of_bank(bank)
+    text = clean(text).strip()
     vector = embedder_of(bank, embedder).embed_queries([text])[0]
     return [
         recall_tree(bank.tree(name), text, vector, parameters[name], weighting_of(bank), count)

@@ -31,21 +31,24 @@ class Rows:
         vectors: float32 [rows, dimensions], unit length.
         dead: Rows that are no longer there. bool [rows].
         failure: Rows that take the failure penalty. bool [rows].
-        birth: The order in which ties are settled. int64 [rows].
+        precedence: The row with the lower number wins a tie. int64 [rows].
         source: The file they come from, for errors.
     """
 
     vectors: NDArray[np.float32]
     dead: NDArray[np.bool_]
     failure: NDArray[np.bool_]
-    birth: NDArray[np.int64]
+    precedence: NDArray[np.int64]
     source: str
 
     @classmethod
     def of_tree(cls, tree: Tree) -> Rows:
         """The rows of a tree, deleted and outdated ones marked dead."""
         source = f"{tree.name}.embeddings.npy"
-        return cls(tree.embeddings, tree.dead, tree.failure, tree.birth, source)
+        # A node that says all by itself comes before one that needs its chain, so that a fused
+        # root takes the place of the chain it was made from; then the older before the younger.
+        precedence = tree.depth * (len(tree.birth) + 1) + tree.birth
+        return cls(tree.embeddings, tree.dead, tree.failure, precedence, source)
 
     @classmethod
     def of_vectors(cls, vectors: NDArray[np.float32]) -> Rows:
@@ -75,7 +78,8 @@ class Scan:
             self._frequency, self._norms = _document_frequency(rows)
         self._dead = np.flatnonzero(rows.dead)
         self._living = len(rows.dead) - len(self._dead)
-        self._window = 4 * float(np.finfo(np.float32).eps) * max(self._vectors.shape[1], 1)
+        error = 4 * float(np.finfo(np.float32).eps) * max(self._vectors.shape[1], 1)
+        self._window = error + 10.0**-DECIMALS  # what is that close is rounded to a tie
 
     def best(
         self, query: NDArray[np.float32], penalty: float, count: int = 1
@@ -88,7 +92,8 @@ class Scan:
             count: The most rows to return.
 
         Returns:
-            (row, similarity, score) with the best score first; ties go to the node born first.
+            (row, similarity, score) with the best score first; ties go to the lesser depth, then to the node
+            that was born first.
 
         Raises:
             BankCorruptError: A row is not finite.
@@ -100,7 +105,7 @@ class Scan:
         similarities = self._exact(rows, query)
         penalties = penalty * self.rows.failure[rows].astype(np.float64)
         scores = np.round(similarities - penalties, DECIMALS)
-        order = np.lexsort((self.rows.birth[rows], -scores))[:count]
+        order = np.lexsort((self.rows.precedence[rows], -scores))[:count]
         return [(int(rows[i]), float(similarities[i]), float(scores[i])) for i in order]
 
     def scores(self, query: NDArray[np.float32], penalty: float) -> NDArray[np.float32]:
@@ -114,23 +119,29 @@ class Scan:
                 f"a question of shape {query.shape} for rows of {self._vectors.shape[1:]}",
                 hint="use the embedder that the bank was made with",
             )
-        if self._frequency is None or self._norms is None:
-            scores: NDArray[np.float32] = self._vectors @ query
-        else:
-            weighted = (self._frequency * query).astype(np.float32)
-            norm = float(np.sqrt(np.dot(self._frequency, query.astype(np.float64) ** 2)))
-            scores = (self._vectors @ weighted) / (self._norms * np.float32(norm or 1.0))
+        with np.errstate(invalid="ignore", over="ignore"):  # `best` tells of rows that are broken
+            scores = self._cosines(query)
         if penalty:
             scores -= np.float32(penalty) * self.rows.failure
         scores[self._dead] = -np.inf
         return scores
 
+    def _cosines(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        if self._frequency is None or self._norms is None:
+            plain: NDArray[np.float32] = self._vectors @ query
+            return plain
+        weighted = (self._frequency * query).astype(np.float32)
+        norm = float(np.sqrt(np.dot(self._frequency, query.astype(np.float64) ** 2)))
+        cosines: NDArray[np.float32] = self._vectors @ weighted
+        cosines /= self._norms * np.float32(norm or 1.0)
+        return cosines
+
     def _candidates(self, scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
         """The rows that may be among the `count` best, despite float32's error."""
         count = min(count, self._living)
         best = scores.max() if count == 1 else np.partition(scores, -count)[-count]
-        if np.isnan(best) or np.isnan(scores.max()):
-            row = int(np.flatnonzero(np.isnan(scores))[0])
+        if not (np.isfinite(best) and np.isfinite(scores.max())):
+            row = int(np.flatnonzero(~np.isfinite(scores) & ~self.rows.dead)[0])
             raise BankCorruptError(
                 "a vector is not finite",
                 source=self.rows.source,
@@ -172,7 +183,8 @@ def _document_frequency(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.flo
         frequency += np.count_nonzero(rows.vectors[chunk][~rows.dead[chunk]], axis=0)
     weight = frequency.astype(np.float32)
     norms = np.empty(len(rows.dead), dtype=np.float32)
-    for chunk in chunks:
-        norms[chunk] = np.sqrt(rows.vectors[chunk] ** 2 @ weight)
+    with np.errstate(invalid="ignore", over="ignore"):  # `Scan.best` tells of rows that are broken
+        for chunk in chunks:
+            norms[chunk] = np.sqrt(rows.vectors[chunk] ** 2 @ weight)
     norms[norms == 0] = 1.0
     return frequency, norms

@@ -2,95 +2,100 @@
 
 from __future__ import annotations
 
-import errno
-import os
+import json
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from deltamem_tui.bank import files
+from deltamem_tui.bank import journal
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import StorageError
-from tests.bank.support import contents, file_bytes, learn_one, manifest, mark_first
-
-EFFECTS = ("open", "pwrite", "fsync", "replace", "truncate")
+from tests.bank.fragile import NEVER, FragileOS, KilledError
+from tests.bank.support import contents, learn_one, manifest, mark_first
 
 Operation = Callable[[Bank], None]
 OPERATIONS: list[Operation] = [
     lambda bank: learn_one(bank, 0),
     mark_first,
     lambda bank: learn_one(bank, 1),
+    lambda bank: learn_one(bank, 2),
 ]
 
 
-class KilledError(BaseException):
-    """The process is gone."""
+def without_journal(path: Path) -> None:
+    """Make a bank one that was shipped: no journal, no episodes, nothing derived."""
+    for name in ("journal.jsonl", ".lock", *(each.name for each in path.glob("*.index.npy"))):
+        (path / name).unlink(missing_ok=True)
+    for each in path.glob("trajectories.*"):
+        each.unlink()
 
 
-class FragileOS:
-    """The `os` module as the bank's files see it, until one of its effects is the last."""
-
-    def __init__(self, last: int, how: str) -> None:
-        self.effects = 0
-        self._last = last
-        self._how = how
-        self._dead = False
-
-    def __getattr__(self, name: str) -> Any:
-        real = getattr(os, name)
-        return self._guarded(name, real) if name in EFFECTS else real
-
-    def _guarded(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        def effect(*arguments: Any, **options: Any) -> Any:
-            if self._dead:
-                raise KilledError
-            self.effects += 1
-            if self.effects != self._last:
-                return real(*arguments, **options)
-            self._dead = self._how != "disk full"
-            if self._how == "disk full":
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            if self._how == "half" and name == "pwrite":
-                descriptor, data, position = arguments
-                real(descriptor, data[: len(data) // 2], position)
-            if self._how == "after":
-                real(*arguments, **options)
-            raise KilledError
-
-        return effect
-
-
-@pytest.fixture(scope="module")
-def undisturbed(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> tuple[list[Any], dict[str, bytes], int]:
-    """What the bank holds after each operation, its final bytes, and how many effects it took."""
-    path = tmp_path_factory.mktemp("undisturbed") / "bank"
-    bank = Bank.create(path, manifest())
-    counting = FragileOS(last=-1, how="never")
-    states = [contents(bank)]
+@pytest.fixture(scope="module", autouse=True)
+def clock_that_stands() -> Iterator[None]:
+    """So that a journal's bytes can be compared too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "os", counting)
-        for operation in OPERATIONS:
+        patch.setattr(journal, "now", lambda: "2026-01-01T00:00:00Z")
+        yield
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """What happens to a bank when nothing happens: contents after each operation, last bytes."""
+
+    base: Path
+    operations: list[Operation]
+    states: list[Any]
+    final_bytes: dict[str, bytes]
+    effects: list[str]
+
+
+@pytest.fixture(scope="module", params=["new", "shipped"])
+def undisturbed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Undisturbed:
+    base = tmp_path_factory.mktemp("undisturbed") / "base"
+    bank = Bank.create(base, manifest())
+    operations = OPERATIONS
+    if request.param == "shipped":
+        operations = OPERATIONS[:2]
+        learn_one(bank, 9)
+        learn_one(bank, 10)
+        without_journal(base)
+    path = base.with_name("bank")
+    bank = copied(base, path)
+    states = [contents(bank)]
+    with FragileOS(NEVER).at_work() as counting:
+        for operation in operations:
             operation(bank)
             states.append(contents(bank))
+    settle(bank)
     assert verify(Bank.open(path)) == []
-    return states, file_bytes(path), counting.effects
+    return Undisturbed(base, operations, states, every_byte(path), counting.names)
 
 
-def run_until_stopped(path: Path, fragile: FragileOS) -> int:
+def every_byte(folder: Path) -> dict[str, bytes]:
+    """Every file of a bank but its lock, journal and drafts included."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
+
+
+def copied(base: Path, path: Path) -> Bank:
+    shutil.copytree(base, path)
+    return Bank.open(path)
+
+
+def run_until_stopped(bank: Bank, operations: list[Operation], fragile: FragileOS) -> int:
     """Run the operations; returns how many were acknowledged."""
     acknowledged = 0
-    with pytest.MonkeyPatch.context() as patch:
-        bank = Bank.create(path, manifest())
-        patch.setattr(files, "os", fragile)
-        for operation in OPERATIONS:
+    with fragile.at_work():
+        for operation in operations:
             try:
                 operation(bank)
             except (KilledError, StorageError):
@@ -99,40 +104,52 @@ def run_until_stopped(path: Path, fragile: FragileOS) -> int:
     return acknowledged
 
 
-@pytest.mark.parametrize("how", ["before", "half", "after"])
-def test_killed_at_every_effect_in_turn(
-    tmp_path: Path, undisturbed: tuple[list[Any], dict[str, bytes], int], how: str
-) -> None:
-    states, final_bytes, effects = undisturbed
-    assert effects > 100
-    for last in range(1, effects + 1):
+# Killed after an effect is killed before the next one.
+@pytest.mark.parametrize("how", ["before", "half"])
+def test_killed_at_every_effect_in_turn(tmp_path: Path, undisturbed: Undisturbed, how: str) -> None:
+    states, effects = undisturbed.states, undisturbed.effects
+    assert len(effects) > 50
+    wrecks: list[tuple[int, dict[str, bytes]]] = []
+    for last, name in enumerate(effects, start=1):
+        if how == "half" and name != "pwrite":
+            continue
         path = tmp_path / str(last)
-        acknowledged = run_until_stopped(path, FragileOS(last, how))
+        bank = copied(undisturbed.base, path)
+        acknowledged = run_until_stopped(bank, undisturbed.operations, FragileOS(last, how))
+        wreck = (acknowledged, every_byte(path))
+        if wreck in wrecks:
+            continue  # an open or a sync left nothing else on the disk: it would recover the same
+        wrecks.append(wreck)
         bank = Bank.open(path)
         survived = contents(bank)
         assert survived in states[acknowledged : acknowledged + 2], f"effect {last}"
-        done = states.index(survived)
-        for operation in OPERATIONS[done:]:
+        for operation in undisturbed.operations[states.index(survived) :]:
             operation(bank)
+        assert contents(bank) == states[-1]
         settle(bank)
-        assert file_bytes(path) == final_bytes, f"effect {last}"
-        assert verify(Bank.open(path)) == []
+        assert every_byte(path) == undisturbed.final_bytes, f"effect {last}"
+        assert verify(bank) == []
+    assert len(wrecks) > 15
 
 
-def test_disk_full_at_every_effect_in_turn(
-    tmp_path: Path, undisturbed: tuple[list[Any], dict[str, bytes], int]
-) -> None:
-    states, final_bytes, effects = undisturbed
-    for last in range(1, effects + 1):
+def test_disk_full_at_every_effect_in_turn(tmp_path: Path, undisturbed: Undisturbed) -> None:
+    states = undisturbed.states
+    names = undisturbed.effects
+    for last, (name, then) in enumerate(zip(names, [*names[1:], ""], strict=True), start=1):
+        if name == "open" and then in ("pwrite", "fsync"):
+            continue  # refused a moment later it is the same to everyone
         path = tmp_path / str(last)
-        acknowledged = run_until_stopped(path, FragileOS(last, "disk full"))
-        bank = Bank.open(path)
+        bank = copied(undisturbed.base, path)
+        fragile = FragileOS(last, "disk full")
+        acknowledged = run_until_stopped(bank, undisturbed.operations, fragile)
         # A refusal after the commit is made good by the next writer and not reported.
-        assert contents(bank) == states[acknowledged], f"effect {last}"
-        for operation in OPERATIONS[acknowledged:]:
+        assert contents(Bank.open(path)) == contents(bank) == states[acknowledged], f"effect {last}"
+        # The same handle goes on, as a program would that caught the error.
+        for operation in undisturbed.operations[acknowledged:]:
             operation(bank)
         settle(bank)
-        assert file_bytes(path) == final_bytes, f"effect {last}"
+        assert contents(Bank.open(path)) == states[-1], f"effect {last}"
+        assert every_byte(path) == undisturbed.final_bytes, f"effect {last}"
 
 
 def settle(bank: Bank) -> None:
@@ -141,12 +158,54 @@ def settle(bank: Bank) -> None:
         pass
 
 
+def change_domain(bank: Bank) -> None:
+    bank.change_manifest("parameters", {"why": "user"}, domain="kitchens")
+
+
+@pytest.mark.parametrize("how", ["before", "half", "disk full"])
+@pytest.mark.parametrize("operation", [change_domain, Bank.freeze])
+def test_a_change_of_the_manifest_is_made_or_not(
+    tmp_path: Path, operation: Operation, how: str
+) -> None:
+    base = tmp_path / "base"
+    learn_one(Bank.create(base, manifest()), 0)
+    with FragileOS(NEVER).at_work() as counting:
+        operation(copied(base, tmp_path / "undisturbed"))
+    after = (tmp_path / "undisturbed" / "bank.json").read_bytes()
+    before = (base / "bank.json").read_bytes()
+    assert after != before
+    for last in range(1, len(counting.names) + 1):
+        path = tmp_path / str(last)
+        done = False
+        try:
+            with FragileOS(last, how).at_work():
+                operation(copied(base, path))
+            done = True
+        except (KilledError, StorageError):
+            pass
+        found = (path / "bank.json").read_bytes()
+        changed = manifest_of(found) == manifest_of(after)
+        assert changed or found == before, f"effect {last}"
+        # What was acknowledged is there, what was refused is not; but for the last sync.
+        assert changed == done or last > len(counting.names) - 2, f"effect {last}"
+        bank = Bank.open(path)
+        assert verify(bank) == []
+        if not changed:
+            operation(bank)
+            assert manifest_of((path / "bank.json").read_bytes()) == manifest_of(after)
+            assert verify(bank) == []
+
+
+def manifest_of(text: bytes) -> dict[str, Any]:
+    """A manifest without digests: the journal that they cover carries a clock."""
+    return {key: value for key, value in json.loads(text).items() if key != "digests"}
+
+
 def test_disk_full_is_one_clear_line(tmp_path: Path) -> None:
     bank = Bank.create(tmp_path / "bank", manifest())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "os", FragileOS(2, "disk full"))
-        with pytest.raises(StorageError, match=r"no space left on device \(free some disk space"):
-            learn_one(bank, 0)
+    refused = pytest.raises(StorageError, match=r"no space left on device \(free some disk space")
+    with FragileOS(2, "disk full").at_work(), refused:
+        learn_one(bank, 0)
 
 
 def test_a_real_limit_on_file_size_leaves_the_bank_intact(tmp_path: Path) -> None:
@@ -212,11 +271,11 @@ def test_killed_at_random_moments_under_load(tmp_path: Path) -> None:
     path = tmp_path / "bank"
     Bank.create(path, manifest())
     acknowledged: list[int] = []
-    for round_number in range(6):
+    for round_number in range(3):
         start = 1000 * round_number
         writer = start_writer(path, start, start + 1000)
         assert writer.stdout is not None
-        lines = range(1 + 17 * round_number)
+        lines = range(1 + 40 * round_number)
         acknowledged += [int(writer.stdout.readline()) for _ in lines]
         writer.kill()
         acknowledged += [int(line) for line in writer.stdout.read().splitlines() if line.isdigit()]
@@ -235,7 +294,7 @@ def test_killed_at_random_moments_under_load(tmp_path: Path) -> None:
 def test_two_processes_lose_nothing_and_a_reader_never_sees_half(tmp_path: Path) -> None:
     path = tmp_path / "bank"
     reader = Bank.create(path, manifest())
-    writers = [start_writer(path, 0, 60), start_writer(path, 1000, 1060)]
+    writers = [start_writer(path, 0, 60), start_writer(path, 999, 1059)]
     seen = 0
     while any(writer.poll() is None for writer in writers):
         reader.refresh()
@@ -246,7 +305,7 @@ def test_two_processes_lose_nothing_and_a_reader_never_sees_half(tmp_path: Path)
         assert writer.stdout is not None
         writer.stdout.close()
     reader.refresh()
-    assert sorted(numbers(reader)) == [*range(60), *range(1000, 1060)]
+    assert sorted(numbers(reader)) == [*range(60), *range(999, 1059)]
     assert assert_whole(reader) == 120
     assert seen > 0
     assert verify(reader) == []

@@ -37,6 +37,8 @@ class ChosenEmbedder:
     card: EmbedderCard = CARD
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if not texts:
+            return np.zeros((0, DIMENSIONS), dtype=np.float32)
         return np.stack(
             [unit([float(word) for word in text.split()[:DIMENSIONS]]) for text in texts]
         )

@@ -60,10 +60,14 @@ class ReferenceTree:
         parent = self.nodes[number].parent
         return [*([] if parent is None else self.chain(parent)), number]
 
+    def rank(self, query: tuple[float, ...], number: int) -> tuple[float, int, int]:
+        """The better node has the lesser rank: by score, then by depth, then by birth."""
+        return (-self.score(query, self.nodes[number]), self.depth(number), number)
+
     def match(self, query: tuple[float, ...]) -> int | None:
         best = None
-        for number, node in enumerate(self.nodes):
-            if best is None or self.score(query, node) > self.score(query, self.nodes[best]):
+        for number in range(len(self.nodes)):
+            if best is None or self.rank(query, number) < self.rank(query, best):
                 best = number
         return None if best is None or self.score(query, self.nodes[best]) < self.tau else best
 
@@ -156,10 +160,9 @@ def test_trees_grow_as_the_equations_say(
         found = recall(bank, " ".join(map(str, question)), embedder=embedder, candidates=100).task
         assert found is not None
         reference = references["task"]
-        scores = [(-reference.score(question, node), n) for n, node in enumerate(reference.nodes)]
-        assert [-candidate.score for candidate in found.candidates] == [
-            s for s, _ in sorted(scores)
-        ]
+        numbers = {node.id: number for number, node in enumerate(bank.tree("task"))}
+        ranked = sorted(numbers.values(), key=lambda number: reference.rank(question, number))
+        assert [numbers[candidate.node.id] for candidate in found.candidates] == ranked
         match = reference.match(question)
         ids = [node.id for node in bank.tree("task")]
         expected = [] if match is None else [ids[number] for number in reference.chain(match)]

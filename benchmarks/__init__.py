@@ -1,0 +1,1 @@
+"""Speed and quality: each benchmark prints one JSON line with ratios measured in one run."""

@@ -1,0 +1,245 @@
+"""Recall quality: does the memory that is found come from the same kind of task?
+
+Two simulators name the kind of every task. Their episodes are split into three folds by
+what varies within a kind (ScienceWorld's variation, ALFWorld's game); a bank learns from
+two folds by the rules and is asked the tasks of the third. An answer is right if the
+episode behind the match is of the asked task's kind. The yardstick is the plain nearest
+neighbour: the training task whose own text is most similar, by the same embedder.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import goals
+from benchmarks.goals import Goal
+from benchmarks.remembering import RememberingEmbedder
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
+from deltamem_tui.embedding.load import load
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import EmbedderUnavailableError
+from deltamem_tui.memory.calibrate import calibrate
+from deltamem_tui.memory.learn import learn
+from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.memory.parameters import Parameters, changed, preset
+from deltamem_tui.memory.recall import recall
+from deltamem_tui.memory.rules import RulesExtractor
+from deltamem_tui.memory.similarity import Rows, Scan
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers import read_logs
+
+FOLDS = 3
+WANTED = 0.95
+EMBEDDERS = ("hashing", "minilm")
+
+_DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "generated"
+_LOGS = {
+    "scienceworld": _DATA / "scienceworld_train_variations.jsonl",
+    "alfworld": _DATA / "alfworld_valid_train_experts.jsonl",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was found for one held-out task.
+
+    Attributes:
+        asked: The kind of the task.
+        found: The kind of the best node's episode.
+        nearest: The kind of the nearest training episode.
+        matched: Whether the best node reached the threshold.
+    """
+
+    asked: str
+    found: str
+    nearest: str
+    matched: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """One bank and what it answered.
+
+    Attributes:
+        answers: One per held-out task.
+        threshold: τ_base, as calibrated.
+        episodes: How many it learnt from.
+        nodes: How many the task tree holds.
+        roots: How many of those are roots.
+        max_depth: The tree's deepest level in use.
+    """
+
+    answers: tuple[Answer, ...]
+    threshold: float
+    episodes: int
+    nodes: int
+    roots: int
+    max_depth: int
+
+
+def run() -> str:
+    """Measure every simulator with every offline embedder."""
+    missing = [path.name for path in _LOGS.values() if not path.exists()]
+    if missing:
+        return goals.skipped("quality", f"no {', '.join(missing)} in ../shared/data/generated")
+    measured: dict[str, dict[str, Any]] = {}
+    for name in EMBEDDERS:
+        try:
+            embedder = RememberingEmbedder(load(name))
+        except EmbedderUnavailableError as error:
+            measured[name] = {"skipped": str(error)}
+            continue
+        measured[name] = {
+            simulator: _summary(_folds(simulator, episodes_of(path), embedder))
+            for simulator, path in _LOGS.items()
+        }
+    best = max(_worst(by_simulator) for by_simulator in measured.values())
+    goal = Goal("same_kind_on_both_by_one_embedder", best, "at least", WANTED)
+    return goals.line("quality", [goal], measured)
+
+
+def episodes_of(path: Path) -> list[Trajectory]:
+    """All episodes of a log of rollouts."""
+    return [each for each in read_logs([path], format="rollout") if isinstance(each, Trajectory)]
+
+
+def fold_numbers(episodes: Sequence[Trajectory]) -> dict[tuple[str, str], int]:
+    """The fold of every (kind, variation): dealt out in turn within a kind."""
+    folds: dict[tuple[str, str], int] = {}
+    dealt: Counter[str] = Counter()
+    for kind, variation in sorted({_variation(episode) for episode in episodes}):
+        folds[kind, variation] = dealt[kind] % FOLDS
+        dealt[kind] += 1
+    return folds
+
+
+def calibrated_bank(
+    folder: Path, simulator: str, episodes: Sequence[Trajectory], embedder: Embedder
+) -> Bank:
+    """A bank learnt with the threshold that a first bank of the same episodes proposes.
+
+    Only the task tree is grown: the trees know nothing of each other, and it is the one that
+    is asked for a kind of task.
+    """
+    parameters = changed(preset(simulator), "env", enabled=False)
+    first = _learnt(folder / "first", simulator, parameters, episodes, embedder)
+    for proposal in calibrate(first, embedder=embedder):
+        if proposal.proposed is not None:
+            parameters = changed(parameters, proposal.tree, tau_base=proposal.proposed)
+    return _learnt(folder / "second", simulator, parameters, episodes, embedder)
+
+
+def _learnt(
+    folder: Path,
+    simulator: str,
+    parameters: Parameters,
+    episodes: Sequence[Trajectory],
+    embedder: Embedder,
+) -> Bank:
+    bank = create_bank(folder, embedder=embedder, domain=simulator, parameters=parameters)
+    rules = RulesExtractor()
+    for episode in episodes:
+        learn(bank, episode, rules, embedder=embedder)
+    return bank
+
+
+def _folds(simulator: str, episodes: Sequence[Trajectory], embedder: Embedder) -> list[Fold]:
+    embedder.embed_queries([episode.task for episode in episodes])  # Faster at once than singly.
+    numbers = fold_numbers(episodes)
+    folds = []
+    for number in range(FOLDS):
+        held_out = {
+            _variation(each): each for each in episodes if numbers[_variation(each)] == number
+        }
+        training = [each for each in episodes if _variation(each) not in held_out]
+        with tempfile.TemporaryDirectory(prefix="deltamem-quality-") as folder:
+            bank = calibrated_bank(Path(folder), simulator, training, embedder)
+            folds.append(_asked(bank, training, list(held_out.values()), embedder))
+    return folds
+
+
+def _asked(
+    bank: Bank, training: Sequence[Trajectory], questions: Sequence[Trajectory], embedder: Embedder
+) -> Fold:
+    kinds = {episode.id: _kind(episode) for episode in training}
+    neighbours = Scan(
+        Rows.of_vectors(embedder.embed_passages([episode.task for episode in training])),
+        embedder.card.weighting,
+    )
+    answers = []
+    for question in questions:
+        found = recall(bank, question.task, embedder=embedder).task
+        vector = embedder.embed_queries([question.task])[0]
+        row, _, _ = neighbours.best(vector, penalty=0.0)[0]
+        best = found.candidates[0].node if found else None
+        answers.append(
+            Answer(
+                asked=_kind(question),
+                found=kinds[_episode(bank, best)] if best else "",
+                nearest=_kind(training[row]),
+                matched=bool(found and found.match),
+            )
+        )
+    tree = bank.tree("task")
+    index = tree.snapshot.index[tree.rows]
+    return Fold(
+        answers=tuple(answers),
+        threshold=bank.manifest.parameters["task"]["tau_base"],
+        episodes=len(kinds),
+        nodes=len(tree),
+        roots=int((~index["residual"]).sum()),
+        max_depth=int(index["depth"].max()),
+    )
+
+
+def _episode(bank: Bank, node: Node) -> str:
+    """The episode behind a node; for a fused root, the one behind the end of its chain."""
+    while node.origin.nodes:
+        node = bank.tree("task").node(node.origin.nodes[-1])
+    return node.origin.trajectory
+
+
+def _variation(episode: Trajectory) -> tuple[str, str]:
+    facts = episode.metadata
+    return facts["task_type"], facts.get("game") or facts["variation"]
+
+
+def _kind(episode: Trajectory) -> str:
+    return episode.metadata["task_type"]
+
+
+def _summary(folds: Sequence[Fold]) -> dict[str, Any]:
+    answers = [answer for fold in folds for answer in fold.answers]
+    wrong = Counter(f"{each.asked} -> {each.found}" for each in answers if each.asked != each.found)
+    return {
+        "questions": len(answers),
+        "same_kind": _share(each.found == each.asked for each in answers),
+        "same_kind_nearest_trajectory": _share(each.nearest == each.asked for each in answers),
+        "matched": _share(each.matched for each in answers),
+        "same_kind_of_matched": _share(
+            each.found == each.asked for each in answers if each.matched
+        ),
+        **{
+            name: [getattr(fold, name) for fold in folds]
+            for name in ("threshold", "episodes", "nodes", "roots", "max_depth")
+        },
+        "confused": dict(wrong.most_common()),
+    }
+
+
+def _share(hits: Any) -> float:
+    found = list(hits)
+    return sum(found) / len(found) if found else 0.0
+
+
+def _worst(by_simulator: Mapping[str, Any]) -> float:
+    """The lower share of the two simulators; 0 if the embedder cannot be had here."""
+    return min(
+        (each["same_kind"] for each in by_simulator.values() if "same_kind" in each), default=0.0
+    )

@@ -1,0 +1,281 @@
+"""Putting right: what a person changes in a tree by hand, each change one commit.
+
+Nothing is overwritten. A change gives every node it touches a new line, and the journal
+names those nodes with the revision that each had before. So an undo is another change that
+puts the earlier lines back, with the vectors they had, and needs no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.batch import Batch
+from deltamem_tui.bank.journal import Commit
+from deltamem_tui.bank.node import TREES, Label, Node, Payload, TreeName
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import BankError, BankFrozenError
+from deltamem_tui.memory.learn import cleaned
+from deltamem_tui.memory.parameters import from_record
+from deltamem_tui.memory.recall import embedder_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+ChangeKind = Literal["edit", "relabel", "move", "delete", "undo"]
+_UNDOABLE: tuple[ChangeKind, ...] = ("edit", "relabel", "move", "delete")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a person changed.
+
+    Attributes:
+        kind: What was done.
+        tree: In which tree.
+        nodes: Every node that has a new line, as that line has it; the one that was meant first.
+    """
+
+    kind: ChangeKind
+    tree: TreeName
+    nodes: tuple[Node, ...]
+
+
+def require_writable(bank: Bank) -> None:
+    """Refuse before any work is done for nothing.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+    """
+    if bank.frozen:
+        raise BankFrozenError(
+            "the bank is frozen: nothing in it can be changed",
+            source=str(bank.path),
+            hint="unfreeze it first",
+        )
+
+
+def edit(
+    bank: Bank, tree: TreeName, node: Node, payload: Payload, *, embedder: Embedder | None = None
+) -> Change:
+    """Let a node say something else.
+
+    Args:
+        bank: The bank; its handle shows the new state afterwards.
+        tree: The tree that holds the node.
+        node: The node as it was read. If it was changed since, nothing is written.
+        payload: What it shall say.
+        embedder: The bank's embedder; loaded if not given, and only if the activation
+            condition is another.
+
+    Raises:
+        ExtractionError: The payload says nothing, or far too much.
+        BankFrozenError: The bank is frozen.
+        BankError: The node was changed since it was read.
+    """
+    require_writable(bank)
+    said = cleaned(payload)
+    vector = None
+    if said.activation_condition != node.payload.activation_condition:
+        vector = embedder_of(bank, embedder).embed_passages([said.activation_condition])[0]
+    return _change_one(bank, "edit", tree, node, replace(node, payload=said), vector)
+
+
+def relabel(bank: Bank, tree: TreeName, node: Node, label: Label) -> Change:
+    """Say that a node was written by a success, or by a failure.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        BankError: The node was changed since it was read, or has this label.
+    """
+    require_writable(bank)
+    if node.label == label:
+        raise BankError(f"the node is a {label} already", source=node.id)
+    return _change_one(bank, "relabel", tree, node, replace(node, label=label))
+
+
+def move(bank: Bank, tree: TreeName, node: Node, parent: Node | None) -> Change:
+    """Hang a node, with all below it, under another parent.
+
+    Args:
+        bank: The bank.
+        tree: The tree that holds both.
+        node: The node as it was read.
+        parent: The new parent as it was read; None to make the node a root.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        BankError: The parent is the node itself or below it, or the subtree would pass
+            D_max, or a node was changed since it was read.
+    """
+    require_writable(bank)
+    with bank.writing() as batch:
+        shown = bank.tree(tree)
+        nodes = subtree(shown, _unchanged(shown, node).id)
+        above = _unchanged(shown, parent) if parent else None
+        if above and any(above.id == each.id for each in nodes):
+            raise BankError("a node cannot hang below itself", source=node.id)
+        if node.parent == (above.id if above else None):
+            raise BankError("the node is there already", source=node.id)
+        deeper = (above.depth if above else 0) + 1 - node.depth
+        _refuse_too_deep(bank, tree, max(each.depth for each in nodes) + deeper)
+        moved = [replace(each, depth=each.depth + deeper) for each in nodes]
+        moved[0] = replace(
+            moved[0],
+            parent=above.id if above else None,
+            kind="residual" if above else "root",
+        )
+        return _commit(batch, "move", tree, nodes, moved)
+
+
+def delete(bank: Bank, tree: TreeName, node: Node) -> Change:
+    """Delete a node with all below it. Each leaves a tombstone.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        BankError: The node was changed since it was read.
+    """
+    require_writable(bank)
+    with bank.writing() as batch:
+        shown = bank.tree(tree)
+        nodes = subtree(shown, _unchanged(shown, node).id)
+        return _commit(
+            batch, "delete", tree, nodes, [replace(each, deleted=True) for each in nodes]
+        )
+
+
+def subtree(tree: Tree, node_id: str) -> list[Node]:
+    """A node and all below it, each before its children.
+
+    Raises:
+        NodeNotFoundError: There is no such node.
+    """
+    rows = [tree.row(node_id)]
+    for row in rows:  # grows while it is walked
+        rows.extend(int(child) for child in tree.child_rows(row))
+    return [tree.node_at(row) for row in rows]
+
+
+def undoable(bank: Bank) -> Commit | None:
+    """The last change by hand that was not undone yet; None if there is none."""
+    if not bank.journal.exists:
+        return None
+    changes: list[Commit] = []
+    for commit in bank.journal.commits():
+        if commit.event in _UNDOABLE:
+            changes.append(commit)
+        elif commit.event == "undo":
+            undone = commit.detail.get("undoes")
+            changes = [each for each in changes if each.sequence != undone]
+    return changes[-1] if changes else None
+
+
+def undo(bank: Bank) -> Change:
+    """Take back the last change by hand that was not undone yet.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        BankError: There is no such change, or what it changed was changed again since.
+    """
+    require_writable(bank)
+    bank.refresh()
+    commit = undoable(bank)
+    if commit is None:
+        raise BankError("no change by hand is left to undo", source=str(bank.path))
+    tree, revisions = _recorded(bank, commit)
+    with bank.writing() as batch:
+        shown = bank.tree(tree)
+        earlier = [
+            _version_before(shown, node_id, revision, commit)
+            for node_id, revision in revisions.items()
+        ]
+        earlier.sort(key=lambda version: version[0].depth)
+        nodes = [batch.revise_node(tree, node, shown.embeddings[row]) for node, row in earlier]
+        batch.log("undo", {"undoes": commit.sequence, "what": commit.event, "tree": tree})
+    return Change("undo", tree, tuple(nodes))
+
+
+def _change_one(
+    bank: Bank,
+    kind: ChangeKind,
+    tree: TreeName,
+    node: Node,
+    changed: Node,
+    vector: NDArray[np.float32] | None = None,
+) -> Change:
+    with bank.writing() as batch:
+        _unchanged(bank.tree(tree), node)
+        return _commit(batch, kind, tree, [node], [changed], vector)
+
+
+def _commit(
+    batch: Batch,
+    kind: ChangeKind,
+    tree: TreeName,
+    before: Sequence[Node],
+    after: Iterable[Node],
+    vector: NDArray[np.float32] | None = None,
+) -> Change:
+    revised = tuple(batch.revise_node(tree, node, vector) for node in after)
+    batch.log(kind, {"tree": tree, "nodes": {node.id: node.revision for node in before}})
+    return Change(kind, tree, revised)
+
+
+def _unchanged(tree: Tree, node: Node) -> Node:
+    """The node as the tree has it, which must be as it was read."""
+    current = tree.node(node.id)
+    if current != node:
+        raise BankError(
+            "the node was changed since you read it, nothing was written",
+            source=node.id,
+            hint="look at it again, then repeat",
+        )
+    return current
+
+
+def _refuse_too_deep(bank: Bank, tree: TreeName, depth: int) -> None:
+    deepest = from_record(bank.manifest.parameters)[tree].d_max
+    if depth > deepest:
+        raise BankError(
+            f"the {tree} tree would be {depth} levels deep, D_max is {deepest}",
+            source=str(bank.path),
+            hint="choose a parent nearer to its root",
+        )
+
+
+def _recorded(bank: Bank, commit: Commit) -> tuple[TreeName, Mapping[str, int]]:
+    """The tree and the revisions before, as the journal tells them."""
+    detail: Mapping[str, Any] = commit.detail
+    tree, nodes = detail.get("tree"), detail.get("nodes")
+    if tree in TREES and isinstance(nodes, dict):
+        return tree, nodes
+    raise BankError(
+        f"the journal does not say what the {commit.event} of {commit.time} changed",
+        source=str(bank.journal.path),
+    )
+
+
+def _version_before(tree: Tree, node_id: str, revision: int, commit: Commit) -> tuple[Node, int]:
+    """A node as it was before a change, and its row; only if nothing came after the change."""
+    import numpy as np
+
+    index = tree.snapshot.index
+    rows = np.flatnonzero(index["id"] == node_id.encode())
+    found = [(tree.node_at(int(row)), int(row)) for row in rows]
+    versions = {node.revision: (node, row) for node, row in found}
+    last = versions[max(versions)][0] if versions else None
+    after = versions.get(revision + 1)
+    before = versions.get(revision)
+    if last is None or after is None or before is None:
+        reason = "its earlier lines are gone"
+    elif replace(last, revision=0) != replace(after[0], revision=0):
+        reason = "it was changed again since"
+    else:
+        return before
+    raise BankError(
+        f"the {commit.event} of {commit.time} cannot be undone: {reason}", source=node_id
+    )

@@ -1,0 +1,82 @@
+"""An `os` whose effects can each be the last: a killed process, half a write, a full disk."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from deltamem_tui.bank import files
+
+EFFECTS = ("open", "pwrite", "fsync", "replace", "truncate")
+NEVER = -1
+
+
+class KilledError(BaseException):
+    """The process is gone."""
+
+
+class FragileOS:
+    """The `os` module as the bank's files see it, until one of its effects is the last.
+
+    Args:
+        last: The number of that effect, from 1; `NEVER` only counts.
+        how: `before` it the process is killed, or at `half` of it if it is a write; or
+            it alone meets a `disk full`, or any other error number.
+    """
+
+    def __init__(self, last: int, how: str | int = "before") -> None:
+        self.names: list[str] = []
+        self._last = last
+        self._how = errno.ENOSPC if how == "disk full" else how
+        self._dead = False
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(os, name)
+        return self._guarded(name, real) if name in EFFECTS else real
+
+    def _guarded(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def effect(*arguments: Any, **options: Any) -> Any:
+            if self._dead:
+                raise KilledError
+            self.names.append(name)
+            if len(self.names) != self._last:
+                return real(*arguments, **options)
+            if isinstance(self._how, int):
+                raise OSError(self._how, os.strerror(self._how))
+            self._dead = True
+            if self._how == "half" and name == "pwrite":
+                descriptor, data, position = arguments
+                real(descriptor, data[: len(data) // 2], position)
+            raise KilledError
+
+        return effect
+
+    @contextmanager
+    def at_work(self) -> Iterator[FragileOS]:
+        """Let the bank's files see this `os`."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(files, "os", self)
+            yield self
+
+
+class RefusingOS:
+    """An `os` that opens nothing for writing: a folder without permission, a read-only disk."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def open(self, path: Any, flags: int, mode: int = 0o777) -> int:
+        if flags & (os.O_WRONLY | os.O_RDWR):
+            raise OSError(self._number, os.strerror(self._number))
+        return os.open(path, flags, mode)
+
+    def truncate(self, path: Any, length: int) -> None:
+        raise OSError(self._number, os.strerror(self._number))

@@ -1,0 +1,375 @@
+"""The handle: made, opened, frozen, locked; one commit at a time for each who looks."""
+
+from __future__ import annotations
+
+import errno
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import filelock
+import orjson
+import pytest
+
+from deltamem_tui.bank import bank as bank_module
+from deltamem_tui.bank import files
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.verify import verify
+from deltamem_tui.errors import (
+    BankBusyError,
+    BankCorruptError,
+    BankExistsError,
+    BankFormatError,
+    BankFrozenError,
+    BankNotFoundError,
+    StorageError,
+)
+from tests.bank.fragile import RefusingOS
+from tests.bank.support import contents, learn_one, manifest, mark_first
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    made = Bank.create(tmp_path / "bank", manifest())
+    for number in range(4):
+        learn_one(made, number)
+    return made
+
+
+def state_of(folder: Path) -> dict[str, tuple[bytes, int]]:
+    return {
+        path.name: (path.read_bytes(), path.stat().st_mtime_ns)
+        for path in folder.iterdir()
+        if path.is_file()
+    }
+
+
+def test_a_new_bank_is_empty_and_sound(tmp_path: Path) -> None:
+    made = Bank.create(tmp_path / "deep" / "bank", manifest("kitchen"))
+    assert made.name == "kitchen"
+    assert [len(made.tree("task")), len(made.tree("env")), len(made.episodes)] == [0, 0, 0]
+    assert verify(made) == []
+    assert [commit.event for commit in made.journal.commits()] == ["init"]
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["bank"]
+
+
+def test_a_bank_may_be_made_in_an_empty_folder(tmp_path: Path) -> None:
+    (tmp_path / "bank").mkdir()
+    assert verify(Bank.create(tmp_path / "bank", manifest())) == []
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "bank", "link"])
+def test_nothing_is_written_over(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "bank"
+    if what == "file":
+        path.write_text("precious")
+    elif what == "folder":
+        path.mkdir()
+        (path / "notes").write_text("precious")
+    elif what == "bank":
+        Bank.create(path, manifest())
+    else:
+        path.symlink_to(tmp_path / "elsewhere")
+    before = state_of(path) if path.is_dir() else None
+    with pytest.raises(BankExistsError, match="something is here already"):
+        Bank.create(path, manifest())
+    assert [each.name for each in tmp_path.iterdir()] == ["bank"]
+    if before is not None:
+        assert state_of(path) == before
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.ENOSPC])
+def test_a_bank_that_cannot_be_written_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setattr(files, "os", RefusingOS(number))
+    with pytest.raises(StorageError):
+        Bank.create(tmp_path / "bank", manifest())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_bank_is_told(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nothing"):
+        with pytest.raises(BankNotFoundError, match="no bank here"):
+            Bank.open(path)
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None, True, 1.0, [1], "x" * 500])
+def test_another_format_version_is_told(bank: Bank, version: object) -> None:
+    rewrite(bank, format=version)
+    with pytest.raises(BankFormatError, match="only 1") as caught:
+        Bank.open(bank.path)
+    assert len(str(caught.value)) < 300
+
+
+def rewrite(bank: Bank, **changes: object) -> None:
+    path = bank.path / "bank.json"
+    record = json.loads(path.read_bytes()) | changes
+    path.write_text(json.dumps({key: value for key, value in record.items() if value != "absent"}))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("name", 3),
+        ("name", "absent"),
+        ("domain", None),
+        ("embedder", []),
+        ("embedder", {"model": "x"}),
+        ("embedder", {"dimensions": 0}),
+        ("embedder", {"dimensions": -8}),
+        ("embedder", {"dimensions": "8"}),
+        ("embedder", {"dimensions": True}),
+        ("embedder", {"dimensions": 10**12}),
+        ("parameters", {"task": 3}),
+        ("frozen", "yes"),
+        ("digests", None),
+    ],
+)
+def test_a_manifest_that_breaks_the_rules_names_the_field(
+    bank: Bank, key: str, value: object
+) -> None:
+    rewrite(bank, **{key: value})
+    with pytest.raises(BankCorruptError, match=rf"bank\.json: '{key}"):
+        Bank.open(bank.path)
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b"{", b"\xff", b"[" * 5000, b"null"])
+def test_a_manifest_that_is_no_object_is_told(bank: Bank, text: bytes) -> None:
+    (bank.path / "bank.json").write_bytes(text)
+    with pytest.raises(BankCorruptError, match=r"bank\.json: not"):
+        Bank.open(bank.path)
+
+
+def test_a_manifest_of_another_size_of_world_is_refused(bank: Bank) -> None:
+    (bank.path / "bank.json").write_bytes(b" " * (5 * 1024 * 1024))
+    with pytest.raises(StorageError, match="larger than"):
+        Bank.open(bank.path)
+
+
+WRITES: list[Callable[[Bank], object]] = [
+    lambda bank: learn_one(bank, 9),
+    mark_first,
+    lambda bank: bank.change_manifest("parameters", {}, domain="x"),
+    Bank.freeze,
+]
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("handle", ["old", "new"])
+def test_a_frozen_bank_is_not_touched(bank: Bank, write: Any, handle: str) -> None:
+    old = Bank.open(bank.path)
+    bank.freeze()
+    (bank.path / ".lock").unlink(missing_ok=True)
+    before = state_of(bank.path)
+    writer = old if handle == "old" else Bank.open(bank.path)
+    with pytest.raises(BankFrozenError, match="`deltamem unfreeze`"):
+        write(writer)
+    after = state_of(bank.path)
+    after.pop(".lock", None)  # an old handle has to take the lock to learn that it may not
+    assert after == before
+    assert verify(writer) == []
+    assert contents(writer)
+    assert state_of(bank.path).keys() - {".lock"} == before.keys()
+
+
+def test_an_unfrozen_bank_is_written_again(bank: Bank) -> None:
+    before = contents(bank)
+    bank.freeze()
+    assert Bank.open(bank.path).frozen
+    assert contents(Bank.open(bank.path)) == before
+    bank.unfreeze()
+    assert not Bank.open(bank.path).frozen
+    assert Bank.open(bank.path).manifest.digests == {}
+    learn_one(bank, 4)
+    assert verify(Bank.open(bank.path)) == []
+    events = [commit.event for commit in bank.journal.commits()]
+    assert events[-3:] == ["freeze", "unfreeze", "learn"]
+
+
+def test_unfreezing_what_is_not_frozen_changes_nothing(bank: Bank) -> None:
+    before = state_of(bank.path)
+    bank.unfreeze()
+    assert state_of(bank.path) == before
+
+
+def test_a_writer_waits_its_turn_and_no_longer(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bank_module, "LOCK_SECONDS", 0.01)
+    before = state_of(bank.path)
+    release, held = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with filelock.FileLock(bank.path / ".lock"):
+            held.set()
+            release.wait(30)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    held.wait(30)
+    try:
+        with pytest.raises(BankBusyError, match="another process has been writing"):
+            learn_one(bank, 9)
+        assert contents(Bank.open(bank.path))  # readers need no lock
+    finally:
+        release.set()
+        thread.join()
+    after = state_of(bank.path)
+    assert {**after, ".lock": None} == {**before, ".lock": None}
+    learn_one(bank, 9)
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS, errno.EDQUOT])
+@pytest.mark.parametrize("write", WRITES)
+def test_a_folder_that_cannot_be_written_is_one_clear_line(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch, number: int, write: Any
+) -> None:
+    before = state_of(bank.path)
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "os", RefusingOS(number))
+        with pytest.raises(StorageError, match=r"\(.+\)$") as caught:
+            write(bank)
+    assert "\n" not in str(caught.value)
+    after = state_of(bank.path)
+    assert {**after, ".lock": None} == {**before, ".lock": None}
+    write(bank)
+
+
+def test_a_lock_that_cannot_be_made_is_one_clear_line(bank: Bank) -> None:
+    (bank.path / ".lock").unlink(missing_ok=True)
+    (bank.path / ".lock").mkdir()
+    before = state_of(bank.path)
+    with pytest.raises(StorageError, match="cannot be locked for writing"):
+        learn_one(bank, 9)
+    assert state_of(bank.path) == before
+
+
+def test_a_handle_shows_its_commit_until_it_is_refreshed(bank: Bank) -> None:
+    reader = Bank.open(bank.path)
+    untouched = Bank.open(bank.path)  # has read nothing yet
+    before = contents(reader)
+    for number in range(4, 30):
+        learn_one(bank, number)
+        mark_first(bank)
+    assert contents(reader) == before
+    assert contents(untouched) == before
+    assert verify(untouched) == []
+    assert reader.refresh()
+    assert contents(reader) == contents(bank) != before
+    assert not reader.refresh()
+
+
+def test_a_change_of_the_manifest_is_seen_on_refresh(bank: Bank) -> None:
+    reader = Bank.open(bank.path)
+    bank.change_manifest("parameters", {"why": "user"}, domain="kitchen")
+    assert reader.manifest.domain == "generic"
+    assert reader.refresh()
+    assert reader.manifest.domain == "kitchen"
+    last = list(bank.journal.commits())[-1]
+    assert (last.event, last.detail) == ("parameters", {"why": "user"})
+
+
+def test_a_block_that_raises_or_names_no_event_writes_nothing(bank: Bank) -> None:
+    before = state_of(bank.path)
+
+    def raising() -> None:
+        with bank.writing() as batch:
+            batch.put_episode({"id": "f" * 16})
+            batch.log("import")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        raising()
+    with bank.writing() as batch:
+        batch.put_episode({"id": "f" * 16})
+    after = state_of(bank.path)
+    assert {**after, ".lock": None} == {**before, ".lock": None}
+    assert bank.episodes.state("f" * 16) is None
+
+
+def test_a_state_that_is_none_is_told(bank: Bank) -> None:
+    path = bank.path / "trajectories.states.npy"
+    text = bytearray(path.read_bytes())
+    text[128] = 7
+    path.write_bytes(text)
+    opened = Bank.open(bank.path)
+    with pytest.raises(BankCorruptError, match=r"trajectories\.states\.npy, row 0: no state 7"):
+        opened.episodes.state(opened.episodes.ids()[0])
+    assert any("no state 7" in flaw.message for flaw in verify(opened))
+
+
+@pytest.mark.parametrize("line", [b"{}", b"[]", b'{"id": 3}', b'{"id": "x"}', b"x", b""])
+def test_an_episode_that_is_none_is_told(bank: Bank, line: bytes) -> None:
+    path = bank.path / "trajectories.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[1] = line.ljust(len(lines[1]) - 1) + b"\n"
+    path.write_bytes(b"".join(lines))
+    opened = Bank.open(bank.path)
+    with pytest.raises(BankCorruptError, match=r"trajectories\.jsonl, line 2: not an episode"):
+        opened.episodes.record(opened.episodes.ids()[1])
+    assert [flaw.position for flaw in verify(opened)] == ["line 2"]
+
+
+def test_an_episode_given_again_is_replaced_in_its_place(bank: Bank) -> None:
+    first = bank.episodes.ids()[0]
+    with bank.writing() as batch:
+        batch.put_episode({"id": first, "number": 77})
+        batch.log("import")
+    opened = Bank.open(bank.path)
+    assert opened.episodes.record(first) == {"id": first, "number": 77}
+    assert opened.episodes.ids()[0] == first
+    assert len(opened.episodes) == 4
+    assert opened.episodes.waiting() == []
+    assert opened.episodes.learnt() == 4
+    assert opened.episodes.record("0123456789abcdef") is None
+    assert verify(opened) == []
+
+
+def test_a_shipped_bank_is_read_verified_and_written(bank: Bank) -> None:
+    trees = contents(bank)["trees"]
+    for path in [bank.journal.path, *bank.path.glob("trajectories.*")]:
+        path.unlink()
+    before = state_of(bank.path)
+    opened = Bank.open(bank.path)
+    assert contents(opened) == {"trees": trees, "episodes": []}
+    assert verify(opened) == []
+    assert not opened.refresh()
+    assert state_of(bank.path) == before
+    learn_one(opened, 50)
+    written = Bank.open(bank.path)
+    assert [commit.event for commit in written.journal.commits()] == ["adopt", "learn"]
+    assert len(written.tree("task")) == 5
+    assert len(written.episodes) == 1
+    assert verify(written) == []
+
+
+def test_bytes_written_do_not_depend_on_size(tmp_path: Path) -> None:
+    """An episode costs the bytes it adds: measured at 10 and at 121 nodes."""
+    bank = Bank.create(tmp_path / "bank", manifest())
+    costs = []
+    for number in range(122):
+        sizes: list[int] = []
+        if number in (10, 121):
+            with pytest.MonkeyPatch.context() as patch:
+                real = files.write_at
+
+                def counted(path: Path, position: int, data: bytes) -> None:
+                    sizes.append(len(data) if path.suffix == ".npy" else 0)  # noqa: B023
+                    real(path, position, data)  # noqa: B023
+
+                patch.setattr(files, "write_at", counted)
+                learn_one(bank, number)
+            costs.append(sum(sizes))
+        else:
+            learn_one(bank, number)
+    assert costs[0] == costs[1] > 0
+
+
+def test_plain_tools_open_the_files(bank: Bank) -> None:
+    import numpy as np
+
+    for path in bank.path.glob("*.npy"):
+        assert len(np.load(path, allow_pickle=False)) == 4
+    for path in bank.path.glob("*.jsonl"):
+        assert [orjson.loads(line) for line in path.read_bytes().splitlines()]

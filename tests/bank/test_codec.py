@@ -1,0 +1,138 @@
+"""Lines of nodes: what is written is read back, and a stranger's line is told what is wrong."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui.bank import codec
+from deltamem_tui.bank.node import Node, Origin, Payload
+from deltamem_tui.errors import BankCorruptError
+from tests.bank.support import node
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+IDS = st.text("0123456789abcdef", min_size=16, max_size=16)
+ORIGINS = st.builds(
+    Origin,
+    trajectory=TEXTS,
+    outcome_source=TEXTS,
+    extractor=TEXTS,
+    model=TEXTS,
+    prompt=TEXTS,
+    nodes=st.lists(IDS, max_size=3).map(tuple),
+)
+
+
+@st.composite
+def nodes(draw: st.DrawFn) -> Node:
+    depth = draw(st.integers(1, 1000))
+    return Node(
+        id=draw(IDS),
+        parent=None if depth == 1 else draw(IDS),
+        kind="root" if depth == 1 else "residual",
+        label=draw(st.sampled_from(["success", "failure"])),
+        depth=depth,
+        payload=Payload(draw(TEXTS), draw(TEXTS), draw(TEXTS)),
+        consolidated=draw(st.booleans()),
+        revision=draw(st.integers(0, 100)),
+        deleted=draw(st.booleans()),
+        origin=draw(ORIGINS),
+    )
+
+
+@given(nodes())
+def test_a_node_comes_back_as_it_was_written(written: Node) -> None:
+    line = codec.to_line(written)
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert codec.from_line(line, "file", "line 1") == written
+
+
+def refusal(line: bytes) -> str:
+    with pytest.raises(BankCorruptError) as caught:
+        codec.from_line(line, "task.nodes.jsonl", "line 7")
+    text = str(caught.value)
+    assert text.startswith("task.nodes.jsonl, line 7: not a node: ")
+    assert "\n" not in text
+    return text
+
+
+ROOT = json.loads(codec.to_line(node("root")))
+LONG = "x" * (codec.TEXT_LIMIT + 1)
+
+
+@pytest.mark.parametrize("key", sorted(ROOT))
+def test_a_missing_field_is_named(key: str) -> None:
+    record = {name: value for name, value in ROOT.items() if name != key}
+    assert key in refusal(json.dumps(record).encode())
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("id", "abc", "'abc' is not an id"),
+        ("id", 7, "'7' is not an id"),
+        ("id", ROOT["id"].upper() + "", "is not an id"),
+        ("parent", "nobody", "'nobody' is not an id"),
+        ("parent", "0" * 16, "contradict"),
+        ("kind", "twig", "'kind' is 'twig', not one of root, residual"),
+        ("kind", ["root"], "'kind' is"),
+        ("kind", "residual", "contradict"),
+        ("label", None, "'label' is 'None', not one of success, failure"),
+        ("depth", 2, "contradict"),
+        ("depth", -1, "'depth' is not a number"),
+        ("depth", True, "'depth' is not a number"),
+        ("depth", 1.0, "'depth' is not a number"),
+        ("depth", 10**9, "'depth' is not a number"),
+        ("activation_condition", None, "'activation_condition' is not text"),
+        ("execution_procedure", ["go"], "'execution_procedure' is not text"),
+        ("execution_procedure", LONG, "4,000,001 characters"),
+        ("termination_condition", 0, "'termination_condition' is not text"),
+        ("consolidated", 1, "'consolidated' is not true or false"),
+        ("deleted", "yes", "'deleted' is not true or false"),
+        ("revision", -3, "'revision' is not a number"),
+        ("origin", "here", "'origin'"),
+        ("origin", {"trajectory": ""}, "'outcome_source' is missing"),
+        ("origin", {**ROOT["origin"], "model": 3}, "'model' is not text"),
+        ("origin", {**ROOT["origin"], "nodes": ["x"]}, "'x' is not an id"),
+        ("origin", {**ROOT["origin"], "nodes": 5}, "not iterable"),
+    ],
+)
+def test_a_wrong_field_is_named(key: str, value: object, reason: str) -> None:
+    record: dict[str, Any] = {**ROOT, key: value}
+    if key == "id" and value == ROOT["id"]:
+        pytest.skip("the digest has no letters")
+    assert reason in refusal(json.dumps(record).encode())
+
+
+def test_a_residual_at_depth_nought_is_refused() -> None:
+    record = {**ROOT, "kind": "residual", "parent": "0" * 16, "depth": 0}
+    assert "'depth' counts from 1" in refusal(json.dumps(record).encode())
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"{", b"null", b"[]", b"3", b'"text"', b"\xff\xfe", b"[" * 3000, b'{"id": NaN}']
+)
+def test_what_is_no_object_is_refused(line: bytes) -> None:
+    refusal(line)
+
+
+@given(st.binary(max_size=40), st.integers(0, 300))
+def test_no_damage_ends_in_anything_but_a_node_or_an_error(damage: bytes, at: int) -> None:
+    line = codec.to_line(node("root"))
+    broken = line[:at] + damage + line[at + len(damage) :]
+    try:
+        found = codec.from_line(broken, "file", "line 1")
+    except BankCorruptError:
+        return
+    assert codec.from_line(codec.to_line(found), "file", "line 1") == found
+
+
+def test_a_tombstone_says_so_and_a_living_node_does_not() -> None:
+    assert b"deleted" not in codec.to_line(node("root"))
+    assert codec.from_line(codec.to_line(replace(node("root"), deleted=True)), "f", "1").deleted

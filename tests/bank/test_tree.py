@@ -1,0 +1,312 @@
+"""Nodes found through the index: missing, stale or tampered with, it is never believed blindly."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deltamem_tui.bank import tree as tree_module
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.bank.verify import verify
+from deltamem_tui.errors import BankCorruptError, BankError, NodeNotFoundError
+from tests.bank.support import contents, learn_one, manifest, node, vector
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    """A root with a child and a grandchild, a second root; the first root revised, one deleted."""
+    made = Bank.create(tmp_path / "bank", manifest())
+    a = node("a")
+    b = node("b", a, "failure")
+    c = node("c", b)
+    d, e = node("d"), node("e")
+    with made.writing() as batch:
+        for number, each in enumerate((a, b, c, d, e)):
+            batch.add_node("task", each, vector(number))
+        batch.count("task", b.id, hits=2, recalls=3, successes=1)
+        batch.log("learn")
+    with made.writing() as batch:
+        batch.revise_node("task", replace(a, consolidated=False), vector(9))
+        batch.revise_node("task", replace(e, deleted=True))
+        batch.log("edit")
+    return made
+
+
+def named(tree: Tree) -> dict[str, Node]:
+    return {each.payload.activation_condition.removeprefix("when "): each for each in tree}
+
+
+def test_a_tree_knows_its_nodes(bank: Bank) -> None:
+    tree = bank.tree("task")
+    nodes = named(tree)
+    assert list(nodes) == ["a", "b", "c", "d"]
+    assert [each.payload for each in tree.chain(nodes["c"].id)] == [
+        nodes[name].payload for name in "abc"
+    ]
+    assert [each.id for each in tree.roots()] == [nodes["a"].id, nodes["d"].id]
+    assert [each.id for each in tree.children(nodes["a"].id)] == [nodes["b"].id]
+    assert list(tree.children(nodes["d"].id)) == []
+    assert tree.counts(nodes["b"].id) == tree_module.Counts(2, 3, 1)
+    assert nodes["a"].revision == 1
+    assert np.array_equal(tree.embeddings[tree.row(nodes["a"].id)], vector(9))
+    assert list(np.flatnonzero(tree.dead)) == [0, 4, 6]
+    assert [bool(each) for each in tree.failure] == [False, True, *[False] * 5]
+    assert tree.find(nodes["a"].id[:15]) == [nodes["a"].id]
+    assert tree.find(nodes["a"].id + "0") == []
+    assert tree.find("\udcff") == []
+
+
+def test_a_deleted_or_unknown_node_is_not_found(bank: Bank) -> None:
+    for node_id in (node("e").id, "0" * 16, "", "x" * 300):
+        with pytest.raises(NodeNotFoundError, match="no node"):
+            bank.tree("task").node(node_id)
+
+
+@pytest.mark.parametrize("begin", ["", "\udcff", "zz", "0" * 40])
+def test_a_beginning_that_fits_no_node_or_many_is_told(bank: Bank, begin: str) -> None:
+    with pytest.raises(NodeNotFoundError):
+        bank.find_node(begin)
+    with pytest.raises(NodeNotFoundError):
+        bank.find_node(node("a").id, "env")
+    assert bank.find_node(node("a").id[:8])[1].id == node("a").id
+
+
+@pytest.mark.parametrize("journal", [True, False])
+def test_without_its_index_a_bank_is_the_same(bank: Bank, journal: bool) -> None:
+    before = contents(bank)
+    for path in bank.path.glob("*.index.npy"):
+        path.unlink()
+    if not journal:
+        bank.journal.path.unlink()
+    opened = Bank.open(bank.path)
+    assert contents(opened) == before
+    assert verify(opened) == []
+    assert not list(bank.path.glob("*.index.npy"))  # reading writes nothing
+    learn_one(opened, 3)
+    again = Bank.open(bank.path)
+    assert again.tree("task").snapshot.stored_index() is not None
+    assert verify(again) == []
+    assert len(again.tree("task")) == 5
+
+
+def rewritten_index(bank: Bank, name: str, row: int, value: Any) -> None:
+    path = bank.path / "task.index.npy"
+    index = np.load(path)
+    index[name][row] = value
+    np.save(path, index)
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "value"),
+    [
+        ("offset", 0, 1),
+        ("offset", 3, 0),
+        ("offset", 6, 2**40),
+        ("offset", 6, 2**64 - 1),
+        ("first", 1, 5),
+        ("first", 1, -1),
+        ("first", 0, 2**62),
+    ],
+)
+def test_an_index_that_points_astray_is_made_again(
+    bank: Bank, name: str, row: int, value: int
+) -> None:
+    before = contents(bank)
+    rewritten_index(bank, name, row, value)
+    opened = Bank.open(bank.path)
+    assert contents(opened) == before
+    assert "does not fit the lines" in verify(opened)[0].message
+    with opened.writing():
+        pass
+    assert verify(Bank.open(bank.path)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "value"),
+    [
+        ("id", 1, b"0" * 16),
+        ("offset", 3, 10),
+        ("parent", 2, 2),  # itself: a cycle
+        ("parent", 1, 2),  # its own child: a cycle
+        ("parent", 2, 10**9),
+        ("parent", 2, -7),
+        ("depth", 1, 7),
+        ("depth", 0, 2**32 - 1),
+        ("first", 6, 3),
+        ("failure", 0, True),
+        ("consolidated", 3, True),
+        ("deleted", 3, True),
+    ],
+)
+def test_an_index_that_lies_is_found_out(bank: Bank, name: str, row: int, value: Any) -> None:
+    """Verification finds every lie; reading may, and never goes round for ever."""
+    rewritten_index(bank, name, row, value)
+    opened = Bank.open(bank.path)
+    assert [flaw.source for flaw in verify(opened)] == ["task.index.npy"]
+    try:
+        for each in opened.tree("task"):
+            opened.tree("task").chain(each.id)
+    except (BankCorruptError, NodeNotFoundError):
+        pass
+    (bank.path / "task.index.npy").unlink()
+    assert verify(Bank.open(bank.path)) == []
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x93NUMPY", b"\x80\x04pickle" * 40])
+def test_an_index_that_is_none_is_made_again(bank: Bank, damage: bytes) -> None:
+    before = contents(bank)
+    (bank.path / "task.index.npy").write_bytes(damage)
+    assert contents(Bank.open(bank.path)) == before
+
+
+def test_an_index_of_a_shipped_bank_that_is_stale_is_made_again(bank: Bank) -> None:
+    index = (bank.path / "task.index.npy").read_bytes()
+    learn_one(bank, 3)
+    before = contents(bank)
+    bank.journal.path.unlink()
+    (bank.path / "task.index.npy").write_bytes(index)
+    assert contents(Bank.open(bank.path)) == before
+
+
+def lines_of(bank: Bank) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (bank.path / "task.nodes.jsonl").read_bytes().splitlines()]
+
+
+def rewritten_lines(bank: Bank, records: list[dict[str, Any]]) -> None:
+    """Put other lines in, as somebody who edits a bank by hand: no journal, no index."""
+    text = b"".join(json.dumps(record).encode() + b"\n" for record in records)
+    (bank.path / "task.nodes.jsonl").write_bytes(text)
+    (bank.path / "task.index.npy").unlink()
+    bank.journal.path.unlink()
+
+
+def test_an_id_that_stands_twice_is_refused(bank: Bank) -> None:
+    records = lines_of(bank)
+    rewritten_lines(bank, [*records[:4], {**records[3]}, *records[5:]])
+    with pytest.raises(BankCorruptError, match=r"line 5: id \w+ stands twice"):
+        len(Bank.open(bank.path).tree("task"))
+
+
+def test_a_parent_that_does_not_exist_is_refused(bank: Bank) -> None:
+    records = lines_of(bank)
+    records[2]["parent"] = "0123456789abcdef"
+    rewritten_lines(bank, records)
+    with pytest.raises(BankCorruptError, match="line 3: parent 0123456789abcdef does not exist"):
+        len(Bank.open(bank.path).tree("task"))
+
+
+def test_a_parent_that_stands_later_is_refused_and_verification_says_so(bank: Bank) -> None:
+    records = lines_of(bank)
+    rewritten_lines(bank, [records[1], records[0], *records[2:]])
+    opened = Bank.open(bank.path)
+    with pytest.raises(BankCorruptError, match=r"line 1: parent \w+ does not exist"):
+        len(opened.tree("task"))
+    assert any("does not exist" in flaw.message for flaw in verify(opened))
+
+
+def test_a_cycle_is_refused(bank: Bank) -> None:
+    """Two residuals, each below the other, by way of a later line of the upper one."""
+    records = lines_of(bank)
+    a = records[5]  # the second line of the root
+    a |= {"kind": "residual", "depth": 4, "parent": records[2]["id"]}
+    rewritten_lines(bank, records)
+    opened = Bank.open(bank.path)
+    with pytest.raises(BankCorruptError, match="parent and depth contradict"):
+        opened.tree("task").chain(records[2]["id"])
+    assert any("not one level below its parent" in flaw.message for flaw in verify(opened))
+
+
+@pytest.mark.parametrize("line", [2, 0])
+def test_a_corrupt_line_in_the_middle_is_told_with_its_place(bank: Bank, line: int) -> None:
+    path = bank.path / "task.nodes.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[line] = b"{" + b"#" * (len(lines[line]) - 2) + b"\n"
+    path.write_bytes(b"".join(lines))
+    opened = Bank.open(bank.path)
+    with pytest.raises(BankCorruptError, match=rf"task.nodes.jsonl, line {line + 1}: not a node"):
+        opened.tree("task").node_at(line)
+    assert verify(opened)[0].position == f"line {line + 1}"
+
+
+@pytest.mark.parametrize(
+    "lost", ["task.nodes.jsonl", "task.counts.npy", "task.embeddings.npy", "trajectories.jsonl"]
+)
+@pytest.mark.parametrize("how", ["missing", "short"])
+def test_a_lost_file_is_an_error_and_a_writer_makes_it_no_worse(
+    bank: Bank, lost: str, how: str
+) -> None:
+    learn_one(bank, 3)
+    path = bank.path / lost
+    text = path.read_bytes()
+    if how == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(text[:-9])
+    before = {each.name: each.read_bytes() for each in bank.path.iterdir()}
+    with pytest.raises(BankCorruptError, match=lost):
+        learn_one(Bank.open(bank.path), 4)
+    assert {each.name: each.read_bytes() for each in bank.path.iterdir()} == before
+    assert_told(bank, lost)
+    path.write_bytes(text)
+    learn_one(Bank.open(bank.path), 4)
+    assert verify(Bank.open(bank.path)) == []
+
+
+def assert_told(bank: Bank, lost: str) -> None:
+    """Verification finds it, or the bank does not even open."""
+    try:
+        found = [flaw.source for flaw in verify(Bank.open(bank.path))]
+    except BankCorruptError as error:
+        found = [Path(error.source or "").name]
+    assert lost in found
+
+
+def test_vectors_without_their_lines_are_not_an_empty_bank(bank: Bank) -> None:
+    bank.journal.path.unlink()
+    (bank.path / "task.nodes.jsonl").unlink()
+    with pytest.raises(BankCorruptError, match="its vectors are there"):
+        Bank.open(bank.path)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda b: b.add_node("task", node("a"), vector(1)), "has a node"),
+        (lambda b: b.add_node("task", node("e"), vector(1)), "has a node"),
+        (lambda b: b.add_node("task", replace(node("x"), revision=1), vector(1)), "begins at"),
+        (lambda b: b.add_node("task", node("x", node("y")), vector(1)), "has no parent"),
+        (lambda b: b.add_node("task", node("x", node("e")), vector(1)), "cannot be the parent"),
+        (lambda b: b.add_node("env", node("x", node("a")), vector(1)), "has no parent"),
+        (lambda b: b.add_node("task", node("x"), vector(1, 9)), r"shape \(9,\)"),
+        (lambda b: b.add_node("task", node("x"), vector(1) * 2), "not of unit length"),
+        (lambda b: b.add_node("task", node("x"), vector(1) * np.nan), "not finite"),
+        (lambda b: b.add_node("task", node("x"), vector(1) * np.inf), "not finite"),
+        (lambda b: b.add_node("task", node("x" * 5_000_000), vector(1)), "5,000,005 characters"),
+        (lambda b: b.revise_node("task", node("x")), "has no node"),
+        (lambda b: b.count("task", "0" * 16, hits=1), "has no node"),
+        (lambda b: b.set_state("0" * 16, 1), "has no episode"),
+        (lambda b: b.put_episode({"id": "ä" * 16}), "not an id"),
+        (
+            lambda b: b.put_episode({"id": "0" * 16, "text": "x" * 2**25}),
+            "more than the 33,554,432",
+        ),
+    ],
+)
+def test_what_breaks_the_rules_is_not_written(bank: Bank, change: Any, reason: str) -> None:
+    before = {each.name: each.read_bytes() for each in bank.path.iterdir()}
+
+    def write() -> None:
+        with bank.writing() as batch:
+            batch.log("edit")
+            change(batch)
+
+    with np.errstate(invalid="ignore"), pytest.raises(BankError, match=reason):
+        write()
+    assert {each.name: each.read_bytes() for each in bank.path.iterdir()} == before

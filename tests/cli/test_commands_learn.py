@@ -1,0 +1,242 @@
+"""The commands that make a bank, feed it and let it learn; freezing and thawing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.verify import verify
+from deltamem_tui.errors import ExtractionError, StorageError
+from deltamem_tui.memory import learn as learn_module
+from deltamem_tui.memory.rules import RulesExtractor
+from deltamem_tui.trajectory.model import Trajectory
+from tests.bank.support import file_bytes
+from tests.cli.support import RECORDS, SWEEP, Program, heat, state_of
+
+
+def test_a_bank_is_made_filled_and_asked(empty: Program) -> None:
+    made = empty.json("init", "kitchen", "--embedder", "hashing", "--domain", "alfworld")
+    assert made.code == 0
+    assert made.data["bank"] == "kitchen"
+    assert made.data["embedder"]["model"] == "hashing"
+    assert made.data["domain"] == "alfworld"
+    assert made.data["parameters"]["task"]["tau_base"] == 0.75
+    imported = empty.json("import", "kitchen", empty.log())
+    assert imported.code == 0
+    data = imported.data
+    assert [data[key] for key in ("imported", "duplicates", "rejected")] == [4, 0, 0]
+    assert data["trajectories"][0] == {
+        "id": Bank.open(empty.bank).episodes.ids()[0],
+        "task": RECORDS[0]["task"],
+        "steps": 4,
+        "success": True,
+        "reward": 1.0,
+        "outcome_source": "stated",
+        "format": "native",
+        "source": "log.jsonl",
+        "position": "line 1",
+    }
+    learnt = empty.json("extract", "kitchen", "--extractor", "rules").data
+    assert [learnt[key] for key in ("learned", "skipped", "waiting")] == [3, 0, 1]
+    assert learnt["nodes_written"]["task"] == 3
+    assert set(learnt["usage"]) == {"calls", "cached", "prompt_tokens", "completion_tokens", "cost"}
+    assert empty.json("recall", "kitchen", RECORDS[1]["task"]).data["task"]["match"]
+    assert verify(Bank.open(empty.bank)) == []
+
+
+def test_a_new_bank_lies_where_it_is_named(empty: Program) -> None:
+    assert empty("init", "./here/mine", "--embedder", "hashing").code == 0
+    assert Bank.open(empty.folder / "here/mine").name == "mine"
+    answer = empty("init", "shop", "--embedder", "hashing")
+    assert "made shop in memory_banks/shop" in answer.err
+    assert "deltamem calibrate shop" in answer.err
+    assert answer.out == ""
+
+
+def test_importing_again_adds_nothing(program: Program) -> None:
+    before = file_bytes(program.bank)
+    data = program.json("import", "kitchen", program.log()).data
+    assert [data[key] for key in ("imported", "duplicates")] == [0, 4]
+    assert data["trajectories"] == []
+    assert file_bytes(program.bank) == before
+
+
+def test_a_dry_run_imports_nothing(program: Program) -> None:
+    before = state_of(program.bank)
+    log = program.log(heat("bread"), heat("apple"))
+    answer = program("import", "kitchen", log, "--dry-run")
+    assert answer.code == 0
+    assert "imported\t1\n" in answer.out
+    assert "nothing was written" in answer.err
+    assert program.json("import", "kitchen", log, "--dry-run").data["dry_run"] is True
+    assert state_of(program.bank) == before
+
+
+def test_an_outcome_is_given_later_and_learnt_from(program: Program) -> None:
+    log = program.log(heat("potato", success=None))
+    assert "wait without an outcome" not in program("import", "kitchen", log).err
+    data = program.json("import", "kitchen", log, "--outcome", "success").data
+    assert (data["imported"], data["updated"]) == (0, 1)
+    assert data["trajectories"][0]["outcome_source"] == "user"
+    assert program.json("extract", "kitchen", "--extractor", "rules").data["learned"] == 1
+    assert program.json("info", "kitchen").data["waiting"] == 0
+
+
+def test_a_log_of_which_some_is_broken_is_a_partial_success(program: Program) -> None:
+    log = program.folder / "broken.jsonl"
+    Path(program.log(heat("bread"), {**SWEEP, "task": " "}, heat("soup"))).rename(log)
+    log.write_bytes(log.read_bytes() + b'{"task": "cut\n')
+    answer = program.json("import", "kitchen", str(log))
+    assert answer.code == 3
+    assert answer.document["status"] == "partial"
+    assert (answer.data["imported"], answer.data["rejected"]) == (2, 2)
+    errors = answer.document["errors"]
+    assert [error["position"] for error in errors] == ["line 2", "line 4"]
+    assert all(error["source"] == "broken.jsonl" for error in errors)
+    assert errors[0]["message"] == "the episode has no task"
+    again = program("import", "kitchen", str(log))
+    assert again.code == 3
+    assert again.err.count("error: broken.jsonl, line ") == 2
+
+
+def test_extracting_a_few_at_a_time(program: Program) -> None:
+    program("import", "kitchen", program.log(heat("bread"), heat("soup")))
+    before = state_of(program.bank)
+    dry = program.json("extract", "kitchen", "--extractor", "rules", "--dry-run").data
+    assert (dry["would_learn"], dry["learned"], dry["waiting"]) == (2, 0, 3)
+    assert state_of(program.bank) == before
+    first = program.json("extract", "kitchen", "--extractor", "rules", "--limit", "1").data
+    assert (first["learned"], first["waiting"]) == (1, 2)
+    rest = program("extract", "kitchen", "--extractor", "rules")
+    assert "learned\t1\n" in rest.out
+    nothing = program("extract", "kitchen", "--extractor", "rules")
+    assert nothing.code == 0
+    assert "no episode with a known outcome waits" in nothing.err
+
+
+def test_an_episode_that_cannot_be_extracted_does_not_stop_the_others(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program("import", "kitchen", program.log(heat("bread"), heat("soup")))
+    extract = RulesExtractor.extract
+
+    def stubborn(self: Any, tree: Any, trajectory: Trajectory, chain: Any) -> Any:
+        if "bread" in trajectory.task:
+            raise ExtractionError("no bread today")
+        return extract(self, tree, trajectory, chain)
+
+    monkeypatch.setattr(RulesExtractor, "extract", stubborn)
+    answer = program.json("extract", "kitchen", "--extractor", "rules")
+    assert answer.code == 3
+    assert (answer.data["learned"], answer.data["waiting"]) == (1, 2)
+    (error,) = answer.document["errors"]
+    assert error["message"] == "no bread today"
+    assert error["source"] in Bank.open(program.bank).episodes.waiting()
+
+
+def test_what_was_learnt_before_a_full_disk_stays(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program("import", "kitchen", program.log(heat("bread"), heat("soup")))
+    write = learn_module._write
+    calls: list[int] = []
+
+    def full(*arguments: Any) -> Any:
+        calls.append(1)
+        if len(calls) > 1:
+            raise StorageError("no space left on device", source="task.nodes.jsonl")
+        return write(*arguments)
+
+    monkeypatch.setattr(learn_module, "_write", full)
+    answer = program("extract", "kitchen", "--extractor", "rules")
+    assert answer.code == 1
+    assert answer.error == "task.nodes.jsonl: no space left on device"
+    monkeypatch.undo()
+    bank = Bank.open(program.bank)
+    assert bank.episodes.learnt() == 4
+    assert verify(bank) == []
+
+
+def test_consolidate_fuses_what_is_due(program: Program) -> None:
+    program("parameters", "kitchen", "task.k_cons=none")
+    nodes = program.json("tree", "kitchen", "--tree", "task").data["nodes"]
+    residual = next(node for node in nodes if node["kind"] == "residual")
+    bank = Bank.open(program.bank)
+    with bank.writing() as batch:
+        batch.count("task", residual["id"], hits=2)
+        batch.log("learn")
+    assert program.json("consolidate", "kitchen", "--extractor", "rules").data["chains"] == []
+    program("parameters", "kitchen", "task.k_cons=2")
+    due = program.json("consolidate", "kitchen", "--extractor", "rules", "--dry-run").data
+    assert due["consolidated"] == 0
+    assert [chain["node"] for chain in due["chains"]] == [residual["id"]]
+    done = program.json("consolidate", "kitchen", "--extractor", "rules").data
+    assert done["consolidated"] == 1
+    root = program.json("show", "kitchen", done["chains"][0]["root"]).data["nodes"][0]
+    assert (root["kind"], root["origin"]["nodes"][-1]) == ("root", residual["id"])
+    answer = program("consolidate", "kitchen", "--extractor", "rules")
+    assert (answer.out, answer.err) == ("", "no chain is due\n")
+    assert verify(Bank.open(program.bank)) == []
+
+
+def test_calibrate_proposes_and_applies(program: Program) -> None:
+    proposed = program.json("calibrate", "kitchen").data
+    assert proposed["applied"] is False
+    threshold = proposed["trees"]["task"]["proposed"]
+    assert 0 < threshold < 1
+    assert threshold != 0.5
+    assert program.json("parameters", "kitchen").data["parameters"]["task"]["tau_base"] == 0.5
+    assert program.json("calibrate", "kitchen", "--apply").data["applied"] is True
+    after = program.json("parameters", "kitchen").data["parameters"]
+    assert after["task"]["tau_base"] == threshold
+    text = program("calibrate", "kitchen").out
+    assert f"task tree: {threshold:g} now" in text
+    assert "█" in text
+
+
+def test_parameters_are_shown_and_changed(program: Program) -> None:
+    answer = program("parameters", "kitchen", "env.enabled=false", "task.k_cons=none")
+    assert answer.code == 0
+    assert "enabled\ttrue\tfalse\n" in answer.out
+    assert "k_cons\tnone\t" in answer.out
+    shown = program.json("parameters", "kitchen").data["parameters"]
+    assert shown["env"]["enabled"] is False
+    assert shown["task"]["k_cons"] is None
+    before = state_of(program.bank)
+    program("parameters", "kitchen", "env.enabled=false")  # as it is already
+    assert state_of(program.bank) == before
+
+
+def test_freezing_and_thawing(program: Program) -> None:
+    frozen = program.json("freeze", "kitchen")
+    assert frozen.code == 0
+    assert frozen.data["frozen"] is True
+    assert "task.nodes.jsonl" in frozen.data["digests"]
+    assert program.json("info", "kitchen").data["frozen"] is True
+    assert program("verify", "kitchen").err == "kitchen is sound\n"
+    again = program("freeze", "kitchen")
+    assert again.code == 1
+    assert "the bank is frozen" in again.error
+    assert program("unfreeze", "kitchen").err == "kitchen can be written again\n"
+    assert program("unfreeze", "kitchen").err == "kitchen was not frozen\n"
+    assert program("parameters", "kitchen", "task.d_max=7").code == 0
+
+
+def test_a_shipped_bank_travels_without_history(program: Program, tmp_path: Path) -> None:
+    shipped = tmp_path / "package" / "memory_banks" / "shop"
+    shutil.copytree(program.bank, shipped)
+    for path in [shipped / "journal.jsonl", *shipped.glob("trajectories.*")]:
+        path.unlink()
+    Bank.open(shipped).freeze()
+    (shipped / ".lock").unlink(missing_ok=True)
+    before = state_of(shipped)
+    assert program.json("list").data["banks"][-1]["shipped"] is True
+    assert program.json("recall", "shop", RECORDS[0]["task"]).data["task"]["match"]
+    assert program("verify", "shop").code == 0
+    assert program.json("info", "shop").data["episodes"] == 0
+    assert program("calibrate", "shop").code == 0
+    assert state_of(shipped) == before

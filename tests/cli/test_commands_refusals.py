@@ -1,0 +1,470 @@
+"""Every bad input gets one clear line and the right exit code, and leaves everything as it was."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import filelock
+import numpy as np
+import pytest
+
+from deltamem_tui.bank import bank as bank_module
+from deltamem_tui.bank import files
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Origin, Payload, born
+from deltamem_tui.cli import app
+from deltamem_tui.cli.output import Output
+from tests.bank.fragile import RefusingOS
+from tests.cli.support import RECORDS, Answer, Program, heat, state_of
+
+TASK = str(RECORDS[0]["task"])
+IMPORT = ("import", "kitchen", "log.jsonl")
+EXTRACT = ("extract", "kitchen", "--extractor", "rules")
+RECALL = ("recall", "kitchen", TASK)
+
+
+def refused(program: Program, *call: str, code: int = 1) -> str:
+    """The one line of an error, which `--json` tells too, with every file left as it was."""
+    before = state_of(program.bank) if program.bank.is_dir() else {}
+    answer = program(*call)
+    assert answer.code == code, answer
+    assert answer.out == ""
+    told = program.json(*call)
+    assert told.code == code
+    document = told.document
+    assert (document["status"], document["data"]) == ("error", None)
+    (error,) = document["errors"]
+    assert error["message"] in answer.error
+    assert (state_of(program.bank) if program.bank.is_dir() else {}) == before
+    return answer.error
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (("recall", "kitchen", ""), "the task is empty"),
+        (("recall", "kitchen", " \n"), "the task is empty"),
+        (("search", "kitchen", ""), "the text is empty"),
+        (("tree", "kitchen", "--tree", "wood"), "there is no tree 'wood'"),
+        (("tree", "kitchen", "--depth", "0"), "0 is not in the range"),
+        (("extract", "kitchen"), "no extractor was named"),
+        (("extract", "kitchen", "--extractor", "magic"), "no extractor 'magic'"),
+        (("extract", "kitchen", "--extractor", "rules", "--limit", "-1"), "not in the range"),
+        (("consolidate", "kitchen"), "no extractor was named"),
+        (("parameters", "kitchen", "task.tau_base=2"), "tau_base is a similarity"),
+        (("parameters", "kitchen", "task.d_max=1"), "d_max is a depth"),
+        (("parameters", "kitchen", "tau=1"), "assigns no parameter"),
+        (("recall", "kitchen"), "missing argument"),
+        (("import", "kitchen"), "missing argument"),
+        (("import", "kitchen", "log.jsonl", "--success-at", "0"), "success is at a reward"),
+    ],
+)
+def test_a_wrong_call_is_a_usage_error(
+    program: Program, call: tuple[str, ...], reason: str
+) -> None:
+    program.log()
+    assert reason.lower() in refused(program, *call, code=2).lower()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("info", "kitchn"),
+        ("recall", "kitchn", TASK),
+        ("import", "kitchn", "log.jsonl"),
+        ("extract", "kitchn", "--extractor", "rules"),
+        ("verify", "./kitchn"),
+        ("freeze", "/nowhere/at/all"),
+    ],
+)
+def test_a_missing_bank(program: Program, call: tuple[str, ...]) -> None:
+    program.log()
+    assert call[1] in refused(program, *call)
+
+
+@pytest.mark.parametrize("call", [("show", "kitchen", "ffffff"), ("chain", "kitchen", "zz")])
+def test_a_missing_node(program: Program, call: tuple[str, ...]) -> None:
+    assert "`deltamem tree` lists the nodes" in refused(program, *call)
+
+
+def test_a_bank_is_not_made_over_another(program: Program) -> None:
+    assert "already" in refused(program, "init", "kitchen", "--embedder", "hashing")
+
+
+def test_a_log_that_is_not_there_or_of_no_known_format(program: Program) -> None:
+    assert "nothing.jsonl" in refused(program, "import", "kitchen", "nothing.jsonl")
+    (program.folder / "prose.txt").write_text("Once upon a time.")
+    assert "prose.txt" in refused(program, "import", "kitchen", "prose.txt")
+    log = program.log()
+    assert "nonesuch" in refused(program, "import", "kitchen", log, "--format", "nonesuch")
+
+
+def lines(program: Program, name: str) -> list[bytes]:
+    return (program.bank / name).read_bytes().splitlines(keepends=True)
+
+
+def rewrite(program: Program, name: str, changed: list[bytes]) -> None:
+    """Put other lines into a bank that is shipped without its journal and index."""
+    (program.bank / name).write_bytes(b"".join(changed))
+    for path in [program.bank / "journal.jsonl", *program.bank.glob("*.index.npy")]:
+        path.unlink()
+
+
+def corrupt_middle(program: Program) -> None:
+    found = lines(program, "task.nodes.jsonl")
+    rewrite(program, "task.nodes.jsonl", [found[0], b"{broken\n", *found[2:]])
+
+
+def duplicate_id(program: Program) -> None:
+    found = lines(program, "task.nodes.jsonl")
+    rewrite(program, "task.nodes.jsonl", [found[0], found[0], *found[2:]])
+
+
+def edited_line(program: Program, number: int, **changes: object) -> None:
+    found = lines(program, "task.nodes.jsonl")
+    record = json.loads(found[number]) | changes
+    found[number] = json.dumps(record).encode() + b"\n"
+    rewrite(program, "task.nodes.jsonl", found)
+
+
+def missing_parent(program: Program) -> None:
+    edited_line(program, 1, parent="0" * 16)
+
+
+def cycle(program: Program) -> None:
+    own = json.loads(lines(program, "task.nodes.jsonl")[1])["id"]
+    edited_line(program, 1, parent=own)
+
+
+def wrong_kind(program: Program) -> None:
+    edited_line(program, 0, kind="twig")
+
+
+def truncated(program: Program) -> None:
+    path = program.bank / "task.embeddings.npy"
+    path.write_bytes(path.read_bytes()[:-5])
+
+
+def changed_array(program: Program, change: Callable[[np.ndarray[Any, Any]], object]) -> None:
+    path = program.bank / "task.embeddings.npy"
+    np.save(path, change(np.load(path)))  # type: ignore[arg-type]
+
+
+def wrong_dtype(program: Program) -> None:
+    changed_array(program, lambda values: values.astype("<f8"))
+
+
+def wrong_width(program: Program) -> None:
+    changed_array(program, lambda values: values[:, :-1].copy())
+
+
+def not_a_number(program: Program) -> None:
+    def change(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        values[1, 7] = np.nan
+        return values
+
+    changed_array(program, change)
+
+
+def infinite(program: Program) -> None:
+    def change(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        values[1, values[0] > 0] = np.inf
+        return values
+
+    changed_array(program, change)
+
+
+@pytest.mark.parametrize(
+    ("plant", "reason"),
+    [
+        (corrupt_middle, r"task\.nodes\.jsonl, line 2: not a node"),
+        (duplicate_id, r"task\.nodes\.jsonl, line 2: id \w+ stands twice"),
+        (missing_parent, r"task\.nodes\.jsonl, line 2: parent 0{16} does not exist"),
+        (cycle, r"task\.nodes\.jsonl, line 2: parent \w+ does not exist"),
+        (wrong_kind, r"task\.nodes\.jsonl, line 1: not a node: 'kind' is 'twig'"),
+        (truncated, r"task\.embeddings\.npy: holds 2 rows where 3 were written"),
+        (wrong_dtype, r"task\.embeddings\.npy: holds <f8 instead of float32"),
+        (wrong_width, r"task\.embeddings\.npy: has shape \(3, 2047\)"),
+        (not_a_number, r"task\.embeddings\.npy, row 1: a vector is not finite"),
+        (infinite, r"task\.embeddings\.npy, row 1: a vector is not finite"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_broken_tree(program: Program, plant: Callable[[Program], None], reason: str) -> None:
+    plant(program)
+    assert re.search(reason, refused(program, *RECALL))
+    before = state_of(program.bank)
+    answer = program.json("verify", "kitchen")
+    assert answer.code == 1
+    document = answer.document
+    assert document["status"] == "error"
+    assert document["data"] is None or document["data"]["sound"] is False
+    assert document["errors"]
+    assert state_of(program.bank) == before
+
+
+@pytest.mark.parametrize(
+    "plant", [corrupt_middle, duplicate_id, missing_parent, truncated, wrong_dtype, wrong_width]
+)
+def test_nothing_is_learnt_into_a_broken_tree(
+    program: Program, plant: Callable[[Program], None]
+) -> None:
+    assert program("import", "kitchen", program.log(heat("bread"))).code == 0
+    plant(program)
+    before = state_of(program.bank)
+    answer = program(*EXTRACT)
+    assert answer.code == 1
+    assert answer.error
+    assert state_of(program.bank) == before
+
+
+def test_another_format_version(program: Program) -> None:
+    path = program.bank / "bank.json"
+    path.write_bytes(path.read_bytes().replace(b'"format": 1', b'"format": 2'))
+    for call in (
+        ("info", "kitchen"),
+        RECALL,
+        EXTRACT,
+        ("verify", "kitchen"),
+        ("freeze", "kitchen"),
+    ):
+        assert "bank format '2' is not known, only 1" in refused(program, *call)
+
+
+def test_wrong_numbers_in_a_manifest_are_not_a_wrong_call(program: Program) -> None:
+    path = program.bank / "bank.json"
+    path.write_bytes(path.read_bytes().replace(b'"d_max": 5', b'"d_max": 1', 1))
+    assert "bank.json, task tree: d_max is a depth" in refused(program, *RECALL)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"weighting": "document-frequency"', b'"weighting": "none"'),
+        (b'"dimensions": 2048', b'"dimensions": 384'),
+    ],
+)
+def test_another_embedder(program: Program, old: bytes, new: bytes) -> None:
+    path = program.bank / "bank.json"
+    assert path.read_bytes().count(old) == 1
+    path.write_bytes(path.read_bytes().replace(old, new))
+    assert refused(program, *RECALL)
+
+
+def test_an_embedder_that_is_not_there(program: Program) -> None:
+    path = program.bank / "bank.json"
+    path.write_bytes(path.read_bytes().replace(b'"model": "hashing"', b'"model": "./no/model"'))
+    line = refused(program, *RECALL)
+    assert "minilm" in line
+    assert "hashing" in line
+    assert "./no/model" in refused(program, "init", "new", "--embedder", "./no/model")
+    assert not (program.bank.parent / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "call", [IMPORT, EXTRACT, ("parameters", "kitchen", "task.d_max=9"), ("freeze", "kitchen")]
+)
+def test_a_frozen_bank(program: Program, call: tuple[str, ...]) -> None:
+    program.log(heat("bread"))
+    program("freeze", "kitchen")
+    assert "`deltamem unfreeze`" in refused(program, *call)
+    assert program("verify", "kitchen").code == 0
+
+
+def test_a_bank_that_another_process_writes(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program.log(heat("bread"))
+    monkeypatch.setattr(bank_module, "LOCK_SECONDS", 0.01)
+    held = filelock.FileLock(program.bank / ".lock", thread_local=False)
+    with held:
+        monkeypatch.setattr(filelock, "FileLock", lambda *_, **__: Impatient())
+        assert "another process has been writing" in refused(program, *IMPORT)
+
+
+class Impatient:
+    """A lock that somebody else holds; a real one of this process would tell of a deadlock."""
+
+    def acquire(self) -> None:
+        raise filelock.Timeout("kitchen/.lock")
+
+
+WRITING = [
+    IMPORT,
+    EXTRACT,
+    ("parameters", "kitchen", "task.d_max=9"),
+    ("freeze", "kitchen"),
+    ("init", "new", "--embedder", "hashing"),
+    ("calibrate", "kitchen", "--apply"),
+]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EROFS])
+@pytest.mark.parametrize("call", WRITING, ids=lambda call: str(call[0]))
+def test_no_disk_and_no_permission(
+    program: Program, monkeypatch: pytest.MonkeyPatch, number: int, call: tuple[str, ...]
+) -> None:
+    program("import", "kitchen", program.log(heat("soup")))
+    program.log(heat("bread"))
+    monkeypatch.setattr(files, "os", RefusingOS(number))
+    line = refused(program, *call)
+    assert {
+        errno.ENOSPC: "no space left on device (free some disk space",
+        errno.EACCES: "permission denied (check the permissions",
+        errno.EROFS: "read-only file system (copy the bank",
+    }[number] in line
+    monkeypatch.undo()
+
+
+def test_a_folder_that_cannot_be_locked(program: Program) -> None:
+    program.log(heat("bread"))
+    (program.bank / ".lock").unlink(missing_ok=True)
+    (program.bank / ".lock").mkdir()
+    assert "cannot be locked for writing" in refused(program, *IMPORT)
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (heat("bread") | {"task": ""}, "the episode has no task"),
+        (heat("bread") | {"steps": []}, "the episode has no steps"),
+        (
+            heat("bread") | {"steps": [{"action": "look", "observation": "x" * 10_000_000}]},
+            "the observation of step 1 has 10,000,000 characters",
+        ),
+        (heat("bread") | {"outcome": {"success": "yes"}}, "outcome.success"),
+    ],
+    ids=["empty task", "no steps", "10 MB observation", "odd outcome"],
+)
+def test_an_episode_that_is_none(program: Program, record: dict[str, Any], reason: str) -> None:
+    before = state_of(program.bank)
+    answer = program("import", "kitchen", program.log(record), "--format", "native")
+    assert answer.code == 1
+    assert "log.jsonl, line 1: " in answer.error
+    assert reason in answer.error
+    after = state_of(program.bank)
+    assert {name: text for name, (text, _) in after.items()} == {
+        name: text for name, (text, _) in before.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("recall", "kitchen", "heat \udcff\udc80 apple"),
+        ("search", "kitchen", "\udcff heat"),
+        ("recall", "kitchen", TASK, "--env", "\udcff"),
+    ],
+)
+def test_words_in_another_encoding_are_read_as_far_as_they_can_be(
+    program: Program, call: tuple[str, ...]
+) -> None:
+    answer = program(*call)
+    assert answer.code == 0
+    assert "error" not in answer.err
+
+
+@pytest.mark.parametrize("call", [("show", "kitchen", "\udcff"), ("info", "\udcff"), ("info", "")])
+def test_names_in_another_encoding_find_nothing(program: Program, call: tuple[str, ...]) -> None:
+    answer = program(*call)
+    assert answer.code in (1, 2)
+    assert answer.error
+
+
+HOSTILE = (
+    "[/x] [red]walk[/red] \x1b[2J\x1b]52;c;cGF5bG9hZA==\x07\x9b31m\u202egnirts\u2066 \x08\x00end"
+)
+ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def hostile(program: Program) -> Program:
+    """A bank as a stranger may have written it, past every check of ours on the way in."""
+    bank = Bank.open(program.bank)
+    node = born("task", None, "success", Payload(HOSTILE, HOSTILE, HOSTILE), Origin(HOSTILE))
+    vector = np.zeros(2048, dtype=np.float32)
+    vector[:4] = 0.5
+    with bank.writing() as batch:
+        batch.add_node("task", node, vector)
+        batch.log(HOSTILE, {"why": HOSTILE})
+    bank.change_manifest("edit", {}, description=HOSTILE, provenance={HOSTILE: HOSTILE})
+    return program
+
+
+def hostile_calls(program: Program) -> list[tuple[str, ...]]:
+    last = list(Bank.open(program.bank).tree("task"))[-1].id
+    return [
+        ("list",),
+        ("info", "kitchen"),
+        ("tree", "kitchen"),
+        ("show", "kitchen", last),
+        ("chain", "kitchen", last),
+        ("search", "kitchen", "walk"),
+        ("recall", "kitchen", HOSTILE, "--env", HOSTILE, "--explain"),
+        ("show", "kitchen", HOSTILE),
+        ("info", HOSTILE),
+        ("parameters", "kitchen", HOSTILE),
+        ("tree", "kitchen", "--tree", HOSTILE),
+        ("extract", "kitchen", "--extractor", HOSTILE),
+        ("import", "kitchen", "log.jsonl", "--format", HOSTILE),
+        ("import", "kitchen", HOSTILE),
+        ("import", "kitchen", "log.jsonl", "--outcome", HOSTILE),
+        ("init", "new", "--embedder", HOSTILE),
+        ("init", HOSTILE, "--embedder", "hashing"),
+        (HOSTILE,),
+        ("info", f"--{HOSTILE}"),
+    ]
+
+
+def test_hostile_text_acts_on_no_terminal_and_becomes_no_markup(
+    hostile: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostile.log()
+    monkeypatch.setenv("TERM", "dumb")  # draws without colours, so that any escape is theirs
+    for call in hostile_calls(hostile):
+        plain: Answer = hostile(*call)
+        told = hostile.json(*call)
+        assert plain.code == told.code
+        stdout, stderr = Terminal(), Terminal()
+        assert app.run(call, Output(stdout=stdout, stderr=stderr)) == plain.code
+        for text in (
+            plain.out,
+            plain.err,
+            told.out,
+            told.err,
+            stdout.getvalue(),
+            stderr.getvalue(),
+        ):
+            assert not ACTING.search(text), (call, text)
+            assert "mistake in this program" not in text, (call, text)
+        json.loads(told.out)
+        assert not ACTING.search(json.dumps(json.loads(told.out), ensure_ascii=False)), call
+    shown = hostile("show", "kitchen", hostile_calls(hostile)[3][2]).out
+    assert shown.count("[/x] [red]walk[/red] ") == 4
+    tree = hostile("tree", "kitchen").out
+    assert "[/x] [red]walk[/red]" in tree
+
+
+def test_a_hostile_log_comes_in_clean(program: Program, tmp_path: Path) -> None:
+    record = heat("bread")
+    record["task"] = f"{record['task']} {HOSTILE}"
+    record["steps"][1]["observation"] = HOSTILE
+    record["metadata"] = {HOSTILE: HOSTILE}
+    assert program("import", "kitchen", program.log(record)).code == 0
+    assert program(*EXTRACT).code == 0
+    for path in program.bank.glob("*.jsonl"):
+        for line in path.read_text().splitlines():
+            assert not ACTING.search(json.dumps(json.loads(line), ensure_ascii=False)), path
