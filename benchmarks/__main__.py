@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from importlib import import_module
 
-NAMES = ("start", "opening", "recall", "memory", "written", "quality")
+NAMES = ("start", "opening", "recall", "memory", "written", "importing", "quality")
 
 
 def main() -> None:

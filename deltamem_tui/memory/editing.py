@@ -19,7 +19,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankError, BankFrozenError
 from deltamem_tui.memory.learn import cleaned
-from deltamem_tui.memory.parameters import from_record
+from deltamem_tui.memory.parameters import of_bank
 from deltamem_tui.memory.recall import embedder_of
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def _unchanged(tree: Tree, node: Node) -> Node:
 
 
 def _refuse_too_deep(bank: Bank, tree: TreeName, depth: int) -> None:
-    deepest = from_record(bank.manifest.parameters)[tree].d_max
+    deepest = of_bank(bank)[tree].d_max
     if depth > deepest:
         raise BankError(
             f"the {tree} tree would be {depth} levels deep, D_max is {deepest}",

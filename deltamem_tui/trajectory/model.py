@@ -36,6 +36,10 @@ class Step:
     reward: float | None = None
 
 
+def _decimal(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How an episode ended, and who says so. It is never guessed from prose.
@@ -101,11 +105,12 @@ class Trajectory:
     @property
     def id(self) -> str:
         """16 hexadecimal digits: a digest of task, environment and steps."""
-        identity = [
-            self.task,
-            self.environment,
-            [[step.thought, step.action, step.observation, step.reward] for step in self.steps],
+        steps = [
+            # A reward of 1 and one of 1.0 are the same.
+            [step.thought, step.action, step.observation, _decimal(step.reward)]
+            for step in self.steps
         ]
+        identity = [self.task, self.environment, steps]
         return hashlib.sha256(orjson.dumps(identity)).hexdigest()[:16]
 
     def with_outcome(self, outcome: Outcome) -> Trajectory:

@@ -1,0 +1,123 @@
+"""Importing a native log, against parsing the same file with orjson; and every reader's speed.
+
+The import is whole: detection, cleaning, redaction, ids, and a bank on disk. The log is the
+sample episodes that come with the project, often enough to be worth measuring, each time
+with another task so that none is a duplicate.
+
+The readers are timed on whatever samples lie beside the project; without any, only the
+import is measured.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import cycle, islice
+from pathlib import Path
+from time import perf_counter
+
+import orjson
+
+from benchmarks import goals
+from benchmarks.goals import Goal
+from benchmarks.timing import in_turns
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.memory.intake import take_in
+from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.sources import find_logs
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers import Reader, read_log, read_logs, to_line
+from deltamem_tui.trajectory.readers.reading import reader_of
+
+SAMPLE = Path(__file__).parents[1] / "docs" / "sample"
+BESIDE = Path(__file__).parents[2] / "shared" / "data"
+EPISODES = 3000
+ROUNDS = 3
+SMALLEST = 2000  # bytes; below, a file says more about the clock than about its reader
+_MB = 1_000_000
+
+
+def run() -> str:
+    """Measure both in turns, then each reader on its samples."""
+    with tempfile.TemporaryDirectory(prefix="deltamem-importing-") as name:
+        folder = Path(name)
+        log = _native_log(folder / "episodes.jsonl")
+        size = log.stat().st_size
+
+        def import_all(_: int) -> None:
+            intake = take_in(_bank(folder / "bank"), read_logs([log]), listed=False)
+            if intake.count("imported") != EPISODES:
+                raise RuntimeError(f"{intake.count('imported')} of {EPISODES} came in")
+
+        def look_only(_: int) -> None:
+            take_in(Bank.open(empty), read_logs([log]), dry_run=True, listed=False)
+
+        def parse_all(_: int) -> None:
+            with log.open("rb") as stream:
+                for line in stream:
+                    orjson.loads(line)
+
+        empty = _bank(folder / "empty").path
+        ways = {"import": import_all, "dry_run": look_only, "orjson": parse_all}
+        timings = in_turns(ways, ROUNDS)
+    speeds = _reader_speeds()
+    stated = [Goal("import_to_orjson", timings.ratio("import", "orjson"), "at most", 4.0)]
+    if speeds:
+        stated.append(Goal("slowest_reader_mb_s", min(speeds.values()), "at least", 5.0))
+    measured = {
+        "bytes": size,
+        "episodes": EPISODES,
+        "import_mb_s": size / _MB / min(timings.seconds["import"]),
+        "dry_run_to_orjson": timings.ratio("dry_run", "orjson"),
+        **timings.milliseconds(),
+        "readers_mb_s": dict(sorted(speeds.items(), key=lambda item: item[1])),
+    }
+    return goals.line("importing", stated, measured)
+
+
+def _bank(path: Path) -> Bank:
+    """A new bank in the place of the last round's."""
+    shutil.rmtree(path, ignore_errors=True)
+    return create_bank(path, embedder="hashing")
+
+
+def _native_log(path: Path) -> Path:
+    sample = [each for each in read_logs([SAMPLE]) if isinstance(each, Trajectory)]
+    with path.open("wb") as stream:
+        stream.writelines(map(to_line, islice(_varied(sample), EPISODES)))
+    return path
+
+
+def _varied(sample: list[Trajectory]) -> Iterable[Trajectory]:
+    for number, trajectory in enumerate(cycle(sample)):
+        yield replace(trajectory, task=f"{trajectory.task} ({number})")
+
+
+def _reader_speeds() -> dict[str, float]:
+    """Megabytes a second per reader, over all samples that it is the reader of."""
+    sizes: dict[str, int] = defaultdict(int)
+    seconds: dict[str, float] = defaultdict(float)
+    if not BESIDE.is_dir():
+        return {}
+    for found in find_logs([BESIDE]):
+        size = found.log.path.stat().st_size
+        try:
+            reader = reader_of(found.log) if size >= SMALLEST else None
+        except TrajectoryError:
+            continue
+        if reader is not None:
+            sizes[reader.name] += size
+            seconds[reader.name] += min(_seconds(found.log, reader) for _ in range(ROUNDS))
+    return {name: size / _MB / seconds[name] for name, size in sizes.items()}
+
+
+def _seconds(log: Log, reader: Reader) -> float:
+    started = perf_counter()
+    for _ in read_log(log, reader):
+        pass
+    return perf_counter() - started
