@@ -1,7 +1,71 @@
-"""`python -m deltamem_tui` is `deltamem`."""
+"""The program `deltamem`, and `python -m deltamem_tui`: here the two faces meet.
+
+With a terminal, no command and `browse` open the browser; everything else, and everything
+without a terminal, is the command line's.
+"""
 
 from __future__ import annotations
 
-from deltamem_tui.cli.app import main
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
 
-main()
+from deltamem_tui.cli import app
+from deltamem_tui.cli.invocation import Invocation, SharedOptions
+from deltamem_tui.cli.output import Output, Result
+from deltamem_tui.errors import DeltaMemError
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserRequest:
+    """That somebody wants the browser.
+
+    Attributes:
+        options: The options that all commands share.
+        bank: The bank that was named, if one was.
+    """
+
+    options: SharedOptions
+    bank: str | None
+
+
+def browser_request(arguments: Sequence[str]) -> BrowserRequest | None:
+    """What the command line says, if it asks for the browser and for nothing that prints."""
+    options, words = SharedOptions.take(arguments)
+    if options.json or options.version or any(word.startswith("-") for word in words):
+        return None
+    if not words:
+        return BrowserRequest(options, None)
+    if words[0] == "browse" and len(words) <= 2:
+        return BrowserRequest(options, words[1] if len(words) == 2 else None)
+    return None
+
+
+def main() -> NoReturn:
+    """Run the program on the process's arguments, and exit."""
+    arguments = sys.argv[1:]
+    request = browser_request(arguments)
+    if request and sys.stdin.isatty() and sys.stdout.isatty():
+        sys.exit(_browse(request))
+    sys.exit(app.run(arguments))
+
+
+def _browse(request: BrowserRequest) -> int:
+    output = Output(debug=request.options.debug)
+    invocation = Invocation(request.options, output)
+    try:
+        bank = None if request.bank is None else invocation.bank(request.bank)
+        folder, configuration = invocation.banks_folder, invocation.configuration
+
+        from deltamem_tui.tui.app import run
+
+        run(folder, bank, configuration)
+    except DeltaMemError as error:
+        output.trace(error)
+        return output.publish(Result.failed("browse", error))
+    return 0
+
+
+if __name__ == "__main__":
+    main()

@@ -66,6 +66,7 @@ COMMANDS = (
     CommandEntry(
         "import", "Learn", "Bring the episodes of logs into a bank, each once.", "import_"
     ),
+    CommandEntry("formats", "Learn", "List the formats of logs, or what each would make of one."),
     CommandEntry(
         "extract", "Learn", "Learn from the episodes that wait, in the order of their import."
     ),

@@ -1,0 +1,190 @@
+"""Everything a person can do in the browser, once: keys, command palette and help read it here.
+
+An action's name is what `[keys]` of `deltamem.toml` maps to another key. Its method is
+`action_<method>` on the widget, screen or app that the scope names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Literal
+
+from textual.binding import Binding
+
+from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.text import one_line
+
+Scope = Literal["app", "banks", "bank", "trees", "recall", "episodes", "statistics", "list", "tree"]
+
+SCOPE_TITLES: Mapping[Scope, str] = {
+    "app": "Everywhere",
+    "banks": "Banks",
+    "bank": "In a bank",
+    "trees": "Trees",
+    "recall": "Recall lab",
+    "episodes": "Episodes",
+    "statistics": "Statistics",
+    "list": "In a list",
+    "tree": "In an outline",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing that a person can do.
+
+    Attributes:
+        name: What `[keys]` calls it.
+        keys: The keys it has at first.
+        title: What it is called in palette and help, a few words.
+        scope: Where it can be done.
+        call: The method's name and arguments, if not the action's name.
+        brief: What the bottom line calls it; empty keeps it out of there.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    title: str
+    scope: Scope
+    call: str = ""
+    brief: str = ""
+
+    @property
+    def method(self) -> str:
+        """What textual calls it."""
+        return self.call or self.name
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action("help", ("question_mark", "f1"), "Show all keys", "app", brief="keys"),
+    Action("palette", ("colon",), "Find an action by name", "app", "command_palette"),
+    Action("theme", ("T",), "Choose a theme", "app", "change_theme"),
+    Action("cancel", ("x",), "Cancel the work that is going on", "app", "cancel_work"),
+    Action("quit", ("q",), "Quit", "app", brief="quit"),
+    Action("next_pane", ("tab",), "Go to the next pane", "app", "app.focus_next"),
+    Action("previous_pane", ("shift+tab",), "Go to the previous pane", "app", "app.focus_previous"),
+    # Banks
+    Action("open_bank", ("enter",), "Open the bank", "banks", brief="open"),
+    Action("create_bank", ("n",), "Create a bank", "banks", brief="new"),
+    Action("freeze_bank", ("Z",), "Freeze or unfreeze the bank", "banks", brief="freeze"),
+    Action("verify_bank", ("V",), "Verify every file of the bank", "banks", brief="verify"),
+    Action("look_again", ("R",), "Look for banks again", "banks"),
+    # Any screen of a bank
+    Action("show_trees", ("1",), "Show the trees", "bank", "show('trees')"),
+    Action("show_recall", ("2",), "Show the recall lab", "bank", "show('recall')"),
+    Action("show_episodes", ("3",), "Show the episodes", "bank", "show('episodes')"),
+    Action("show_statistics", ("4",), "Show the statistics", "bank", "show('statistics')"),
+    Action("close_bank", ("escape", "b"), "Back to the banks", "bank", brief="back"),
+    Action("freeze", ("Z",), "Freeze or unfreeze this bank", "bank"),
+    Action("verify", ("V",), "Verify every file of this bank", "bank"),
+    Action("copy", ("y",), "Copy what is shown to the clipboard", "bank", brief="copy"),
+    Action("read_whole", ("v",), "Read the whole text in the pager", "bank"),
+    # Trees
+    Action("filter", ("slash",), "Filter the nodes", "trees", brief="filter"),
+    Action("sort", ("s",), "Sort siblings another way", "trees", brief="sort"),
+    Action("chain", ("c",), "Show the chain as an agent receives it", "trees", brief="chain"),
+    Action("step_down", ("right_square_bracket",), "Step down the chain", "trees", "step(1)"),
+    Action("step_up", ("left_square_bracket",), "Step up the chain", "trees", "step(-1)"),
+    Action("edit", ("e",), "Edit the node's text in $EDITOR", "trees", brief="edit"),
+    Action("relabel", ("L",), "Relabel the node: success or failure", "trees"),
+    Action("move", ("m",), "Move the node: choose it, then its new parent", "trees"),
+    Action("make_root", ("M",), "Make the node a root", "trees"),
+    Action("delete", ("delete", "D"), "Delete the node with all below it", "trees"),
+    Action("undo", ("u",), "Undo the last change by hand", "trees", brief="undo"),
+    Action("other_tree", ("t",), "Go to the other tree", "trees"),
+    # An outline
+    Action("expand", ("l", "right"), "Expand, or go to the first child", "tree"),
+    Action("collapse", ("h", "left"), "Collapse, or go to the parent", "tree"),
+    Action("fold", ("space", "enter"), "Expand or collapse", "tree"),
+    Action("expand_below", ("asterisk",), "Expand all below", "tree"),
+    Action("collapse_all", ("minus",), "Collapse everything", "tree"),
+    Action("parent", ("p",), "Go to the parent", "tree"),
+    Action("root", ("r",), "Go to the root", "tree"),
+    Action("next_failure", ("f",), "Go to the next failure", "tree", "seek('failure', 1)"),
+    Action("previous_failure", ("F",), "Go to the failure before", "tree", "seek('failure', -1)"),
+    Action("next_due", ("d",), "Go to the next node due to be fused", "tree", "seek('due', 1)"),
+    # Recall
+    Action("ask_task", ("slash",), "Type a task", "recall", brief="task"),
+    Action("ask_scene", ("s",), "Type a scene", "recall", brief="scene"),
+    Action("thresholds", ("t",), "Type thresholds", "recall", brief="τ ε"),
+    Action("save_parameters", ("w", "f2"), "Save τ and ε in the bank", "recall", brief="save"),
+    Action("show_node", ("enter",), "Show the node in its tree", "recall", brief="node"),
+    # Episodes
+    Action("import_logs", ("i",), "Import episodes from logs", "episodes", brief="import"),
+    Action("extract", ("E",), "Learn from the waiting episodes", "episodes", brief="extract"),
+    Action("succeeded", ("plus",), "Say that the episode succeeded", "episodes", "judge(True)"),
+    Action("failed", ("minus",), "Say that the episode failed", "episodes", "judge(False)"),
+    Action("next_node", ("n",), "Show the next node the episode gave", "episodes"),
+    Action("episode_node", ("enter",), "Show the node in its tree", "episodes", brief="node"),
+    # Statistics
+    Action("calibrate", ("c",), "Ask every episode for its scores", "statistics", brief="scores"),
+    Action("apply_proposal", ("w",), "Save the proposed thresholds", "statistics"),
+    # Lists
+    Action("line_down", ("j", "down"), "Down", "list", "move_cursor(1)"),
+    Action("line_up", ("k", "up"), "Up", "list", "move_cursor(-1)"),
+    Action("page_down", ("pagedown", "ctrl+d"), "A page down", "list", "move_page(1)"),
+    Action("page_up", ("pageup", "ctrl+u"), "A page up", "list", "move_page(-1)"),
+    Action("first", ("g", "home"), "To the first line", "list", "move_to_end(-1)"),
+    Action("last", ("G", "end"), "To the last line", "list", "move_to_end(1)"),
+)
+
+
+def bindings(scope: Scope) -> list[Binding]:
+    """The keys of a scope, as textual takes them."""
+    return [
+        Binding(
+            ",".join(action.keys),
+            action.method,
+            action.brief or action.title,
+            show=bool(action.brief),
+            id=action.name,
+        )
+        for action in ACTIONS
+        if action.scope == scope
+    ]
+
+
+def checked_keys(keys: Mapping[str, str]) -> dict[str, str]:
+    """The keys that a person chose, if there are such actions.
+
+    Raises:
+        ConfigurationError: There is no such action; names the nearest.
+    """
+    names = [action.name for action in ACTIONS]
+    for name in keys:
+        if name not in names:
+            near = get_close_matches(name, names, n=1, cutoff=0.0)[0]
+            raise ConfigurationError(
+                f"[keys] names no action {one_line(name, 40)!r}",
+                source="deltamem.toml",
+                hint=f"did you mean {near}?",
+            )
+    return dict(keys)
+
+
+def of_scopes(scopes: Iterable[Scope]) -> list[Action]:
+    """The actions of some scopes, in the order of the registry."""
+    wanted = set(scopes)
+    return [action for action in ACTIONS if action.scope in wanted]
+
+
+_KEY_NAMES = {
+    "question_mark": "?",
+    "colon": ":",
+    "slash": "/",
+    "asterisk": "*",
+    "minus": "-",
+    "plus": "+",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "pagedown": "page down",
+    "pageup": "page up",
+}
+
+
+def key_names(action: Action, keys: Mapping[str, str]) -> str:
+    """The keys of an action for a person, those of `[keys]` if they name others."""
+    chosen = keys[action.name].split(",") if action.name in keys else action.keys
+    return ", ".join(_KEY_NAMES.get(key.strip(), key.strip()) for key in chosen)

@@ -1,0 +1,156 @@
+"""What workers tell screens. A worker never touches a widget: it posts one of these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.tui.models.banks import BankLine
+
+if TYPE_CHECKING:
+    from deltamem_tui.memory.calibrate import Proposal
+    from deltamem_tui.tui.models.episodes import EpisodeBook
+    from deltamem_tui.tui.models.outline import Family
+    from deltamem_tui.tui.models.questions import Answer
+    from deltamem_tui.tui.models.statistics import Overview
+
+
+@dataclass
+class Failed(Message):
+    """Work ended with an error that is meant for people.
+
+    Attributes:
+        name: What was being done.
+        error: The error.
+    """
+
+    name: str
+    error: DeltaMemError
+
+
+@dataclass
+class BanksFound(Message):
+    """The banks folder was looked through."""
+
+    folder: Path
+    banks: Sequence[BankLine]
+
+
+@dataclass
+class BankRead(Message):
+    """A bank was opened, or read again because it changed.
+
+    Attributes:
+        bank: A handle that shows one commit.
+        stamp: What its files looked like before it was read.
+        again: Whether it was open already; if it was closed meanwhile, it stays closed.
+    """
+
+    bank: Bank
+    stamp: tuple[int, ...]
+    again: bool
+
+
+@dataclass
+class Changed(Message):
+    """Something was written to a bank.
+
+    Attributes:
+        path: The bank.
+        summary: What was done, as a sentence.
+        node: The node to look at now, if there is one.
+    """
+
+    path: Path
+    summary: str
+    node: tuple[TreeName, str] | None = None
+
+
+@dataclass
+class Told(Message):
+    """Work that wrote nothing ended.
+
+    Attributes:
+        summary: What was found, as a sentence.
+        warning: Whether it is bad news.
+    """
+
+    summary: str
+    warning: bool = False
+
+
+@dataclass
+class WorkAdvanced(Message):
+    """Long work goes on.
+
+    Attributes:
+        name: What is being done.
+        done: How much of it is done.
+        total: How much there is; None if nobody knows.
+    """
+
+    name: str
+    done: int
+    total: int | None
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the last state matters."""
+        return isinstance(message, WorkAdvanced)
+
+
+@dataclass
+class WorkEnded(Message):
+    """Long work ended, well or not; what it has to say comes in a message of its own."""
+
+    name: str
+
+
+@dataclass
+class Arranged(Message):
+    """The outlines of a bank were filtered and sorted."""
+
+    bank: Bank
+    families: Mapping[TreeName, Family]
+
+
+@dataclass
+class SubtreeRead(Message):
+    """A node that shall be deleted, with all below it."""
+
+    tree: TreeName
+    nodes: Sequence[Node]
+
+
+@dataclass
+class Answered(Message):
+    """The trees answered a question."""
+
+    answer: Answer
+
+
+@dataclass
+class EpisodesRead(Message):
+    """The episodes of a bank were read."""
+
+    book: EpisodeBook
+
+
+@dataclass
+class Counted(Message):
+    """A bank was counted."""
+
+    overview: Overview
+
+
+@dataclass
+class Proposed(Message):
+    """Every episode was asked for its scores."""
+
+    proposals: Sequence[Proposal]

@@ -1,0 +1,117 @@
+"""The episodes of a bank, each parsed when it is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.node import TreeName
+from deltamem_tui.memory.descent import nodes_by_episode
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.native import from_record
+from deltamem_tui.tui.models.sections import Section
+
+NodePlaces = Sequence[tuple[TreeName, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeLine:
+    """What the list says of an episode.
+
+    Attributes:
+        task: Its goal on one line.
+        outcome: `success`, `failure` or `unknown`.
+        source: Who says so.
+        steps: How many steps it has.
+        learnt: Whether it was learnt.
+        nodes: How many living nodes it gave.
+    """
+
+    task: str
+    outcome: str
+    source: str
+    steps: int
+    learnt: bool
+    nodes: int
+
+
+class EpisodeBook:
+    """All episodes of a bank at one commit.
+
+    Attributes:
+        bank: The bank.
+        ids: The episodes' ids, in order of import.
+    """
+
+    def __init__(self, bank: Bank, nodes: Mapping[str, NodePlaces]) -> None:
+        self.bank = bank
+        self.ids = bank.episodes.ids()
+        self._nodes = nodes
+
+    @classmethod
+    def read(cls, bank: Bank) -> EpisodeBook:
+        """Read which episodes there are and which nodes they gave."""
+        return cls(bank, nodes_by_episode(bank))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def trajectory(self, number: int) -> Trajectory:
+        """An episode.
+
+        Raises:
+            TrajectoryError: Its record cannot be read.
+        """
+        record = self.bank.episodes.record(self.ids[number])
+        return from_record(record or {})
+
+    def nodes(self, number: int) -> NodePlaces:
+        """The living nodes that an episode gave, as (tree, id)."""
+        return self._nodes.get(self.ids[number], ())
+
+    def line(self, number: int) -> EpisodeLine:
+        """What the list says of an episode."""
+        trajectory = self.trajectory(number)
+        outcome = {True: "success", False: "failure", None: "unknown"}
+        return EpisodeLine(
+            task=one_line(trajectory.task[:2000], 300),
+            outcome=outcome[trajectory.outcome.success],
+            source=trajectory.outcome.source,
+            steps=len(trajectory.steps),
+            learnt=self.bank.episodes.state(self.ids[number]) == EpisodeState.LEARNT,
+            nodes=len(self.nodes(number)),
+        )
+
+
+def episode_sections(trajectory: Trajectory) -> list[Section]:
+    """An episode: what it is, then its steps."""
+    outcome = trajectory.outcome
+    said = {True: "success", False: "failure", None: "outcome unknown"}[outcome.success]
+    facts = [f"{said} (source: {outcome.source})"]
+    if outcome.reward is not None:
+        facts.append(f"reward {outcome.reward:g}")
+    if outcome.reason:
+        facts.append(one_line(outcome.reason, 500))
+    source = trajectory.source
+    place = " ".join(part for part in (source.file, source.position, source.format) if part)
+    sections = [
+        Section(f"Episode {trajectory.id}", " · ".join([*facts, place])),
+        Section("Task", trajectory.task),
+    ]
+    if trajectory.environment:
+        sections.append(Section("Scene", trajectory.environment))
+    for number, step in enumerate(trajectory.steps, start=1):
+        thought = f"({step.thought})\n" if step.thought else ""
+        reward = f"\nreward {step.reward:g}" if step.reward is not None else ""
+        answer = f"\n→ {step.observation}" if step.observation else ""
+        sections.append(
+            Section(f"{number}  {one_line(step.action, 300)}", _body(thought, answer, reward))
+        )
+    return sections
+
+
+def _body(thought: str, answer: str, reward: str) -> str:
+    return f"{thought}{answer.removeprefix(chr(10))}{reward}".strip("\n")

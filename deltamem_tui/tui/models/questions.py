@@ -1,0 +1,156 @@
+"""The recall lab's question and answer: equations 5 to 7 on a bank, with numbers one plays with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.memory import context
+from deltamem_tui.memory.learn import parent_of
+from deltamem_tui.memory.parameters import Parameters, TreeParameters
+from deltamem_tui.memory.recall import (
+    Candidate,
+    TreeRecall,
+    embedder_of,
+    recall_tree,
+    weighting_of,
+)
+from deltamem_tui.text import one_line
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+CANDIDATES = 20
+_KEPT_VECTORS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, and with which numbers.
+
+    Attributes:
+        task: The goal; empty: the task tree is not asked.
+        scene: The scene; empty: the env tree is not asked.
+        parameters: τ, ε and the rest, as they were typed.
+    """
+
+    task: str
+    scene: str
+    parameters: Parameters
+
+    def text(self, name: TreeName) -> str:
+        """What a tree is asked; empty if it is not, or is switched off."""
+        text = self.task if name == "task" else self.scene
+        return text.strip() if self.parameters[name].enabled else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the trees answer.
+
+    Attributes:
+        question: What was asked.
+        trees: Per tree that was asked, its answer.
+        context: The text for an agent's prompt.
+    """
+
+    question: Question
+    trees: Mapping[TreeName, TreeRecall]
+    context: str
+
+
+class Vectors:
+    """The vectors of the last questions: to change a number needs no new embedding."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    def of(self, bank: Bank, texts: list[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors of some texts. Loads the bank's embedder when one is not known yet."""
+        unknown = [text for text in texts if text not in self._known]
+        if unknown:
+            if len(self._known) > _KEPT_VECTORS:
+                self._known.clear()
+            unknown = [text for text in texts if text not in self._known]
+            vectors = embedder_of(bank).embed_queries(unknown)
+            self._known.update(zip(unknown, vectors, strict=True))
+        return {text: self._known[text] for text in texts}
+
+
+def answer(bank: Bank, question: Question, vectors: Vectors) -> Answer:
+    """Ask the trees. Nothing is written.
+
+    Raises:
+        EmbedderUnavailableError: The bank's embedding model cannot be loaded.
+        BankCorruptError: The bank breaks the rules of the format.
+    """
+    asked = {name: text for name in TREES if (text := question.text(name))}
+    known = vectors.of(bank, list(dict.fromkeys(asked.values()))) if asked else {}
+    weighting = weighting_of(bank)
+    found = {
+        name: recall_tree(
+            bank.tree(name), text, known[text], question.parameters[name], weighting, CANDIDATES
+        )
+        for name, text in asked.items()
+    }
+    chains = {name: found[name].chain if name in found else () for name in TREES}
+    text = context.compose(bank.manifest.domain, chains["task"], chains["env"])
+    return Answer(question, found, text)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchLine:
+    """One line of a tree's answer.
+
+    Attributes:
+        kind: The match, a runner-up, or the line that the threshold draws among them.
+        text: What it says, beside its numbers.
+        candidate: The node and its numbers; None for the threshold.
+    """
+
+    kind: Literal["match", "runner-up", "threshold"]
+    text: str
+    candidate: Candidate | None = None
+
+
+def match_lines(found: TreeRecall) -> list[MatchLine]:
+    """A tree's candidates, best first, and the threshold where it stands among them."""
+    lines: list[MatchLine] = []
+    drawn = False
+    for number, candidate in enumerate(found.candidates):
+        if not drawn and candidate.score < found.threshold:
+            lines.append(_threshold(found))
+            drawn = True
+        kind: Literal["match", "runner-up"] = "match" if not number and not drawn else "runner-up"
+        condition = candidate.node.payload.activation_condition
+        lines.append(MatchLine(kind, one_line(condition[:2000], 300), candidate))
+    if not drawn:
+        lines.append(_threshold(found))
+    return lines
+
+
+def _threshold(found: TreeRecall) -> MatchLine:
+    return MatchLine("threshold", f"τ {found.threshold:g}")
+
+
+def placement(found: TreeRecall | None, numbers: TreeParameters) -> str:
+    """Where a new episode with this question would be written (equations 4 and 5)."""
+    if not numbers.enabled:
+        return "the tree is switched off"
+    if found is None:
+        return "not asked"
+    if found.match is None:
+        best = f"best score {found.candidates[0].score:.3f}" if found.candidates else "empty tree"
+        return f"on write: a new root ({best}, τ {numbers.tau_base:g})"
+    match = found.match.node
+    parent = parent_of(found.chain, numbers.d_max)
+    if parent is None or parent.id == match.id:
+        return f"on write: a residual below {match.id}, depth {match.depth + 1}"
+    return (
+        f"on write: a sibling of {match.id}, below {parent.id}: "
+        f"the match is at D_max = {numbers.d_max}"
+    )

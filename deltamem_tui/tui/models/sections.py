@@ -1,0 +1,43 @@
+"""What a text pane shows: sections of a title and a body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from deltamem_tui.text import clean
+
+SHOWN_CHARACTERS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a text pane.
+
+    Attributes:
+        title: Its heading; empty for none.
+        body: Its text.
+        warning: Whether it is to be read as a warning.
+        quiet: Whether it matters less than the others.
+    """
+
+    title: str = ""
+    body: str = ""
+    warning: bool = False
+    quiet: bool = False
+
+    @property
+    def shown_body(self) -> str:
+        """The body, cleaned; of a very long one the beginning, and how much is left."""
+        body = clean(self.body)
+        left = len(body) - SHOWN_CHARACTERS
+        if left <= 0:
+            return body
+        return f"{body[:SHOWN_CHARACTERS]}\n… {left:,} more characters: press v to read all of it"
+
+
+def plain(sections: list[Section]) -> str:
+    """All sections as text, whole, for the clipboard and the pager."""
+    parts = [
+        "\n".join(part for part in (each.title, clean(each.body)) if part) for each in sections
+    ]
+    return "\n\n".join(parts) + "\n"

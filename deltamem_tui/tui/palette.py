@@ -1,0 +1,53 @@
+"""The command palette: the registry's actions of the screen in front, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+
+from deltamem_tui.tui.actions import SCOPE_TITLES, Action, key_names, of_scopes
+from deltamem_tui.tui.screens.base import BrowserScreen
+
+
+class ActionProvider(Provider):
+    """Finds actions for what was typed."""
+
+    def _actions(self) -> Iterator[tuple[Action, str]]:
+        screen = self.screen
+        if isinstance(screen, BrowserScreen):
+            for scope in screen.SCOPES:
+                for action in of_scopes([scope]):
+                    yield action, f"{SCOPE_TITLES[scope]}: {action.title}"
+
+    async def discover(self) -> Hits:
+        """Everything, before anything is typed."""
+        for action, title in self._actions():
+            yield DiscoveryHit(
+                Content(title), partial(self._run, action), title, self._keys(action)
+            )
+
+    async def search(self, query: str) -> Hits:
+        """What fits the words."""
+        matcher = self.matcher(query)
+        for action, title in self._actions():
+            if (score := matcher.match(title)) > 0:
+                shown = matcher.highlight(title)
+                yield Hit(score, shown, partial(self._run, action), title, self._keys(action))
+
+    def _keys(self, action: Action) -> str:
+        screen = self.screen
+        keys = screen.browser.configuration.keys if isinstance(screen, BrowserScreen) else {}
+        return key_names(action, keys)
+
+    async def _run(self, action: Action) -> None:
+        """Do it on the nearest of focused widget, screen and app that can."""
+        name = f"action_{action.method.partition('(')[0].removeprefix('app.')}"
+        focused = self.focused
+        chain = [*focused.ancestors_with_self] if focused else [self.screen, self.app]
+        for node in chain:
+            if hasattr(node, name):
+                await self.app.run_action(action.method, node)
+                return

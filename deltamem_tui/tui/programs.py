@@ -1,0 +1,62 @@
+"""The programs that a person chose for text: `$VISUAL` or `$EDITOR`, and `$PAGER`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from deltamem_tui.errors import StorageError, UsageError
+
+
+def edited(text: str) -> str:
+    """Let the person edit a text.
+
+    Returns:
+        The text as the editor left it.
+
+    Raises:
+        UsageError: There is no editor, or it ended with an error: nothing shall be changed.
+        StorageError: The text cannot be written or read.
+    """
+    command = _command(("VISUAL", "EDITOR"), ("nano", "vim", "vi"), "editor")
+    return _run(command, text)
+
+
+def paged(text: str) -> None:
+    """Let the person read a text.
+
+    Raises:
+        UsageError: There is no pager, or it ended with an error.
+        StorageError: The text cannot be written.
+    """
+    _run(_command(("PAGER",), ("less", "more"), "pager"), text)
+
+
+def _command(variables: Iterable[str], usual: Iterable[str], what: str) -> list[str]:
+    for variable in variables:
+        if words := shlex.split(os.environ.get(variable, "")):
+            return words
+    for name in usual:
+        if found := shutil.which(name):
+            return [found]
+    raise UsageError(f"there is no {what}", hint=f"set {next(iter(variables))} to one")
+
+
+def _run(command: list[str], text: str) -> str:
+    try:
+        with tempfile.TemporaryDirectory(prefix="deltamem-") as folder:
+            file = Path(folder) / "node.txt"
+            file.write_text(text, encoding="utf-8")
+            done = subprocess.run([*command, str(file)], check=False)
+            if done.returncode:
+                raise UsageError(f"{command[0]} ended with {done.returncode}: nothing was changed")
+            return file.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no program {command[0]!r}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise StorageError(f"the text cannot be written or read: {error}") from error

@@ -1,0 +1,172 @@
+"""The banks: what there is, and a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.widgets import Footer
+
+from deltamem_tui import paths
+from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.text import clean
+from deltamem_tui.tui.actions import bindings
+from deltamem_tui.tui.messages import BanksFound, Changed
+from deltamem_tui.tui.models.banks import BankLine, bank_sections
+from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.screens.base import BrowserScreen
+from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
+from deltamem_tui.tui.widgets.dialogs import AskDialog, Field
+from deltamem_tui.tui.widgets.line_list import LineList
+from deltamem_tui.tui.widgets.painting import columns, line_of
+from deltamem_tui.tui.widgets.text_pane import TextPane
+
+_NARROW = 76
+
+
+class BankList(LineList):
+    """One bank a line.
+
+    Attributes:
+        banks: The banks.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.banks: Sequence[BankLine] = ()
+
+    def line_count(self) -> int:
+        """How many banks there are."""
+        return len(self.banks)
+
+    def line_text(self, line: int, width: int) -> Text:
+        """A bank: name and domain, nodes per tree, model, last change."""
+        bank = self.banks[line]
+        quiet = self.style_of("quiet")
+        if bank.error:
+            return line_of(
+                (f" {bank.place.name:<20} ", None), (f"✗ {bank.error}", self.style_of("warning"))
+            )
+        left = line_of((f" {bank.place.name:<20} ", None))
+        left.append("frozen " if bank.frozen else "       ", self.style_of("strong"))
+        counts = f"{bank.nodes['task']:>7,} task {bank.nodes['env']:>7,} env"
+        if width < _NARROW:
+            return columns(left, line_of((counts, None)), width)
+        left.append_text(line_of((f"{bank.domain} · {bank.model}", quiet)))
+        right = line_of((counts, None), (f"  {bank.changed:>16} ", quiet))
+        return columns(left, right, width)
+
+    @property
+    def bank(self) -> BankLine | None:
+        """The bank under the cursor."""
+        return self.banks[self.cursor] if self.banks else None
+
+
+class BanksScreen(BrowserScreen):
+    """All banks, and what is known of the one under the cursor."""
+
+    SCOPES = ("banks", "list", "app")
+    BINDINGS: ClassVar = [*bindings("banks")]
+    DEFAULT_CSS = """
+    BanksScreen BankList { height: 1fr; border-top: solid $primary; }
+    BanksScreen TextPane { height: 11; border-top: solid $primary; padding: 0 1; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """List above, details below."""
+        yield TopBar("DeltaMem")
+        yield BankList()
+        yield TextPane()
+        yield WorkBar()
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Look for banks."""
+        self.query_one(BankList).border_title = "Banks"
+        self.query_one(BankList).focus()
+        self.browser.find_banks()
+
+    def on_screen_resume(self) -> None:
+        """Look again: a bank may have grown meanwhile."""
+        self.browser.find_banks()
+
+    def show_banks(self, message: BanksFound) -> None:
+        """List the banks, the cursor on the one it was on."""
+        banks = self.query_one(BankList)
+        before = banks.bank
+        banks.banks = message.banks
+        names = [bank.place.path for bank in message.banks]
+        place = before.place.path if before else None
+        banks.lines_changed(names.index(place) if place in names else 0)
+        if not message.banks:
+            words = f"There are no banks in {message.folder}. Press n to create one."
+            self.query_one(TextPane).show([Section("No banks", words)])
+
+    def on_line_list_moved(self) -> None:
+        """Say what is known of the bank."""
+        bank = self.query_one(BankList).bank
+        if bank:
+            self.query_one(TextPane).show(bank_sections(bank))
+
+    def on_line_list_chosen(self) -> None:
+        """A second click opens."""
+        self.action_open_bank()
+
+    def action_open_bank(self) -> None:
+        """Open the bank under the cursor."""
+        if bank := self.query_one(BankList).bank:
+            self.browser.open_bank(bank.place.path)
+
+    def action_look_again(self) -> None:
+        """Look for banks again."""
+        self.browser.find_banks()
+
+    def action_freeze_bank(self) -> None:
+        """Freeze the bank, or unfreeze it."""
+        if bank := self.query_one(BankList).bank:
+            self.browser.freeze(bank.place.path, frozen=not bank.frozen)
+
+    def action_verify_bank(self) -> None:
+        """Verify every file of the bank."""
+        if bank := self.query_one(BankList).bank:
+            self.browser.verify(bank.place.path)
+
+    def action_create_bank(self) -> None:
+        """Ask what the new bank shall be."""
+        configuration = self.browser.configuration
+        fields = (
+            Field("name", "Name", hint="letters, digits, '.', '_' and '-'"),
+            Field("domain", "Domain", configuration.domain, "alfworld, scienceworld, webshop, …"),
+            Field(
+                "embedder",
+                "Embedder, for good",
+                configuration.embedder,
+                "minilm, hashing, or a sentence-transformers model",
+            ),
+            Field("description", "What it is for", hint="may be empty"),
+        )
+        self.browser.push_screen(AskDialog("A new bank", fields), self._create)
+
+    def _create(self, answer: Mapping[str, str] | None) -> None:
+        if answer is None:
+            return
+        try:
+            path = paths.new_bank_path(answer["name"], self.browser.folder)
+        except DeltaMemError as error:
+            self.browser.tell_error(error)
+            return
+
+        def create() -> Changed:
+            from deltamem_tui.memory.opening import create_bank
+
+            create_bank(
+                path,
+                embedder=answer["embedder"],
+                domain=clean(answer["domain"]) or "generic",
+                description=clean(answer["description"]),
+            )
+            return Changed(path, f"created {path.name}")
+
+        self.browser.work(f"creating {path.name}", lambda _: create())

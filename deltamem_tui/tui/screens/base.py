@@ -1,0 +1,109 @@
+"""What all screens of the browser have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.screen import Screen
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.tui.actions import Scope, bindings
+from deltamem_tui.tui.messages import WorkAdvanced
+from deltamem_tui.tui.models.sections import Section, plain
+from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
+from deltamem_tui.tui.widgets.text_pane import TextPane
+
+if TYPE_CHECKING:
+    from deltamem_tui.tui.app import DeltaMemApp
+
+
+class BrowserScreen(Screen[None]):
+    """A screen that can do what its scopes say.
+
+    Attributes:
+        SCOPES: The scopes whose actions it has, for help and palette.
+    """
+
+    SCOPES: ClassVar[tuple[Scope, ...]] = ()
+
+    @property
+    def browser(self) -> DeltaMemApp:
+        """The app."""
+        return cast("DeltaMemApp", self.app)
+
+    def on_screen_resume(self) -> None:
+        """Show what is going on."""
+        self.show_work(self.browser.work_state)
+
+    def show_work(self, state: WorkAdvanced | None) -> None:
+        """Show what is going on."""
+        for bar in self.query(WorkBar):
+            bar.state = state
+
+
+class BankScreen(BrowserScreen):
+    """A screen of the bank that is open. It catches up when the bank changes."""
+
+    BINDINGS: ClassVar = [*bindings("bank")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: Bank | None = None
+        self._ready = False
+
+    @property
+    def bank(self) -> Bank:
+        """The bank that is open, as it was last read."""
+        return self.browser.bank
+
+    def on_mount(self) -> None:
+        """Show the bank, after the screen of its kind has made itself ready."""
+        self._ready = True
+        self.catch_up()
+
+    def on_screen_resume(self) -> None:
+        """Show what changed, and what is going on, since another screen was in front."""
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Show the bank as it was last read."""
+        if not self._ready or self._seen is self.bank:
+            return
+        self._seen = self.bank
+        self.query_one(TopBar).show(self.bank)
+        self.bank_changed()
+
+    def bank_changed(self) -> None:
+        """The bank is another, or says something else."""
+
+    def readable(self) -> Sequence[Section]:
+        """What `copy` and `read_whole` are about; nothing by default."""
+        focused = self.focused
+        return focused.sections if isinstance(focused, TextPane) else ()
+
+    def action_copy(self) -> None:
+        """Copy what is shown."""
+        if sections := self.readable():
+            self.browser.copy(plain(list(sections)))
+
+    def action_read_whole(self) -> None:
+        """Read what is shown in the pager."""
+        if sections := self.readable():
+            self.browser.read(plain(list(sections)))
+
+    def action_show(self, screen: str) -> None:
+        """Show another screen of the bank."""
+        self.browser.show(screen)
+
+    async def action_close_bank(self) -> None:
+        """Go back to the banks."""
+        await self.browser.close_bank()
+
+    def action_freeze(self) -> None:
+        """Freeze the bank, or unfreeze it."""
+        self.browser.freeze(self.bank.path, frozen=not self.bank.frozen)
+
+    def action_verify(self) -> None:
+        """Verify every file."""
+        self.browser.verify(self.bank.path)

@@ -1,0 +1,301 @@
+"""The episodes: what the bank was given, what became of each, and new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Footer
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import DeltaMemError, ExtractionError, RecordError
+from deltamem_tui.memory.editing import require_writable
+from deltamem_tui.memory.verdict import give_outcome
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.tui.actions import bindings
+from deltamem_tui.tui.background import Progress, look_up
+from deltamem_tui.tui.messages import Changed, EpisodesRead
+from deltamem_tui.tui.models.episodes import EpisodeBook, EpisodeLine, episode_sections
+from deltamem_tui.tui.models.nodes import detail
+from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.models.words import counted
+from deltamem_tui.tui.screens.base import BankScreen
+from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
+from deltamem_tui.tui.widgets.dialogs import AskDialog, Field
+from deltamem_tui.tui.widgets.line_list import LineList
+from deltamem_tui.tui.widgets.painting import columns, line_of
+from deltamem_tui.tui.widgets.text_pane import TextPane
+
+_NARROW = 50
+
+
+class EpisodeList(LineList):
+    """One episode a line.
+
+    Attributes:
+        book: The episodes; None until they were read.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.book: EpisodeBook | None = None
+        self._lines: dict[int, EpisodeLine] = {}
+
+    def show(self, book: EpisodeBook) -> None:
+        """Show these episodes, the cursor on the one it was on."""
+        before = self.book.ids[self.cursor] if self.book and len(self.book) else None
+        self.book = book
+        self._lines.clear()
+        place = book.ids.index(before) if before in book.ids else 0
+        self.lines_changed(place)
+
+    def line_count(self) -> int:
+        """How many episodes there are."""
+        return len(self.book) if self.book else 0
+
+    def line_text(self, line: int, width: int) -> Text:
+        """Outcome, task, and what became of it."""
+        try:
+            said = self._line(line)
+        except DeltaMemError as error:
+            return line_of((f" ✗ {error}", self.style_of("warning")))
+        mark, name = {
+            "success": ("✓", "good"),
+            "failure": ("✗", "warning"),
+            "unknown": ("?", "strong"),
+        }[said.outcome]
+        left = line_of((f" {mark} ", self.style_of(name)), (said.task, None))
+        state = counted(said.nodes, "node") if said.learnt else "waits"
+        if width < _NARROW:
+            return columns(left, line_of((state, self.style_of("quiet"))), width)
+        right = f"{said.source} · {counted(said.steps, 'step')} · {state:>7}"
+        return columns(left, line_of((right, self.style_of("quiet"))), width)
+
+    def _line(self, line: int) -> EpisodeLine:
+        if self.book is None:
+            raise RuntimeError("an episode was drawn before it was there")
+        if line not in self._lines:
+            if len(self._lines) > 512:
+                self._lines.clear()
+            self._lines[line] = self.book.line(line)
+        return self._lines[line]
+
+
+class EpisodesScreen(BankScreen):
+    """The list above; below it the steps beside the node they became."""
+
+    SCOPES = ("episodes", "list", "bank", "app")
+    BINDINGS: ClassVar = [*bindings("episodes")]
+    DEFAULT_CSS = """
+    EpisodesScreen EpisodeList { height: 1fr; border-top: solid $primary; }
+    EpisodesScreen EpisodeList:focus { border-top: heavy $accent; }
+    EpisodesScreen Horizontal { height: 1fr; }
+    EpisodesScreen TextPane { width: 1fr; border-top: solid $primary; padding: 0 1; }
+    EpisodesScreen TextPane:focus { border-top: heavy $accent; }
+    EpisodesScreen.-narrow Horizontal { layout: vertical; }
+    EpisodesScreen.-narrow TextPane { height: 1fr; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._node_number = 0
+
+    def compose(self) -> ComposeResult:
+        """List, steps, node."""
+        yield TopBar("DeltaMem", "episodes")
+        with Vertical():
+            yield EpisodeList()
+            with Horizontal():
+                yield TextPane(id="steps")
+                yield TextPane(id="node")
+        yield WorkBar()
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Read the episodes."""
+        self.query_one("#steps", TextPane).border_title = "steps"
+        self.query_one("#node", TextPane).border_title = "node"
+        self.query_one(EpisodeList).focus()
+
+    def bank_changed(self) -> None:
+        """Read the episodes again."""
+        bank = self.bank
+        look_up(self, "reading the episodes", lambda _: EpisodesRead(EpisodeBook.read(bank)))
+
+    def on_episodes_read(self, message: EpisodesRead) -> None:
+        """List them."""
+        if message.book.bank is not self.bank:
+            return
+        episodes = self.query_one(EpisodeList)
+        waiting = len(self.bank.episodes.waiting())
+        episodes.border_title = Content(
+            f"{counted(len(message.book), 'episode')} · {waiting:,} waiting"
+        )
+        episodes.show(message.book)
+        if not len(message.book):
+            words = "This bank has no episodes. Press i to import some from logs."
+            self.query_one("#steps", TextPane).show([Section("", words)])
+
+    def on_line_list_moved(self) -> None:
+        """Show the episode and its first node."""
+        self._node_number = 0
+        self._show_episode()
+
+    def _show_episode(self) -> None:
+        episodes = self.query_one(EpisodeList)
+        if episodes.book is None or not len(episodes.book):
+            return
+        try:
+            trajectory = episodes.book.trajectory(episodes.cursor)
+            self.query_one("#steps", TextPane).show(episode_sections(trajectory))
+            self._show_node()
+        except DeltaMemError as error:
+            words = [Section("This episode cannot be read", str(error), warning=True)]
+            self.query_one("#steps", TextPane).show(words)
+
+    def _show_node(self) -> None:
+        episodes = self.query_one(EpisodeList)
+        pane = self.query_one("#node", TextPane)
+        places = episodes.book.nodes(episodes.cursor) if episodes.book else ()
+        if not places:
+            pane.border_title = "node"
+            pane.show([Section("", "No living node was learnt from this episode.", quiet=True)])
+            return
+        number = self._node_number % len(places)
+        tree_name, node_id = places[number]
+        tree = self.bank.tree(tree_name)
+        pane.border_title = Content(f"node {number + 1} of {len(places)} · n shows the next")
+        pane.show(detail(tree, tree.node(node_id)))
+
+    def action_next_node(self) -> None:
+        """Show the next node that the episode gave."""
+        self._node_number += 1
+        self._show_episode()
+
+    def action_episode_node(self) -> None:
+        """Show the node in its tree."""
+        episodes = self.query_one(EpisodeList)
+        places = (
+            episodes.book.nodes(episodes.cursor) if episodes.book and len(episodes.book) else ()
+        )
+        if places:
+            self.browser.show_node(*places[self._node_number % len(places)])
+
+    def on_line_list_chosen(self) -> None:
+        """A second click shows the node in its tree."""
+        self.action_episode_node()
+
+    # Writing
+
+    def _writable(self) -> bool:
+        try:
+            require_writable(self.bank)
+        except DeltaMemError as error:
+            self.browser.tell_error(error)
+            return False
+        return True
+
+    def action_judge(self, success: bool) -> None:
+        """Say how the episode ended."""
+        episodes = self.query_one(EpisodeList)
+        if not self._writable() or episodes.book is None or not len(episodes.book):
+            return
+        episode_id = episodes.book.ids[episodes.cursor]
+        nodes = len(episodes.book.nodes(episodes.cursor))
+
+        def work(bank: Bank) -> str:
+            give_outcome(bank, episode_id, success=success)
+            said = f"{episode_id} is a {'success' if success else 'failure'}, you say"
+            return f"{said}; labels stay as they are ({counted(nodes, 'node')})" if nodes else said
+
+        self.browser.change("writing the outcome", work)
+
+    def action_import_logs(self) -> None:
+        """Ask for logs."""
+        if self._writable():
+            fields = (
+                Field("path", "Log: a file, a folder or a pattern", hint="runs/*.jsonl"),
+                Field("format", "Format", hint="by content"),
+            )
+            self.browser.push_screen(AskDialog("Import episodes", fields), self._import)
+
+    def _import(self, answer: Mapping[str, str] | None) -> None:
+        if not answer or not answer["path"]:
+            return
+        path = self.bank.path
+        log = str(Path(answer["path"]).expanduser())
+        name = f"importing {one_line(answer['path'], 40)}"
+        self.browser.work(name, lambda progress: import_logs(path, log, answer["format"], progress))
+
+    def action_extract(self) -> None:
+        """Learn from the waiting episodes by rules."""
+        if self._writable():
+            path = self.bank.path
+            self.browser.work("learning", lambda progress: extract(path, progress))
+
+
+def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> Message:
+    """Import the episodes of logs into the bank at `path`."""
+    from deltamem_tui.memory.intake import take_in
+    from deltamem_tui.trajectory.readers import read_logs
+
+    readings = _until_stopped(read_logs([log], format=log_format or None), progress)
+    intake = take_in(Bank.open(path), readings, advance=progress.advance)
+    words = f"imported {counted(intake.count('imported'), 'episode')}"
+    for count, what in (
+        (intake.count("updated"), "updated"),
+        (intake.count("duplicate"), "known already"),
+        (len(intake.rejected), "rejected"),
+    ):
+        if count:
+            words += f", {count:,} {what}"
+    if intake.rejected:
+        words += f"; first: {intake.rejected[0]}"
+    return Changed(path, words + (" (cancelled)" if progress.stopped else ""))
+
+
+def _until_stopped(
+    readings: Iterator[Trajectory | RecordError], progress: Progress
+) -> Iterator[Trajectory | RecordError]:
+    for reading in readings:
+        if progress.stopped:
+            return
+        yield reading
+
+
+def extract(path: Path, progress: Progress) -> Message:
+    """Learn by rules from the waiting episodes of the bank at `path`, one commit each."""
+    from deltamem_tui.memory.intake import waiting
+    from deltamem_tui.memory.learn import learn
+    from deltamem_tui.memory.recall import embedder_of
+    from deltamem_tui.memory.rules import RulesExtractor
+
+    bank = Bank.open(path)
+    ready = [trajectory for trajectory in waiting(bank) if trajectory.outcome.known]
+    progress.advance(0, len(ready))
+    embedder = embedder_of(bank) if ready else None
+    nodes = learnt = 0
+    failed: list[ExtractionError] = []
+    for trajectory in ready:
+        if progress.stopped:
+            break
+        try:
+            lesson = learn(bank, trajectory, RulesExtractor(), embedder=embedder)
+            learnt += 1
+            nodes += sum(taught.node is not None for taught in lesson.trees.values())
+        except ExtractionError as error:
+            failed.append(error)
+        progress.advance(1, len(ready))
+    left = len(bank.episodes.waiting())
+    words = f"learnt {counted(learnt, 'episode')} by rules, no cost: "
+    words += f"{counted(nodes, 'new node')}; {left:,} waiting"
+    if failed:
+        words += f"; {len(failed):,} could not be distilled, first: {failed[0]}"
+    return Changed(path, words + (" (cancelled)" if progress.stopped else ""))

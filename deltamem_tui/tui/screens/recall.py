@@ -1,0 +1,278 @@
+"""The recall lab: what would an agent be told, why, and what would be written."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Footer, Input, Static
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.memory.editing import require_writable
+from deltamem_tui.memory.parameters import Parameters, checked, from_record, to_record
+from deltamem_tui.text import count_tokens
+from deltamem_tui.tui.actions import bindings
+from deltamem_tui.tui.background import look_up
+from deltamem_tui.tui.messages import Answered, Failed
+from deltamem_tui.tui.models.questions import (
+    Answer,
+    Question,
+    Vectors,
+    answer,
+    match_lines,
+    placement,
+)
+from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.models.words import counted
+from deltamem_tui.tui.screens.base import BankScreen
+from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
+from deltamem_tui.tui.widgets.line_input import LineInput
+from deltamem_tui.tui.widgets.line_list import LineList
+from deltamem_tui.tui.widgets.match_list import MatchList
+from deltamem_tui.tui.widgets.text_pane import TextPane
+
+_NUMBERS = ("tau_base", "failure_penalty")
+_SIGNS = {"tau_base": "τ", "failure_penalty": "ε"}
+
+
+class RecallScreen(BankScreen):
+    """Two questions above, both trees' answers in the middle, the agent's context below."""
+
+    SCOPES = ("recall", "list", "bank", "app")
+    BINDINGS: ClassVar = [*bindings("recall")]
+    DEFAULT_CSS = """
+    RecallScreen .question { height: 1; }
+    RecallScreen .question > Static { width: 7; padding: 0 0 0 1; }
+    RecallScreen .question > Input { width: 1fr; }
+    RecallScreen #answers { height: 1fr; }
+    RecallScreen .answer { width: 1fr; border-top: solid $primary; }
+    RecallScreen .answer:focus-within { border-top: heavy $accent; }
+    RecallScreen .numbers { height: 1; }
+    RecallScreen .numbers > Static { width: 3; padding: 0 0 0 1; }
+    RecallScreen .numbers > Input { width: 9; }
+    RecallScreen .numbers > Input.-invalid { color: $text-error; text-style: bold reverse; }
+    RecallScreen MatchList { height: 1fr; }
+    RecallScreen .placement { height: auto; max-height: 2; padding: 0 1; color: $text-muted; }
+    RecallScreen #context { height: 1fr; border-top: solid $primary; padding: 0 1; }
+    RecallScreen #context:focus { border-top: heavy $accent; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._vectors = Vectors()
+        self._typed: Parameters | None = None
+        self._stored: Parameters | None = None
+        self._timer: Timer | None = None
+        self._asking = False
+        self._asked: Question | None = None
+        self._answer: Answer | None = None
+
+    def compose(self) -> ComposeResult:
+        """Questions, answers, context."""
+        yield TopBar("DeltaMem", "recall")
+        for name, hint in (("task", "the goal, as the agent is told it"), ("scene", "where it is")):
+            with Horizontal(classes="question"):
+                yield Static(Text(name))
+                yield LineInput(placeholder=hint, id=name, compact=True)
+        with Horizontal(id="answers"):
+            for tree in TREES:
+                with Vertical(classes="answer", id=f"{tree}-answer"):
+                    with Horizontal(classes="numbers"):
+                        for number in _NUMBERS:
+                            yield Static(Text(_SIGNS[number]))
+                            yield LineInput(id=f"{tree}-{number}", compact=True)
+                    yield MatchList(id=f"{tree}-matches")
+                    yield Static(id=f"{tree}-placement", classes="placement", markup=False)
+        yield TextPane(id="context")
+        yield WorkBar()
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Show the bank's numbers; the first question is about a task."""
+        self.query_one("#task", Input).focus()
+        self.query_one("#context", TextPane).border_title = "context"
+        self._explain()
+
+    def _explain(self) -> None:
+        words = (
+            "Type a task, a scene or both: you see which nodes match, what an agent would be "
+            "told, and where an episode with this question would be written. Change τ and ε "
+            "and see the match change."
+        )
+        self.query_one("#context", TextPane).show([Section("", words, quiet=True)])
+
+    def bank_changed(self) -> None:
+        """Take over the bank's numbers, unless one plays with others; ask again."""
+        stored = from_record(self.bank.manifest.parameters)
+        if self._typed is None or self._typed == self._stored:
+            self._typed = stored
+            for tree in TREES:
+                for number in _NUMBERS:
+                    line = self.query_one(f"#{tree}-{number}", Input)
+                    with self.prevent(Input.Changed):
+                        line.value = f"{getattr(stored[tree], number):g}"
+        self._stored = stored
+        for tree in TREES:
+            self.query_one(f"#{tree}-answer").border_title = Content(
+                f"{tree} · {counted(len(self.bank.tree(tree)), 'node')}"
+            )
+        self._ask()
+
+    @property
+    def numbers(self) -> Parameters:
+        """τ and ε as they are typed, the rest as the bank has it."""
+        return self._typed or from_record(self.bank.manifest.parameters)
+
+    # Asking
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Ask after a moment of silence; numbers count at once."""
+        if event.input.id in {"task", "scene"}:
+            self._ask_soon()
+        else:
+            self._take_number(event.input)
+
+    def _ask_soon(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+        if self.browser.debounce:
+            self._timer = self.set_timer(self.browser.debounce, self._ask)
+        else:
+            self._ask()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Ask at once, and go to the answer."""
+        self._ask()
+        tree = "env" if event.input.id == "scene" else "task"
+        self.query_one(f"#{tree}-matches").focus()
+
+    def _take_number(self, line: Input) -> None:
+        tree_text, _, number = (line.id or "").partition("-")
+        tree: TreeName = "env" if tree_text == "env" else "task"
+        try:
+            value = float(line.value.replace(",", "."))
+            numbers = self.numbers[tree]
+            if number == "tau_base":
+                numbers = checked(tree, replace(numbers, tau_base=value))
+            else:
+                numbers = checked(tree, replace(numbers, failure_penalty=value))
+        except (ValueError, DeltaMemError):
+            line.add_class("-invalid")
+            return
+        line.remove_class("-invalid")
+        self._typed = {**self.numbers, tree: numbers}
+        self._ask()
+
+    def _ask(self) -> None:
+        """Ask, unless an answer is under way: then once more when it is there."""
+        question = Question(
+            self.query_one("#task", Input).value,
+            self.query_one("#scene", Input).value,
+            self.numbers,
+        )
+        self._asked = question
+        if not any(question.text(name) for name in TREES):
+            self._show(Answer(question, {}, ""))
+            self._explain()
+            return
+        if self._asking:
+            return
+        self._asking = True
+        bank, vectors = self.bank, self._vectors
+        self.query_one("#context", TextPane).border_title = "context · asking …"
+        look_up(self, "recalling", lambda _: Answered(answer(bank, question, vectors)))
+
+    def on_answered(self, message: Answered) -> None:
+        """Show the answer; if the question is another by now, ask again."""
+        self._asking = False
+        self._show(message.answer)
+        if self._asked != message.answer.question:
+            self._ask()
+
+    def on_failed(self, message: Failed) -> None:
+        """Say why there is no answer; the app says it too."""
+        self._asking = False
+        pane = self.query_one("#context", TextPane)
+        pane.border_title = "context"
+        pane.show([Section("No answer", str(message.error), warning=True)])
+
+    def _show(self, given: Answer) -> None:
+        self._answer = given
+        for tree in TREES:
+            found = given.trees.get(tree)
+            self.query_one(f"#{tree}-matches", MatchList).show(match_lines(found) if found else [])
+            where = placement(found, given.question.parameters[tree])
+            self.query_one(f"#{tree}-placement", Static).update(Text(where))
+        pane = self.query_one("#context", TextPane)
+        pane.border_title = Content(f"context · {counted(count_tokens(given.context), 'token')}")
+        pane.show([Section("", given.context or "Nothing is recalled: the agent is told nothing.")])
+
+    # What can be done
+
+    def readable(self) -> Sequence[Section]:
+        """The context."""
+        return self.query_one("#context", TextPane).sections
+
+    def action_ask_task(self) -> None:
+        """Type a task."""
+        self.query_one("#task").focus()
+
+    def action_ask_scene(self) -> None:
+        """Type a scene."""
+        self.query_one("#scene").focus()
+
+    def action_thresholds(self) -> None:
+        """Type thresholds."""
+        self.query_one("#task-tau_base").focus()
+
+    def action_show_node(self) -> None:
+        """Show the node under the cursor in its tree."""
+        for tree in TREES:
+            matches = self.query_one(f"#{tree}-matches", MatchList)
+            if matches.has_focus and matches.node:
+                self.browser.show_node(tree, matches.node.id)
+
+    def on_line_list_chosen(self, message: LineList.Chosen) -> None:
+        """A second click shows the node in its tree."""
+        message.lines.focus()
+        self.action_show_node()
+
+    async def action_close_bank(self) -> None:
+        """Leave the line one types in first; then the bank."""
+        if isinstance(self.focused, Input):
+            self.query_one("#task-matches").focus()
+        else:
+            await super().action_close_bank()
+
+    def action_save_parameters(self) -> None:
+        """Save τ and ε as the bank's own."""
+        typed = self.numbers
+        with contextlib.suppress(DeltaMemError):
+            if typed == from_record(self.bank.manifest.parameters):
+                self.browser.tell("these are the bank's numbers already")
+                return
+        try:
+            require_writable(self.bank)
+        except DeltaMemError as error:
+            self.browser.tell_error(error)
+            return
+        self._stored = typed
+        self.browser.change("saving the parameters", lambda bank: _save(bank, typed))
+
+
+def _save(bank: Bank, numbers: Parameters) -> str:
+    record = to_record(numbers)
+    bank.change_manifest("parameters", {"why": "recall lab", **record}, parameters=record)
+    said = ", ".join(
+        f"{tree} τ {numbers[tree].tau_base:g} ε {numbers[tree].failure_penalty:g}" for tree in TREES
+    )
+    return f"saved: {said}"

@@ -1,0 +1,161 @@
+"""The bank in numbers: plots at the left, the same numbers as text at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, VerticalScroll
+from textual.widgets import Footer
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.memory.editing import require_writable
+from deltamem_tui.tui.actions import bindings
+from deltamem_tui.tui.background import Progress, look_up
+from deltamem_tui.tui.messages import Counted, Proposed
+from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.models.statistics import (
+    Overview,
+    overview,
+    overview_sections,
+    proposal_sections,
+)
+from deltamem_tui.tui.screens.base import BankScreen
+from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
+from deltamem_tui.tui.widgets.plot import Plot
+from deltamem_tui.tui.widgets.text_pane import TextPane
+
+if TYPE_CHECKING:
+    from deltamem_tui.memory.calibrate import Proposal
+
+_NAMES = {
+    "scores": "best scores of the bank's own episodes, and τ",
+    "depth": "nodes by depth",
+    "growth": "nodes over episodes",
+    "tokens": "tokens of a root and a residual",
+    "hits": "nodes by hits",
+}
+
+
+class StatisticsScreen(BankScreen):
+    """Plots and numbers."""
+
+    SCOPES = ("statistics", "list", "bank", "app")
+    BINDINGS: ClassVar = [*bindings("statistics")]
+    DEFAULT_CSS = """
+    StatisticsScreen #both { height: 1fr; }
+    StatisticsScreen #plots { width: 1fr; scrollbar-size-vertical: 1; }
+    StatisticsScreen #numbers { width: 1fr; padding: 0 1; border-left: solid $primary; }
+    StatisticsScreen.-narrow #plots { display: none; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._overview: Overview | None = None
+        self._proposals: Sequence[Proposal] = ()
+
+    def compose(self) -> ComposeResult:
+        """Plots, numbers."""
+        yield TopBar("DeltaMem", "statistics")
+        with Horizontal(id="both"):
+            with VerticalScroll(id="plots", can_focus=False):
+                for name, title in _NAMES.items():
+                    yield Plot(title, id=name)
+            yield TextPane(id="numbers")
+        yield WorkBar()
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Count the bank."""
+        self.query_one("#scores").display = False
+        self.query_one("#numbers").focus()
+
+    def bank_changed(self) -> None:
+        """Count again."""
+        bank = self.bank
+        look_up(self, "counting", lambda _: Counted(overview(bank)))
+
+    def on_counted(self, message: Counted) -> None:
+        """Show the counts."""
+        self._overview = message.overview
+        counted = message.overview.statistics.trees
+        self._plot("depth").bars({name: counted[name].depths for name in TREES})
+        self._plot("hits").bars(message.overview.hits)
+        self._plot("tokens").named_bars(
+            {
+                name: {
+                    "root": counted[name].mean_tokens_root or 0,
+                    "residual": counted[name].mean_tokens_residual or 0,
+                }
+                for name in TREES
+            }
+        )
+        points = message.overview.growth
+        self._plot("growth").lines(
+            [point.episodes for point in points],
+            {name: [point.nodes[name] for point in points] for name in TREES},
+        )
+        self._show_numbers()
+
+    def _plot(self, name: str) -> Plot:
+        return self.query_one(f"#{name}", Plot)
+
+    def _show_numbers(self) -> None:
+        sections = proposal_sections(self._proposals)
+        if not self._proposals:
+            words = "Press c to ask every episode for its score: this loads the embedder."
+            sections = [Section("Scores", words, quiet=True)]
+        shown = overview_sections(self._overview) if self._overview else []
+        self.query_one("#numbers", TextPane).show([*shown, *sections])
+
+    def readable(self) -> Sequence[Section]:
+        """The numbers."""
+        return self.query_one("#numbers", TextPane).sections
+
+    def action_calibrate(self) -> None:
+        """Ask every episode for its scores."""
+        bank = self.bank
+
+        def work(_: Progress) -> Proposed:
+            from deltamem_tui.memory.calibrate import calibrate
+
+            return Proposed(calibrate(bank))
+
+        self.browser.work("asking every episode", work)
+
+    def show_proposals(self, proposals: Sequence[Proposal]) -> None:
+        """Show the scores and the thresholds they suggest."""
+        self._proposals = proposals
+        plot = self._plot("scores")
+        plot.display = True
+        plot.histogram(
+            {each.tree: (each.bin_edges, each.bin_counts) for each in proposals}, _marks(proposals)
+        )
+        self._show_numbers()
+
+    def action_apply_proposal(self) -> None:
+        """Save the proposed thresholds."""
+        proposals = self._proposals
+        if not any(each.proposed is not None for each in proposals):
+            self.browser.tell("there is no proposal: press c first")
+            return
+        try:
+            require_writable(self.bank)
+        except DeltaMemError as error:
+            self.browser.tell_error(error)
+            return
+        self.browser.change("saving the thresholds", lambda bank: _apply(bank, proposals))
+
+
+def _marks(proposals: Sequence[Proposal]) -> Mapping[TreeName, float]:
+    return {each.tree: each.current for each in proposals}
+
+
+def _apply(bank: Bank, proposals: Sequence[Proposal]) -> str:
+    from deltamem_tui.memory.calibrate import apply
+
+    applied = apply(bank, proposals)
+    return "saved: " + ", ".join(f"{name} τ {applied[name].tau_base:g}" for name in TREES)

@@ -1,0 +1,499 @@
+"""A bank: both trees as outlines, and the node or chain one looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Footer, Input
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.memory import editing
+from deltamem_tui.memory.editing import require_writable
+from deltamem_tui.memory.outlook import (
+    ALL_NODES,
+    FILTER_HELP,
+    ORDERS,
+    NodeFilter,
+    Order,
+    matching,
+    parse_filter,
+)
+from deltamem_tui.memory.parameters import Parameters, from_record
+from deltamem_tui.text import one_line
+from deltamem_tui.tui.actions import bindings
+from deltamem_tui.tui.background import Stopped, look_up
+from deltamem_tui.tui.messages import Arranged, SubtreeRead
+from deltamem_tui.tui.models.nodes import chain_sections, detail
+from deltamem_tui.tui.models.outline import Family, Outline
+from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.models.sheet import read_sheet, write_sheet
+from deltamem_tui.tui.models.words import counted
+from deltamem_tui.tui.screens.base import BankScreen
+from deltamem_tui.tui.state import EXPANDED_LIMIT, BankState
+from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
+from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from deltamem_tui.tui.widgets.line_input import LineInput
+from deltamem_tui.tui.widgets.line_list import LineList
+from deltamem_tui.tui.widgets.outline_view import OutlineView
+from deltamem_tui.tui.widgets.text_pane import TextPane
+
+_PREVIEW_NODES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """Which nodes are shown, and in which order.
+
+    Attributes:
+        text: The filter as it was typed.
+        wanted: The same, read.
+        order: How siblings are sorted.
+    """
+
+    text: str = ""
+    wanted: NodeFilter = ALL_NODES
+    order: Order = "birth"
+
+
+def arrange(
+    bank: Bank, arrangement: Arrangement, parameters: Parameters, stopped: Stopped
+) -> Mapping[TreeName, Family]:
+    """Filter and sort both trees."""
+    wanted = arrangement.wanted
+    return {
+        name: Family(
+            bank.tree(name),
+            arrangement.order,
+            None if wanted.empty else matching(bank.tree(name), wanted, parameters[name], stopped),
+        )
+        for name in TREES
+    }
+
+
+class TreesScreen(BankScreen):
+    """Outlines above, the node below."""
+
+    SCOPES = ("trees", "tree", "list", "bank", "app")
+    BINDINGS: ClassVar = [*bindings("trees")]
+    DEFAULT_CSS = """
+    TreesScreen #outlines { height: 1fr; }
+    TreesScreen OutlineView { width: 1fr; height: 1fr; border-top: solid $primary; }
+    TreesScreen OutlineView:focus { border-top: heavy $accent; }
+    TreesScreen TextPane { height: 1fr; border-top: solid $primary; padding: 0 1; }
+    TreesScreen TextPane:focus { border-top: heavy $accent; }
+    TreesScreen #filter { display: none; }
+    TreesScreen #filter.-open { display: block; }
+    TreesScreen.-narrow #env { display: none; }
+    TreesScreen.-narrow.-env #env { display: block; }
+    TreesScreen.-narrow.-env #task { display: none; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrangement = Arrangement()
+        self._left = BankState()
+        self._expected: tuple[TreeName, str] | None = None
+        self._shown_tree: TreeName = "task"
+        self._chain_step: int | None = None
+        self._moving: tuple[TreeName, Node] | None = None
+
+    def compose(self) -> ComposeResult:
+        """Two outlines, a filter that comes when it is asked for, and a pane."""
+        yield TopBar("DeltaMem", "trees")
+        with Horizontal(id="outlines"):
+            for name in TREES:
+                yield OutlineView(name, id=name)
+        yield LineInput(placeholder=FILTER_HELP, id="filter", compact=True)
+        yield TextPane(id="detail")
+        yield WorkBar()
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Show the bank, the task tree in focus."""
+        self.query_one("#filter", Input).value = self.arrangement.text
+        self.outline("task").focus()
+
+    def outline(self, name: TreeName) -> OutlineView:
+        """The outline of a tree."""
+        return self.query_one(f"#{name}", OutlineView)
+
+    @property
+    def shown(self) -> OutlineView:
+        """The outline that the detail pane is about."""
+        return self.outline(self._shown_tree)
+
+    @property
+    def parameters(self) -> Parameters:
+        """The bank's numbers."""
+        return from_record(self.bank.manifest.parameters)
+
+    # State between runs
+
+    def restore(self, left: BankState) -> None:
+        """Show the bank as it was left."""
+        self._left = left
+        try:
+            wanted = parse_filter(left.filter)
+        except UsageError:
+            return
+        self.arrangement = Arrangement(left.filter, wanted, left.order)
+
+    def remembered(self, screen: str) -> BankState:
+        """How the bank is left now."""
+        if not self._ready:
+            return replace(self._left, screen=screen)
+        outlines = {name: self.outline(name) for name in TREES}
+        return BankState(
+            nodes={name: each.node.id for name, each in outlines.items() if each.node},
+            expanded={name: each.expanded_ids(EXPANDED_LIMIT) for name, each in outlines.items()},
+            filter=self.arrangement.text,
+            order=self.arrangement.order,
+            screen=screen,
+        )
+
+    # The outlines
+
+    def bank_changed(self) -> None:
+        """Arrange the outlines of what the bank holds now."""
+        bank, arrangement, parameters = self.bank, self.arrangement, self.parameters
+        look_up(
+            self,
+            "arranging the outlines",
+            lambda stopped: Arranged(bank, arrange(bank, arrangement, parameters, stopped)),
+        )
+
+    def on_arranged(self, message: Arranged) -> None:
+        """Show the outlines, the cursor and what was expanded as they were."""
+        if message.bank is not self.bank:
+            return
+        for name, family in message.families.items():
+            view = self.outline(name)
+            known = view.node
+            ids = (
+                self._left.expanded.get(name, [])
+                if view.outline is None
+                else view.expanded_ids(len(family.parent))
+            )
+            expanded = _rows_of(family, ids)
+            if family.kept is not None:
+                expanded = set(family.preorder.tolist())
+            node_id = known.id if known else self._left.nodes.get(name)
+            view.show(Outline(family, expanded), self.parameters[name], node_id)
+            view.border_title = Content(self._title(name, family))
+        if self._expected:
+            tree, node_id = self._expected
+            self._expected = None
+            self.go_to(tree, node_id)
+
+    def _title(self, name: TreeName, family: Family) -> str:
+        words = f"{name} · {counted(len(family.tree), 'node')}"
+        if family.kept is not None:
+            words += f" · {int(family.kept.sum()):,} fit the filter"
+        if self.arrangement.order != "birth":
+            words += f" · by {self.arrangement.order}"
+        return words
+
+    def expect(self, tree: TreeName, node_id: str) -> None:
+        """Go to a node once the outlines show the bank's new state."""
+        self._expected = (tree, node_id)
+
+    def go_to(self, tree: TreeName, node_id: str) -> None:
+        """Put the cursor on a node, without a filter if the filter hides it."""
+        view = self.outline(tree)
+        if view.outline is None:
+            self.expect(tree, node_id)
+            return
+        view.focus()
+        if view.go_to(node_id):
+            return
+        if not self.arrangement.wanted.empty and node_id in self.bank.tree(tree).find(node_id):
+            self.expect(tree, node_id)
+            self._arrange_by("", self.arrangement.order)
+
+    def on_line_list_moved(self, message: LineList.Moved) -> None:
+        """Show the node under the cursor."""
+        if isinstance(message.lines, OutlineView) and message.lines is self.shown:
+            self._chain_step = None if self._chain_step is None else -1
+            self._show_node()
+
+    def on_descendant_focus(self) -> None:
+        """The tree in focus is the one that is shown."""
+        focused = self.focused
+        if isinstance(focused, OutlineView) and focused.tree_name != self._shown_tree:
+            self._shown_tree = focused.tree_name
+            self.set_class(self._shown_tree == "env", "-env")
+            self._show_node()
+
+    def _show_node(self) -> None:
+        pane = self.query_one("#detail", TextPane)
+        view = self.shown
+        try:
+            node, tree = view.node, view.shown_tree
+            if node is None or tree is None:
+                pane.show([Section("", self._nothing())])
+                return
+            if self._chain_step is None:
+                pane.border_title = Content("node")
+                pane.show(detail(tree, node))
+                return
+            chain = tree.chain(node.id)
+            step = self._chain_step % len(chain)
+            title = f"chain as an agent receives it · {step + 1} of {len(chain)}"
+            pane.border_title = Content(title)
+            pane.show(chain_sections(tree.name, chain), step)
+        except DeltaMemError as error:
+            pane.show([Section("This node cannot be read", str(error), warning=True)])
+
+    def _nothing(self) -> str:
+        if not self.arrangement.wanted.empty:
+            return f"No node of the {self._shown_tree} tree fits the filter."
+        return "The tree is empty. Press 3 to import episodes and learn from them."
+
+    def readable(self) -> Sequence[Section]:
+        """The node or chain."""
+        return self.query_one("#detail", TextPane).sections
+
+    def action_other_tree(self) -> None:
+        """Go to the other tree."""
+        self.outline("env" if self._shown_tree == "task" else "task").display = True
+        self.set_class(self._shown_tree == "task", "-env")
+        self.outline("env" if self._shown_tree == "task" else "task").focus()
+
+    def action_chain(self) -> None:
+        """Show the chain, or the node again."""
+        self._chain_step = -1 if self._chain_step is None else None
+        self._show_node()
+
+    def action_step(self, steps: int) -> None:
+        """Go along the chain."""
+        node, tree = self.shown.node, self.shown.shown_tree
+        if node is None or tree is None:
+            return
+        length = node.depth
+        now = length - 1 if self._chain_step is None else self._chain_step % length
+        self._chain_step = max(0, min(now + steps, length - 1))
+        self._show_node()
+
+    # Filter and sort
+
+    def action_filter(self) -> None:
+        """Type a filter."""
+        line = self.query_one("#filter", Input)
+        line.add_class("-open")
+        line.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Filter while it is typed; a filter that is not finished waits."""
+        if event.input.id == "filter" and event.value != self.arrangement.text:
+            self._filter_by(event.value, say=False)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go back to the outline."""
+        if event.input.id == "filter":
+            self._filter_by(event.value, say=True)
+            self._close_filter()
+
+    def _filter_by(self, text: str, *, say: bool) -> None:
+        try:
+            parse_filter(text)
+        except UsageError as error:
+            if say:
+                self.browser.tell_error(error)
+            return
+        self._arrange_by(text, self.arrangement.order)
+
+    def _close_filter(self) -> None:
+        line = self.query_one("#filter", Input)
+        line.set_class(bool(line.value), "-open")
+        self.shown.focus()
+
+    def _arrange_by(self, text: str, order: Order) -> None:
+        self.arrangement = Arrangement(text, parse_filter(text), order)
+        line = self.query_one("#filter", Input)
+        if line.value != text:
+            line.value = text
+        line.set_class(bool(text) or line.has_focus, "-open")
+        self.bank_changed()
+
+    def action_sort(self) -> None:
+        """Sort siblings another way."""
+        order = ORDERS[(ORDERS.index(self.arrangement.order) + 1) % len(ORDERS)]
+        self._arrange_by(self.arrangement.text, order)
+
+    async def action_close_bank(self) -> None:
+        """Leave what is going on first: the filter's line, a move, the filter; then the bank."""
+        line = self.query_one("#filter", Input)
+        if line.has_focus:
+            self._close_filter()
+        elif self._moving:
+            self._moving = None
+            self.browser.tell("not moved")
+        elif self.arrangement.text:
+            self._arrange_by("", self.arrangement.order)
+        else:
+            await super().action_close_bank()
+
+    # Putting right
+
+    def _writable_node(self) -> tuple[TreeName, Node] | None:
+        """The node to change; None, and the reason shown, if it cannot be changed."""
+        try:
+            require_writable(self.bank)
+            node = self.shown.node
+        except DeltaMemError as error:
+            self.browser.tell_error(error)
+            return None
+        return None if node is None else (self._shown_tree, node)
+
+    def action_edit(self) -> None:
+        """Edit the node's text in the editor."""
+        if (chosen := self._writable_node()) is None:
+            return
+        tree, node = chosen
+        before = write_sheet(tree, node)
+        after = self.browser.edit(before)
+        if after is None or after == before:
+            self.browser.tell("nothing was changed")
+            return
+        try:
+            payload = read_sheet(after)
+        except DeltaMemError as error:
+            self.browser.tell_error(error)
+            return
+
+        def work(bank: Bank) -> str:
+            editing.edit(bank, tree, node, payload)
+            return f"edited {node.id}; u undoes it"
+
+        self.browser.change("writing the edit", work, chosen_id(chosen))
+
+    def action_relabel(self) -> None:
+        """Turn a success into a failure, or the reverse."""
+        if (chosen := self._writable_node()) is None:
+            return
+        tree, node = chosen
+
+        def work(bank: Bank) -> str:
+            label = "success" if node.label == "failure" else "failure"
+            editing.relabel(bank, tree, node, "success" if label == "success" else "failure")
+            return f"{node.id} is a {label} now; u undoes it"
+
+        self.browser.change("relabelling", work, chosen_id(chosen))
+
+    def action_move(self) -> None:
+        """First choose the node, then the new parent."""
+        if (chosen := self._writable_node()) is None:
+            return
+        if self._moving is None or self._moving[0] != chosen[0]:
+            self._moving = chosen
+            trigger = one_line(chosen[1].payload.activation_condition, 50)
+            self.browser.tell(
+                f"moving “{trigger}”: go to its new parent and press m, or M to make it a root; "
+                "escape leaves it"
+            )
+            return
+        self._move(self._moving, chosen[1])
+
+    def action_make_root(self) -> None:
+        """Make the node that is being moved, or the one under the cursor, a root."""
+        if (chosen := self._writable_node()) is not None:
+            self._move(self._moving or chosen, None)
+
+    def _move(self, moved: tuple[TreeName, Node], parent: Node | None) -> None:
+        self._moving = None
+        tree, node = moved
+
+        def work(bank: Bank) -> str:
+            change = editing.move(bank, tree, node, parent)
+            where = f"below {parent.id}" if parent else "among the roots"
+            return f"moved {counted(len(change.nodes), 'node')} {where}; u undoes it"
+
+        self.browser.change("moving", work, chosen_id(moved))
+
+    def action_delete(self) -> None:
+        """Show what would go, and ask."""
+        if (chosen := self._writable_node()) is None:
+            return
+        tree, node = chosen
+        shown = self.bank.tree(tree)
+        look_up(
+            self,
+            "reading the subtree",
+            lambda _: SubtreeRead(tree, editing.subtree(shown, node.id)),
+        )
+
+    def on_subtree_read(self, message: SubtreeRead) -> None:
+        """Ask before anything is deleted."""
+        tree, nodes = message.tree, message.nodes
+        node = nodes[0]
+
+        def answer(sure: bool | None) -> None:
+            if sure:
+                self._delete(tree, node)
+
+        question = f"Delete {counted(len(nodes), 'node')} of the {tree} tree?"
+        self.browser.push_screen(ConfirmDialog(question, subtree_preview(nodes)), answer)
+
+    def _delete(self, tree: TreeName, node: Node) -> None:
+        def work(bank: Bank) -> str:
+            change = editing.delete(bank, tree, node)
+            return f"deleted {counted(len(change.nodes), 'node')}; u undoes it"
+
+        after = (tree, node.parent) if node.parent else None
+        self.browser.change("deleting", work, after)
+
+    def action_undo(self) -> None:
+        """Take back the last change by hand."""
+        if self._writable_bank():
+            self.browser.change("undoing", _undo)
+
+    def _writable_bank(self) -> bool:
+        try:
+            require_writable(self.bank)
+        except DeltaMemError as error:
+            self.browser.tell_error(error)
+            return False
+        return True
+
+
+def _undo(bank: Bank) -> str:
+    change = editing.undo(bank)
+    return f"undone: {counted(len(change.nodes), 'node')} as before"
+
+
+def chosen_id(chosen: tuple[TreeName, Node]) -> tuple[TreeName, str]:
+    """The tree and the node's id."""
+    tree, node = chosen
+    return tree, node.id
+
+
+def subtree_preview(nodes: Sequence[Node]) -> list[Section]:
+    """A subtree as an outline, cut where it becomes too long to read."""
+    top = nodes[0].depth
+    lines = [
+        "  " * min(node.depth - top, 20)
+        + ("✗ " if node.label == "failure" else "")
+        + one_line(node.payload.activation_condition, 100)
+        for node in nodes[:_PREVIEW_NODES]
+    ]
+    if len(nodes) > _PREVIEW_NODES:
+        lines.append(f"… and {len(nodes) - _PREVIEW_NODES:,} more")
+    return [Section("", "\n".join(lines))]
+
+
+def _rows_of(family: Family, ids: Sequence[str]) -> set[int]:
+    """The rows that nodes have now."""
+    import numpy as np
+
+    if not ids:
+        return set()
+    snapshot = family.tree.snapshot
+    births = np.flatnonzero(np.isin(snapshot.index["id"], np.array(ids, dtype="S16")))
+    return set(snapshot.current[births].tolist())

@@ -1,0 +1,81 @@
+"""What the browser remembers of a bank between two runs, in the user's state folder."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from deltamem_tui.bank.node import TREES
+from deltamem_tui.memory.outlook import ORDERS, Order
+from deltamem_tui.paths import APPLICATION
+
+EXPANDED_LIMIT = 2_000
+_SIZE_LIMIT = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class BankState:
+    """How a person left a bank.
+
+    Attributes:
+        nodes: Per tree, the id of the node under the cursor.
+        expanded: Per tree, the ids of the nodes that were expanded.
+        filter: The filter as it was typed.
+        order: How siblings were sorted.
+        screen: What was shown.
+    """
+
+    nodes: Mapping[str, str] = field(default_factory=dict)
+    expanded: Mapping[str, list[str]] = field(default_factory=dict)
+    filter: str = ""
+    order: Order = "birth"
+    screen: str = "trees"
+
+
+def state_file(bank: Path) -> Path:
+    """Where the state of the bank in a folder is kept."""
+    import platformdirs
+
+    digest = hashlib.sha256(str(bank.resolve()).encode()).hexdigest()[:16]
+    return platformdirs.user_state_path(APPLICATION, appauthor=False) / f"{digest}.json"
+
+
+def load(bank: Path) -> BankState:
+    """How a bank was left. A state that cannot be read is like none: it is only a convenience."""
+    try:
+        text = state_file(bank).read_bytes()
+        record = orjson.loads(text) if len(text) <= _SIZE_LIMIT else {}
+        return _from_record(record)
+    except (OSError, ValueError, TypeError, AttributeError):
+        return BankState()
+
+
+def _from_record(record: dict[str, Any]) -> BankState:
+    order = record.get("order")
+    screen = record.get("screen")
+    return BankState(
+        nodes={name: str(record["nodes"][name]) for name in TREES if name in record["nodes"]},
+        expanded={
+            name: [str(each) for each in record["expanded"].get(name, [])][:EXPANDED_LIMIT]
+            for name in TREES
+        },
+        filter=str(record.get("filter", "")),
+        order=order if order in ORDERS else "birth",
+        screen=screen if screen in {"trees", "recall", "episodes", "statistics"} else "trees",
+    )
+
+
+def save(bank: Path, state: BankState) -> None:
+    """Remember how a bank was left, if the folder can be written."""
+    file = state_file(bank)
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_suffix(".new")
+        draft.write_bytes(orjson.dumps(asdict(state)))
+        draft.replace(file)

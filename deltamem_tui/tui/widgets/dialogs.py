@@ -1,0 +1,102 @@
+"""Dialogs: a few lines to fill in, or something to look at before it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.widgets.line_input import LineInput
+from deltamem_tui.tui.widgets.text_pane import TextPane
+
+_CSS = """
+{name} {{ align: center middle; }}
+{name} > Vertical {{
+    width: 90%; max-width: 90; height: auto; max-height: 90%;
+    border: round $primary; padding: 0 1; background: $surface;
+}}
+{name} Input {{ margin-bottom: 1; }}
+{name} .quiet {{ color: $text-muted; }}
+{name} TextPane {{ height: 14; }}
+{name}:ansi > Vertical {{ background: ansi_default; border: round ansi_blue; }}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A line to fill in.
+
+    Attributes:
+        name: What the answer is called.
+        label: What is asked.
+        value: What stands there at first.
+        hint: An example or the choices, shown while it is empty.
+    """
+
+    name: str
+    label: str
+    value: str = ""
+    hint: str = ""
+
+
+class AskDialog(ModalScreen[Mapping[str, str] | None]):
+    """Asks for a few lines; gives them by name, or None."""
+
+    DEFAULT_CSS = _CSS.format(name="AskDialog")
+    BINDINGS: ClassVar = [Binding("escape", "dismiss(None)", "Leave it")]
+
+    def __init__(self, title: str, fields: Sequence[Field]) -> None:
+        super().__init__()
+        self._title = title
+        self._fields = fields
+
+    def compose(self) -> ComposeResult:
+        """The lines."""
+        with Vertical():
+            yield Static(Text(self._title, "bold"))
+            for field in self._fields:
+                yield Static(Text(field.label))
+                yield LineInput(field.value, placeholder=field.hint, id=field.name, compact=True)
+            words = "enter goes on · tab changes the line · escape leaves it"
+            yield Static(Text(words), classes="quiet")
+
+    def on_input_submitted(self) -> None:
+        """Go on, or to the first line that is still empty and has no hint to fall back to."""
+        self.dismiss({field.name: self._answer(field) for field in self._fields})
+
+    def _answer(self, field: Field) -> str:
+        return self.query_one(f"#{field.name}", Input).value.strip()
+
+
+class ConfirmDialog(ModalScreen[bool]):
+    """Shows what would be done, and asks."""
+
+    DEFAULT_CSS = _CSS.format(name="ConfirmDialog")
+    BINDINGS: ClassVar = [
+        Binding("y", "dismiss(True)", "Do it"),
+        Binding("escape,n", "dismiss(False)", "Leave it"),
+    ]
+
+    def __init__(self, question: str, sections: Sequence[Section]) -> None:
+        super().__init__()
+        self._question = question
+        self._sections = sections
+
+    def compose(self) -> ComposeResult:
+        """The preview and the question."""
+        with Vertical():
+            yield TextPane(id="preview")
+            yield Static(Text(self._question, "bold"))
+            yield Static(Text("y does it · escape leaves it"), classes="quiet")
+
+    def on_mount(self) -> None:
+        """Show the preview."""
+        self.query_one(TextPane).show(self._sections)

@@ -1,0 +1,145 @@
+"""A list that draws only the lines one sees, whatever its length."""
+
+from __future__ import annotations
+
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from deltamem_tui.tui.actions import bindings
+from deltamem_tui.tui.widgets.painting import strip_of
+
+
+class LineList(ScrollView, can_focus=True):
+    """Lines with a cursor. A kind of list says how many there are and what each says."""
+
+    COMPONENT_CLASSES = {  # noqa: RUF012 - textual reads it so
+        *("line--cursor", "line--warning", "line--good", "line--quiet", "line--strong"),
+    }
+    DEFAULT_CSS = """
+    LineList {
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+        & > .line--cursor { background: $surface-lighten-2; text-style: bold; }
+        &:focus > .line--cursor { background: $primary; color: $text; text-style: bold; }
+        & > .line--warning { color: $text-warning; }
+        & > .line--good { color: $text-success; }
+        & > .line--quiet { color: $text-muted; }
+        & > .line--strong { color: $text-accent; }
+        &:ansi > .line--cursor { text-style: bold underline; }
+        &:ansi:focus > .line--cursor { text-style: reverse; }
+        &:ansi > .line--warning { color: ansi_red; }
+        &:ansi > .line--good { color: ansi_green; }
+        &:ansi > .line--quiet { color: ansi_default; text-style: dim; }
+        &:ansi > .line--strong { color: ansi_cyan; }
+    }
+    """
+    BINDINGS = [*bindings("list")]  # noqa: RUF012 - textual reads it so
+
+    cursor: reactive[int] = reactive(0, init=False)
+
+    class Moved(Message):
+        """The cursor is on another line, or the line says something else."""
+
+        def __init__(self, lines: LineList) -> None:
+            super().__init__()
+            self.lines = lines
+
+        @property
+        def control(self) -> LineList:
+            """The list."""
+            return self.lines
+
+    class Chosen(Moved):
+        """The line under the cursor was clicked once more."""
+
+    def line_count(self) -> int:
+        """How many lines there are."""
+        raise NotImplementedError
+
+    def line_text(self, line: int, width: int) -> Text:
+        """What a line says, in at most `width` cells."""
+        raise NotImplementedError
+
+    def style_of(self, name: str) -> Style:
+        """The style of a part of a line: `warning`, `good`, `quiet`, `strong`."""
+        return self.get_component_rich_style(f"line--{name}", partial=True)
+
+    def lines_changed(self, cursor: int | None = None) -> None:
+        """Draw anew after the lines changed, the cursor on the given line."""
+        count = self.line_count()
+        self.virtual_size = Size(0, count)
+        place = self.cursor if cursor is None else cursor
+        self.set_reactive(LineList.cursor, max(0, min(place, count - 1)))
+        self._keep_in_sight()
+        self.refresh()
+        self.post_message(self.Moved(self))
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the widget."""
+        line = y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
+        if line >= self.line_count():
+            return Strip.blank(width, self.rich_style)
+        text = self.line_text(line, width)
+        text.truncate(width, overflow="ellipsis")
+        style = self.rich_style
+        if line == self.cursor:
+            cursor = self.get_component_rich_style("line--cursor", partial=True)
+            return strip_of(Text(text.plain, end=""), self.app.console, width, style + cursor)
+        return strip_of(text, self.app.console, width, style)
+
+    def watch_cursor(self, before: int, after: int) -> None:
+        """Redraw two lines, not all."""
+        self.refresh_line(before)
+        self.refresh_line(after)
+        self._keep_in_sight()
+        self.post_message(self.Moved(self))
+
+    def validate_cursor(self, cursor: int) -> int:
+        """The cursor stays on a line."""
+        return max(0, min(cursor, self.line_count() - 1))
+
+    def _keep_in_sight(self) -> None:
+        height = self.scrollable_content_region.height
+        top = self.scroll_offset.y
+        if not height:
+            return
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False)
+        elif self.cursor >= top + height:
+            self.scroll_to(y=self.cursor - height + 1, animate=False)
+
+    def on_resize(self) -> None:
+        """Keep the cursor's line in sight in the new size."""
+        self._keep_in_sight()
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor on the line; a second click chooses it."""
+        offset = event.get_content_offset_capture(self)
+        line = offset.y + self.scroll_offset.y
+        if line < self.line_count():
+            self.clicked(line, offset.x)
+
+    def clicked(self, line: int, column: int) -> None:  # noqa: ARG002 - some kinds of list ask
+        """A line was clicked, in this column."""
+        if line == self.cursor:
+            self.post_message(self.Chosen(self))
+        self.cursor = line
+
+    def action_move_cursor(self, lines: int) -> None:
+        """Move the cursor by some lines."""
+        self.cursor += lines
+
+    def action_move_page(self, pages: int) -> None:
+        """Move the cursor by some pages."""
+        self.cursor += pages * max(self.scrollable_content_region.height - 1, 1)
+
+    def action_move_to_end(self, direction: int) -> None:
+        """Move the cursor to the first or the last line."""
+        self.cursor = 0 if direction < 0 else self.line_count() - 1

@@ -1,0 +1,67 @@
+"""A tree's answer: candidates with their numbers, and the threshold drawn among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from deltamem_tui.bank.node import Node
+from deltamem_tui.memory.recall import Candidate
+from deltamem_tui.tui.models.questions import MatchLine
+from deltamem_tui.tui.widgets.line_list import LineList
+from deltamem_tui.tui.widgets.painting import line_of
+
+_NARROW = 44
+
+
+class MatchList(LineList):
+    """The candidates of one tree.
+
+    Attributes:
+        lines: What is shown.
+    """
+
+    def __init__(self, id: str | None = None) -> None:  # noqa: A002 - textual's word
+        super().__init__(id=id)
+        self.lines: Sequence[MatchLine] = ()
+
+    def show(self, lines: Sequence[MatchLine]) -> None:
+        """Show these candidates, the cursor on the best."""
+        self.lines = lines
+        self.lines_changed(0)
+
+    @property
+    def node(self) -> Node | None:
+        """The node under the cursor."""
+        if not self.lines:
+            return None
+        candidate = self.lines[self.cursor].candidate
+        return candidate.node if candidate else None
+
+    def line_count(self) -> int:
+        """How many lines there are."""
+        return len(self.lines)
+
+    def line_text(self, line: int, width: int) -> Text:
+        """Score, what it is made of, and the trigger; or the threshold."""
+        said = self.lines[line]
+        quiet, strong = self.style_of("quiet"), self.style_of("strong")
+        if said.candidate is None:
+            rule = f"──── {said.text} "
+            return line_of((rule + "─" * max(width - len(rule), 0), strong))
+        candidate = said.candidate
+        failure = candidate.node.label == "failure"
+        style = self.style_of("warning") if failure else None
+        mark = "▶" if said.kind == "match" else " "
+        return line_of(
+            (f"{mark}{candidate.score:.3f} ", self.style_of("good") if mark == "▶" else quiet),
+            (_sum(candidate) if width >= _NARROW else "", quiet),
+            ("✗ " if failure else "", style),
+            (said.text, style),
+        )
+
+
+def _sum(candidate: Candidate) -> str:
+    penalty = f"−{candidate.penalty:.2f}" if candidate.penalty else "     "
+    return f"{candidate.similarity:.3f}{penalty} "

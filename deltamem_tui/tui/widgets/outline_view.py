@@ -1,0 +1,222 @@
+"""The outline of one tree: parses and draws only the lines one sees."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Literal
+
+from rich.style import Style
+from rich.text import Text
+
+from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.outlook import due_rows
+from deltamem_tui.memory.parameters import TreeParameters
+from deltamem_tui.tui.actions import bindings
+from deltamem_tui.tui.models.nodes import NodeLine, node_line
+from deltamem_tui.tui.models.outline import Mask, Outline
+from deltamem_tui.tui.widgets.line_list import LineList
+from deltamem_tui.tui.widgets.painting import columns, line_of
+
+_KEPT_LINES = 512
+_INDENT = 2
+_NARROW = 34
+
+
+class OutlineView(LineList):
+    """One tree as an outline.
+
+    Attributes:
+        tree_name: The tree.
+        outline: What is shown; None until the bank was read.
+        parsed: How many nodes were parsed to draw lines, since the widget was made.
+    """
+
+    BINDINGS = [*bindings("tree")]  # noqa: RUF012 - textual reads it so
+
+    def __init__(self, tree_name: TreeName, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.tree_name: TreeName = tree_name
+        self.outline: Outline | None = None
+        self.parsed = 0
+        self._parameters: TreeParameters | None = None
+        self._lines: OrderedDict[int, NodeLine] = OrderedDict()
+
+    def show(self, outline: Outline, parameters: TreeParameters, node_id: str | None) -> None:
+        """Show an outline, the cursor on a node if it is there, else where it was."""
+        self.outline = outline
+        self._parameters = parameters
+        self._lines.clear()
+        line = None
+        if node_id is not None and (row := self._row_of(node_id)) is not None:
+            line = outline.reveal(row)
+        self.lines_changed(line)
+
+    @property
+    def shown_tree(self) -> Tree | None:
+        """The tree as it is shown."""
+        return self.outline.family.tree if self.outline else None
+
+    @property
+    def node(self) -> Node | None:
+        """The node under the cursor."""
+        if self.outline is None or not len(self.outline):
+            return None
+        return self.outline.family.tree.node_at(int(self.outline.rows[self.cursor]))
+
+    def expanded_ids(self, limit: int) -> list[str]:
+        """The ids of nodes that are expanded."""
+        if self.outline is None:
+            return []
+        ids = self.outline.family.tree.snapshot.index["id"]
+        rows = sorted(self.outline.expanded)[:limit]
+        return [bytes(ids[row]).decode() for row in rows]
+
+    def go_to(self, node_id: str) -> bool:
+        """Put the cursor on a node. Returns whether it is shown."""
+        row = self._row_of(node_id)
+        line = self.outline.reveal(row) if self.outline and row is not None else None
+        if line is None:
+            return False
+        self.lines_changed(line)
+        return True
+
+    def _row_of(self, node_id: str) -> int | None:
+        tree = self.shown_tree
+        if tree is None:
+            return None
+        birth = tree.snapshot.first_row(node_id)
+        return None if birth is None else int(tree.snapshot.current[birth])
+
+    def line_count(self) -> int:
+        """How many lines there are."""
+        return len(self.outline) if self.outline else 0
+
+    def line_text(self, line: int, width: int) -> Text:
+        """A node: its place, label and trigger at the left, its numbers at the right."""
+        said = self._line(line)
+        outline = self._shown
+        quiet, strong = self.style_of("quiet"), self.style_of("strong")
+        label = self.style_of("warning") if said.failure else None
+        row = int(outline.rows[line])
+        kept = outline.family.kept
+        if kept is not None and not kept[row]:
+            label = quiet
+        fold = "  "
+        if outline.family.count(row):
+            fold = "▾ " if row in outline.expanded else "▸ "
+        left = line_of(
+            (" " * self._indent(said.depth, width), None),
+            (fold, strong),
+            (_mark(said), label or strong),
+            (said.trigger, label),
+        )
+        return columns(left, _numbers(said, width, quiet), width)
+
+    def _indent(self, depth: int, width: int) -> int:
+        """Deep nodes are not pushed out of sight: their depth is on the line."""
+        return min((depth - 1) * _INDENT, width // 3)
+
+    def _line(self, line: int) -> NodeLine:
+        outline = self._shown
+        row = int(outline.rows[line])
+        if row not in self._lines:
+            tree = outline.family.tree
+            self._lines[row] = node_line(tree.node_at(row), tree.counts_at(row))
+            self.parsed += 1
+            if len(self._lines) > _KEPT_LINES:
+                self._lines.popitem(last=False)
+        return self._lines[row]
+
+    @property
+    def _shown(self) -> Outline:
+        if self.outline is None:
+            raise RuntimeError("an outline was drawn before it was there")
+        return self.outline
+
+    def clicked(self, line: int, column: int) -> None:
+        """A click on the sign before a node, or a second one on the node, folds it."""
+        sign = self._indent(self._line(line).depth, self.scrollable_content_region.width)
+        on_sign = sign <= column < sign + _INDENT
+        again = line == self.cursor
+        self.cursor = line
+        if on_sign or again:
+            self.action_fold()
+
+    def action_expand(self) -> None:
+        """Expand, or go to the first child."""
+        if not self.line_count():
+            return
+        if self._shown.expand_lone(self.cursor):
+            self.lines_changed()
+        elif self._shown.family.count(int(self._shown.rows[self.cursor])):
+            self.cursor += 1
+
+    def action_collapse(self) -> None:
+        """Collapse, or go to the parent."""
+        if not self.line_count():
+            return
+        if self._shown.collapse(self.cursor):
+            self.lines_changed()
+        else:
+            self.action_parent()
+
+    def action_fold(self) -> None:
+        """Expand or collapse."""
+        if self.line_count() and (
+            self._shown.collapse(self.cursor) or self._shown.expand(self.cursor)
+        ):
+            self.lines_changed()
+
+    def action_expand_below(self) -> None:
+        """Expand all below."""
+        if self.line_count() and self._shown.expand_below(self.cursor):
+            self.lines_changed()
+
+    def action_collapse_all(self) -> None:
+        """Collapse everything, the cursor on the root of where it was."""
+        if self.line_count():
+            row = int(self._shown.rows[self._shown.root_line(self.cursor)])
+            self._shown.collapse_all()
+            self.lines_changed(self._shown.line_of(row))
+
+    def action_parent(self) -> None:
+        """Go to the parent."""
+        if self.line_count():
+            self.cursor = self._shown.parent_line(self.cursor)
+
+    def action_root(self) -> None:
+        """Go to the root."""
+        if self.line_count():
+            self.cursor = self._shown.root_line(self.cursor)
+
+    def action_seek(self, what: Literal["failure", "due"], direction: int) -> None:
+        """Go to the next node of a kind, also if it is collapsed."""
+        wanted = self._wanted(what)
+        row = None if wanted is None else self._shown.seek(wanted, self.cursor, direction)
+        if row is None:
+            names = {"failure": "no failure", "due": "no node that is due to be fused"}
+            self.app.notify(f"{names[what]} is shown in this tree", markup=False)
+            return
+        self.lines_changed(self._shown.reveal(row))
+
+    def _wanted(self, what: Literal["failure", "due"]) -> Mask | None:
+        tree = self.shown_tree
+        if tree is None or self._parameters is None or not self.line_count():
+            return None
+        return tree.failure if what == "failure" else due_rows(tree, self._parameters)
+
+
+def _mark(said: NodeLine) -> str:
+    """Failures can be told without colours."""
+    if said.failure:
+        return "✗ "
+    return "● " if said.root else "○ "
+
+
+def _numbers(said: NodeLine, width: int, style: Style) -> Text:
+    fused = "≡" if said.consolidated else " "
+    hits = f"{said.hits:,}×" if said.hits else "·"
+    if width < _NARROW:
+        return line_of((f"{hits}{fused}", style))
+    return line_of((f"d{said.depth} {hits:>4}{fused}", style))

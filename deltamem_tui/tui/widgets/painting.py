@@ -1,0 +1,49 @@
+"""From text to what a terminal draws: the one way that outside text takes to the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+from textual.strip import Strip
+
+from deltamem_tui.text import clean, one_line
+
+LINE_CHARACTERS = 400
+"""No terminal is wider than this many characters of a line that is cut anyway."""
+
+
+def line_of(*parts: tuple[str, Style | None]) -> Text:
+    """One line of text from outside, in styled parts."""
+    text = Text(no_wrap=True, overflow="ellipsis", end="")
+    for part, style in parts:
+        text.append(part if part.isspace() else _flat(part), style)
+    return text
+
+
+def _flat(part: str) -> str:
+    """The part without control characters and line breaks, its outer spaces kept."""
+    flat = clean(part).replace("\n", " ").replace("\t", " ")
+    return flat if len(flat) <= LINE_CHARACTERS else one_line(flat, LINE_CHARACTERS)
+
+
+def columns(left: Text, right: Text, width: int) -> Text:
+    """`left`, cut where needed, and `right` at the right edge."""
+    room = max(width - right.cell_len - 1, 0)
+    left.truncate(room, overflow="ellipsis", pad=True)
+    left.append(" ")
+    left.append_text(right)
+    return left
+
+
+def strip_of(text: Text, console: Console, width: int, style: Style) -> Strip:
+    """A line as a strip of exactly `width` cells on `style`."""
+    strip = Strip(text.render(console, end=""))
+    return strip.adjust_cell_length(width).apply_style(style)
+
+
+def wrapped(text: Text, console: Console, width: int) -> Iterable[Text]:
+    """The lines of a text, folded at `width` cells."""
+    return text.wrap(console, max(width, 1), overflow="fold", tab_size=4)

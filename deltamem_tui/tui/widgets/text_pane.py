@@ -1,0 +1,122 @@
+"""A pane of text: it folds its sections once and draws only the lines one sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.style import Style
+from rich.text import Text
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from deltamem_tui.text import clean
+from deltamem_tui.tui.actions import bindings
+from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.widgets.painting import strip_of, wrapped
+
+_GUTTER = 2
+
+
+class TextPane(ScrollView, can_focus=True):
+    """Sections of text, one of which may be the current one.
+
+    Attributes:
+        sections: What is shown.
+        current: The section that is marked; None for no marks at all.
+    """
+
+    COMPONENT_CLASSES = {  # noqa: RUF012 - textual reads it so
+        *("pane--title", "pane--warning", "pane--quiet", "pane--current"),
+    }
+    DEFAULT_CSS = """
+    TextPane {
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+        & > .pane--title { color: $text-accent; text-style: bold; }
+        & > .pane--current { color: $text-accent; text-style: bold reverse; }
+        & > .pane--warning { color: $text-warning; text-style: bold; }
+        & > .pane--quiet { color: $text-muted; }
+        &:ansi > .pane--title { color: ansi_cyan; text-style: bold; }
+        &:ansi > .pane--current { color: ansi_cyan; text-style: bold reverse; }
+        &:ansi > .pane--warning { color: ansi_red; text-style: bold; }
+        &:ansi > .pane--quiet { color: ansi_default; text-style: dim; }
+    }
+    """
+    BINDINGS = [*bindings("list")]  # noqa: RUF012 - textual reads it so
+
+    def __init__(self, id: str | None = None) -> None:  # noqa: A002 - textual's word
+        super().__init__(id=id)
+        self.sections: list[Section] = []
+        self.current: int | None = None
+        self._lines: list[tuple[int, Text]] = []
+        self._starts: list[int] = []
+        self._folded_at = 0
+
+    def show(self, sections: Sequence[Section], current: int | None = None) -> None:
+        """Show these sections, the current one in sight."""
+        if list(sections) == self.sections and current == self.current:
+            return
+        self.sections = list(sections)
+        self.current = current
+        self._fold()
+        start = self._starts[current] if current is not None and self._starts else 0
+        self.scroll_to(y=start, animate=False)
+
+    def on_resize(self) -> None:
+        """Fold anew for another width."""
+        if self.scrollable_content_region.width != self._folded_at:
+            self._fold()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the widget."""
+        width = self.scrollable_content_region.width
+        line = y + self.scroll_offset.y
+        if line >= len(self._lines):
+            return Strip.blank(width, self.rich_style)
+        section, text = self._lines[line]
+        if self.current is not None:
+            mark = "▌ " if section == self.current else "  "
+            text = Text(mark, self._style("title"), end="").append_text(text)
+        return strip_of(text, self.app.console, width, self.rich_style)
+
+    def _fold(self) -> None:
+        width = self.scrollable_content_region.width
+        self._folded_at = width
+        self._lines, self._starts = [], []
+        if width:
+            room = width - (_GUTTER if self.current is not None else 0)
+            for number in range(len(self.sections)):
+                self._starts.append(len(self._lines))
+                self._lines += [(number, line) for line in self._section_lines(number, room)]
+        self.virtual_size = Size(0, len(self._lines))
+        self.refresh()
+
+    def _section_lines(self, number: int, width: int) -> list[Text]:
+        section = self.sections[number]
+        lines: list[Text] = []
+        if section.title:
+            name = "current" if number == self.current else "title"
+            style = self._style("warning") if section.warning else self._style(name)
+            lines += wrapped(Text(clean(section.title), style), self.app.console, width)
+        if section.body:
+            style = self._style("quiet") if section.quiet else Style.null()
+            lines += wrapped(Text(section.shown_body, style), self.app.console, width)
+        if number + 1 < len(self.sections):
+            lines.append(Text())
+        return lines
+
+    def _style(self, name: str) -> Style:
+        return self.get_component_rich_style(f"pane--{name}", partial=True)
+
+    def action_move_cursor(self, lines: int) -> None:
+        """Scroll by some lines."""
+        self.scroll_relative(y=lines, animate=False)
+
+    def action_move_page(self, pages: int) -> None:
+        """Scroll by some pages."""
+        self.scroll_relative(y=pages * max(self.size.height - 1, 1), animate=False)
+
+    def action_move_to_end(self, direction: int) -> None:
+        """Scroll to the top or the bottom."""
+        self.scroll_to(y=0 if direction < 0 else len(self._lines), animate=False)

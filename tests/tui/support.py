@@ -1,0 +1,204 @@
+"""Banks to look at, and somebody who presses keys."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.manifest import Manifest
+from deltamem_tui.bank.node import Label, Node, Origin, Payload, TreeName, born
+from deltamem_tui.config import Configuration
+from deltamem_tui.embedding.load import load
+from deltamem_tui.memory.intake import take_in
+from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.memory.parameters import Parameters, TreeParameters, to_record
+from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Step, Trajectory
+from deltamem_tui.tui.app import DeltaMemApp
+from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.widgets.outline_view import OutlineView
+
+NUMBERS: Parameters = {
+    "task": TreeParameters(0.6, k_cons=3, d_max=4),
+    "env": TreeParameters(0.6, k_cons=3),
+}
+
+SKILLS: Sequence[tuple[str, str, int | None, Label]] = (
+    (
+        "heat some object and put it in a place",
+        "1. find it\n2. heat it\n3. put it",
+        None,
+        "success",
+    ),
+    ("heat some object with a broken microwave", "use the stove", 0, "success"),
+    ("heat some object with a broken stove", "use the microwave", 1, "failure"),
+    ("cool some object and put it in a place", "1. find it\n2. cool it", None, "success"),
+    ("look at some object under the lamp", "[FAILED] look → nothing", None, "failure"),
+    ("cool some object in a locked fridge", "unlock it", 3, "success"),
+)
+SCENES: Sequence[tuple[str, str, int | None, Label]] = (
+    ("a kitchen with a fridge and a microwave", "food is in the fridge", None, "success"),
+    ("a kitchen with a locked fridge", "the key is in a drawer", 0, "success"),
+    ("a bathroom with a sink", "soap is at the sink", None, "success"),
+)
+
+
+def trajectory(task: str, scene: str = "", *, success: bool | None = None) -> Trajectory:
+    source: OutcomeSource = "unknown" if success is None else "stated"
+    return Trajectory(
+        task=task,
+        environment=scene,
+        steps=(Step("go to fridge 1", "The fridge 1 is closed."), Step("open fridge 1", "Open.")),
+        outcome=Outcome(success, source=source),
+        domain="alfworld",
+    )
+
+
+LEARNT = trajectory("heat some egg", "a kitchen", success=True)
+READY = trajectory("cool some lettuce and put it in countertop", "a kitchen", success=True)
+UNSAID = trajectory("examine the bowl with the desklamp", "a bedroom")
+
+
+def small_bank(path: Path) -> Bank:
+    """Six skills, three pieces of knowledge, three episodes; every kind of node and episode."""
+    bank = create_bank(path, embedder="hashing", domain="alfworld", parameters=NUMBERS)
+    take_in(bank, [LEARNT, READY, UNSAID])
+    grow(bank, "task", SKILLS)
+    grow(bank, "env", SCENES)
+    with bank.writing() as batch:
+        heat = list(bank.tree("task"))[1]
+        batch.count("task", heat.id, hits=4, recalls=5, successes=4)
+        batch.set_state(LEARNT.id, 1)  # type: ignore[arg-type]
+        batch.log("learn", {"trajectory": LEARNT.id, "trees": {"task": {"node": heat.id}}})
+    return Bank.open(path)
+
+
+def grow(
+    bank: Bank, tree: TreeName, said: Sequence[tuple[str, str, int | None, Label]]
+) -> list[Node]:
+    """Write nodes that were described by condition, procedure, parent's number and label."""
+    embedder = load("hashing")
+    vectors = embedder.embed_passages([condition for condition, *_ in said])
+    nodes: list[Node] = []
+    with bank.writing() as batch:
+        for (condition, procedure, parent, label), vector in zip(said, vectors, strict=True):
+            above = None if parent is None else nodes[parent]
+            origin = Origin(LEARNT.id, "stated")
+            nodes.append(born(tree, above, label, Payload(condition, procedure), origin))
+            batch.add_node(tree, nodes[-1], vector)
+        batch.log("grow")
+    return nodes
+
+
+def bare_bank(path: Path, dimensions: int = 2) -> Bank:
+    """An empty bank whose vectors nobody asks for."""
+    card = {**asdict(load("hashing").card), "dimensions": dimensions}
+    manifest = Manifest(name=path.name, embedder=card, parameters=to_record(NUMBERS))
+    return Bank.create(path, manifest)
+
+
+def add_plain(bank: Bank, tree: TreeName, nodes: Sequence[Node]) -> None:
+    """Write nodes with a vector that means nothing."""
+    vector = np.zeros(bank.manifest.dimensions, dtype=np.float32)
+    vector[0] = 1
+    with bank.writing() as batch:
+        for node in nodes:
+            batch.add_node(tree, node, vector)
+        batch.log("grow")
+
+
+class Person:
+    """Somebody who presses keys and looks at the screen."""
+
+    def __init__(self, app: DeltaMemApp, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, and wait until all that follows is done."""
+        for key in keys:
+            await self.pilot.press(key)
+        await self.settle()
+
+    async def write(self, text: str) -> None:
+        """Put a text into the line in focus, as a paste would."""
+        line = self.app.focused
+        assert isinstance(line, Input)
+        line.value = text
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Wait until no worker runs and no message waits."""
+        await self.pilot.pause()
+        while any(not worker.is_finished for worker in self.app.workers):
+            await self.app.workers.wait_for_complete()
+            await self.pilot.pause()
+        await self.pilot.pause()
+
+    @property
+    def screen(self) -> str:
+        """What the terminal shows."""
+        return screen_text(self.app)
+
+    @property
+    def trees(self) -> TreesScreen:
+        screen = self.app.screen
+        assert isinstance(screen, TreesScreen)
+        return screen
+
+    @property
+    def outline(self) -> OutlineView:
+        """The outline in focus."""
+        return self.trees.shown
+
+    @property
+    def rows(self) -> list[int]:
+        """The rows of the nodes that the outline in focus shows."""
+        assert self.outline.outline is not None
+        return [int(row) for row in self.outline.outline.rows]
+
+    @property
+    def node(self) -> Node:
+        """The node under the cursor."""
+        node = self.outline.node
+        assert node is not None
+        return node
+
+    @property
+    def said(self) -> list[str]:
+        """What the program told the person, oldest first."""
+        return [note.message for note in self.app._notifications]
+
+
+def screen_text(app: App[None]) -> str:
+    """The screen as lines of text."""
+    strips = app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+
+def browse(
+    folder: Path,
+    story: Callable[[Person], Awaitable[None]],
+    bank: str | None = None,
+    *,
+    size: tuple[int, int] = (100, 30),
+    configuration: Configuration | None = None,
+) -> None:
+    """Run the browser on a banks folder while somebody does what the story says."""
+    app = DeltaMemApp(folder, folder / bank if bank else None, configuration)
+    app.debounce = 0.0
+
+    async def run() -> None:
+        async with app.run_test(size=size, notifications=True) as pilot:
+            person = Person(app, pilot)
+            await person.settle()
+            await story(person)
+
+    asyncio.run(run())

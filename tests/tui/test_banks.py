@@ -1,0 +1,133 @@
+"""The banks screen: what there is, opening, creating, freezing, verifying."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.tui.screens.banks import BankList, BanksScreen
+from deltamem_tui.tui.screens.trees import TreesScreen
+from tests.tui.support import Person, browse
+
+
+def test_every_bank_is_listed_the_broken_one_too(folder: Path) -> None:
+    (folder / "broken").mkdir()
+    (folder / "broken" / "bank.json").write_text("[/x] {")
+
+    async def story(person: Person) -> None:
+        lines = person.screen.splitlines()
+        assert any("broken" in line and "not JSON" in line for line in lines)
+        kitchen = next(line for line in lines if line.startswith(" kitchen"))
+        for words in ("alfworld · hashing", "6 task", "3 env"):
+            assert words in kitchen
+        await person.press("enter")
+        assert "not JSON" in person.said[-1]
+        assert isinstance(person.app.screen, BanksScreen)
+
+    browse(folder, story, size=(120, 40))
+
+
+def test_enter_opens_and_escape_leaves(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press(*["j"] * names(person).index("kitchen"), "enter")
+        assert isinstance(person.app.screen, TreesScreen)
+        assert person.app.bank.name == "kitchen"
+        await person.press("escape")
+        assert isinstance(person.app.screen, BanksScreen)
+        await person.press("enter")
+        assert isinstance(person.app.screen, TreesScreen)
+
+    browse(folder, story)
+
+
+def names(person: Person) -> list[str]:
+    return [bank.place.name for bank in person.app.screen.query_one(BankList).banks]
+
+
+def test_an_empty_folder_says_what_to_do(tmp_path: Path) -> None:
+    async def story(person: Person) -> None:
+        assert names(person) == []
+        assert "Press n to create one" in " ".join(person.screen.split())
+
+    browse(tmp_path / "none", story)
+
+
+def test_a_new_bank(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("n")
+        await person.write("lab")
+        await person.press("tab")
+        await person.write("scienceworld")
+        await person.press("tab")
+        await person.write("hashing")
+        await person.press("enter")
+        assert person.said[-1] == "created lab"
+        assert "lab" in names(person)
+
+    browse(folder, story)
+    bank = Bank.open(folder / "lab")
+    assert bank.manifest.domain == "scienceworld"
+    assert bank.manifest.embedder["model"] == "hashing"
+
+
+def test_a_new_bank_that_cannot_be(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("n")
+        await person.write("../elsewhere/[x]")
+        await person.press("enter")
+        assert "cannot be the name of a bank" in person.said[-1]
+        await person.press("n")
+        await person.write("other")
+        await person.press("tab", "tab")
+        await person.write("no/such/model")
+        await person.press("enter")
+        assert "minilm" in person.said[-1]
+        await person.press("n", "escape")
+        assert isinstance(person.app.screen, BanksScreen)
+
+    browse(folder, story)
+    assert not (folder / "other").exists()
+
+
+def test_freeze_verify_and_unfreeze(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press(*["j"] * names(person).index("kitchen"))
+        await person.press("Z")
+        assert person.said[-1] == "froze kitchen"
+        assert Bank.open(folder / "kitchen").frozen
+        assert "frozen" in person.screen
+        await person.press("V")
+        assert person.said[-1] == "kitchen: every file keeps its promises"
+        await person.press("Z")
+        assert not Bank.open(folder / "kitchen").frozen
+        with (folder / "kitchen" / "env.nodes.jsonl").open("r+b") as lines:
+            lines.write(b"[")
+        await person.press("V")
+        assert "env.nodes.jsonl" in person.said[-1]
+
+    browse(folder, story)
+
+
+def test_a_bank_that_is_new_is_found_by_looking_again(folder: Path) -> None:
+    import shutil
+
+    async def story(person: Person) -> None:
+        shutil.copytree(folder / "kitchen", folder / "copy")
+        await person.press("R")
+        assert "copy" in names(person)
+
+    browse(folder, story)
+
+
+def test_a_click_moves_and_a_second_one_opens(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        line = names(person).index("kitchen")
+        if line:
+            await person.pilot.click(BankList, offset=(5, 1 + line))
+            await person.settle()
+            assert isinstance(person.app.screen, BanksScreen)
+        await person.pilot.click(BankList, offset=(5, 1 + line))
+        await person.settle()
+        assert isinstance(person.app.screen, TreesScreen)
+
+    browse(folder, story)

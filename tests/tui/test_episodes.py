@@ -1,0 +1,165 @@
+"""The episodes screen: what was given, what became of it, outcomes, import and extraction."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import orjson
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.memory import learn as learning
+from deltamem_tui.trajectory.readers.native import from_record, to_record
+from deltamem_tui.tui.screens.episodes import EpisodeList, EpisodesScreen
+from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.widgets.bars import WorkBar
+from deltamem_tui.tui.widgets.text_pane import TextPane
+from tests.tui.support import LEARNT, READY, UNSAID, Person, browse, trajectory
+
+
+def pane(person: Person, name: str) -> str:
+    sections = person.app.screen.query_one(f"#{name}", TextPane).sections
+    return "\n".join(f"{each.title}\n{each.body}" for each in sections)
+
+
+def test_episodes_with_their_outcome_and_nodes(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("3")
+        assert isinstance(person.app.screen, EpisodesScreen)
+        assert "3 episodes · 2 waiting" in person.screen
+        assert f"Episode {LEARNT.id}" in pane(person, "steps")
+        assert "1  go to fridge 1\nThe fridge 1 is closed." not in pane(person, "steps")
+        assert "1  go to fridge 1\n→ The fridge 1 is closed." in pane(person, "steps")
+        assert "task root" in pane(person, "node")
+        await person.press("n")
+        assert "heat some object with a broken microwave" in pane(person, "node")
+        await person.press("enter")
+        assert isinstance(person.app.screen, TreesScreen)
+        assert person.node.payload.activation_condition.endswith("broken microwave")
+
+    browse(folder, story, "kitchen", size=(120, 40))
+
+
+@pytest.mark.parametrize(("key", "success"), [("plus", True), ("minus", False)])
+def test_an_outcome_is_given_to_an_episode_without_one(
+    folder: Path, key: str, success: bool
+) -> None:
+    async def story(person: Person) -> None:
+        await person.press("3", "G", key)
+        assert "you say" in person.said[-1]
+        assert person.app.screen.query_one(EpisodeList).cursor == 2
+
+    browse(folder, story, "kitchen")
+    bank = Bank.open(folder / "kitchen")
+    outcome = from_record(bank.episodes.record(UNSAID.id) or {}).outcome
+    assert (outcome.success, outcome.source) == (success, "user")
+    assert bank.episodes.state(UNSAID.id) == EpisodeState.WAITING
+
+
+def test_correcting_a_learnt_episode_keeps_it_learnt(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("3", "minus")
+        assert "labels stay as they are (9 nodes)" in person.said[-1]
+
+    browse(folder, story, "kitchen")
+    bank = Bank.open(folder / "kitchen")
+    assert bank.episodes.state(LEARNT.id) == EpisodeState.LEARNT
+    assert from_record(bank.episodes.record(LEARNT.id) or {}).outcome.success is False
+
+
+@pytest.mark.parametrize("key", ["plus", "minus", "i", "E"])
+def test_nothing_is_written_to_a_frozen_bank(folder: Path, key: str) -> None:
+    Bank.open(folder / "kitchen").freeze()
+
+    async def story(person: Person) -> None:
+        await person.press("3", key)
+        assert "the bank is frozen" in person.said[-1]
+        assert isinstance(person.app.screen, EpisodesScreen)
+
+    browse(folder, story, "kitchen")
+
+
+def write_log(file: Path, count: int) -> Path:
+    episodes = [
+        trajectory(f"put egg {number} in the sink", success=True) for number in range(count)
+    ]
+    file.write_bytes(b"".join(orjson.dumps(to_record(each)) + b"\n" for each in episodes))
+    return file
+
+
+def test_import_from_a_log(folder: Path, tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log.jsonl", 4)
+
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        await person.write(str(log))
+        await person.press("enter")
+        assert person.said[-1] == "imported 4 episodes"
+        assert "7 episodes · 6 waiting" in person.screen
+        await person.press("i")
+        await person.write(str(log))
+        await person.press("enter")
+        assert person.said[-1] == "imported 0 episodes, 4 known already"
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_log_that_is_none_is_told(folder: Path, tmp_path: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        await person.write(str(tmp_path / "[/nothing]"))
+        await person.press("enter")
+        assert "[/nothing]" in person.said[-1]
+        await person.press("i", "escape")
+        assert isinstance(person.app.screen, EpisodesScreen)
+
+    browse(folder, story, "kitchen")
+
+
+def test_extract_learns_what_waits(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("3", "E")
+        assert person.said[-1].startswith("learnt 1 episode by rules, no cost")
+        assert person.said[-1].endswith("1 waiting")
+
+    browse(folder, story, "kitchen")
+    bank = Bank.open(folder / "kitchen")
+    assert bank.episodes.state(READY.id) == EpisodeState.LEARNT
+    assert bank.episodes.state(UNSAID.id) == EpisodeState.WAITING
+
+
+def test_extraction_shows_how_far_it_is_and_can_be_cancelled(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    real = learning.learn
+
+    def slow(*args: object, **options: object) -> object:
+        begun.set()
+        assert go_on.wait(30)
+        return real(*args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(learning, "learn", slow)
+
+    async def story(person: Person) -> None:
+        await person.pilot.press("3", "E")
+        while not begun.is_set():
+            await person.pilot.pause()
+        bar = person.app.screen.query_one(WorkBar)
+        assert "learning 0 of 1" in str(bar.render())
+        await person.pilot.press("1", "j")
+        assert person.outline.cursor == 1  # a key answers while it learns
+        assert person.app.screen.query_one(WorkBar).has_class("-busy")
+        await person.pilot.press("3", "E")
+        assert "something is going on" in person.said[-1].lower()
+        await person.pilot.press("x")
+        go_on.set()
+        await person.settle()
+        assert person.said[-1].endswith("(cancelled)") or "learnt 1" in person.said[-1]
+        assert not bar.has_class("-busy")
+        await person.press("x")
+        assert person.said[-1] == "nothing is going on"
+
+    browse(folder, story, "kitchen")

@@ -1,0 +1,160 @@
+"""A bank from a stranger goes through every widget: nothing acts, crashes or hides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from textual.widgets import Input
+
+from deltamem_tui.bank import manifest
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import TREES, Label, Node, Origin, Payload, born
+from deltamem_tui.memory.intake import take_in
+from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.tui.models.questions import Question
+from tests.tui.support import NUMBERS, Person, browse
+
+TEXTS = (
+    "walk to [fridge 1]",
+    "[/x] [bold red]not bold[/] [@click=app.quit]no link[/]",
+    "\x1b[2J\x1b]0;title\x07\x1b]52;c;aGFjaw==\x07after",
+    "\x9b31mred\x9d0;t\x9c\x90q\x9c",
+    "\u202egnitirw\u202c \u2066hidden\u2069",
+    "שלום עולם مرحبا",
+    "漢字かな交じり文 한국어 😀👩‍👩‍👧‍👧",
+    "z\u0301\u0302\u0303\u0304\u0305\u0306" * 20,
+    "tab\there\r\nand\rthere\x00\x08\x7f",
+    "x" * 1_000_000,
+    "$(touch /tmp/x) `id` ${HOME} {0} %s",
+)
+DEEP = 900
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hostile")
+    bank = create_bank(folder / "stranger", embedder="hashing", parameters=NUMBERS)
+    take_in(bank, [episode(number, text) for number, text in enumerate(TEXTS)])
+    vector = _unit(bank)
+    with bank.writing() as batch:
+        for tree in TREES:
+            for number, text in enumerate([*TEXTS, ""]):
+                origin = Origin(f"[/{number}]", text[:200], text[:200], text[:200], text[:200])
+                label: Label = "failure" if number % 2 else "success"
+                node = born(tree, None, label, Payload(text, text, text), origin)
+                batch.add_node(tree, node, vector)
+        above: Node | None = None
+        for depth in range(DEEP):
+            above = born("task", above, "success", Payload(f"deep {depth}", "deeper"), Origin())
+            batch.add_node("task", above, vector)
+        batch.log("grow")
+    said = replace(bank.manifest, description="\n".join(TEXTS[:9]), domain=TEXTS[1], name=TEXTS[2])
+    manifest.write(bank.path, said)
+    return folder
+
+
+def _unit(bank: Bank) -> NDArray[np.float32]:
+    vector = np.zeros(bank.manifest.dimensions, dtype=np.float32)
+    vector[0] = 1
+    return vector
+
+
+def episode(number: int, text: str) -> Trajectory:
+    return Trajectory(
+        task=f"{number} {text}",
+        environment=text,
+        steps=(Step(text, text, text), Step("", "", "")),
+        outcome=Outcome(False, 0.5, "stated", text[:500]),
+        source=LogSource("[/file]", "line [1]", "native"),
+    )
+
+
+def assert_harmless(screen: str) -> None:
+    assert not [character for character in screen if ord(character) < 32 and character != "\n"]
+    assert not [character for character in screen if 0x7F <= ord(character) < 0xA0]
+    assert not [character for character in screen if character in "\u202a\u202e\u2066\u2069"]
+    assert "]52;" not in screen
+    assert "]0;" not in screen
+
+
+@pytest.mark.parametrize("size", [(120, 40), (60, 20)])
+def test_every_screen_shows_a_hostile_bank(hostile: Path, size: tuple[int, int]) -> None:
+    async def story(person: Person) -> None:
+        assert_harmless(person.screen)
+        for _ in TEXTS:
+            await person.press("j")
+            assert_harmless(person.screen)
+        for key in ("c", "g", "c", "t", "G", "V", "y", "question_mark", "escape", "D", "escape"):
+            await person.press(key)
+            assert_harmless(person.screen)
+        for screen in "234":
+            await person.press(screen)
+            assert_harmless(person.screen)
+            for key in ("j", "j", "G"):
+                await person.press(key)
+                assert_harmless(person.screen)
+        await person.press("escape")
+        assert_harmless(person.screen)
+
+    browse(hostile, story, "stranger", size=size)
+
+
+def test_brackets_are_shown_as_they_are(hostile: Path) -> None:
+    async def story(person: Person) -> None:
+        assert "walk to [fridge 1]" in person.screen
+        await person.press("j")
+        assert "[/x] [bold red]not bold[/] [@click=app.quit]" in person.screen
+
+    browse(hostile, story, "stranger", size=(140, 40))
+
+
+def test_a_long_text_says_how_much_is_left(hostile: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write("xxxxxxxxxx")
+        await person.press("enter")
+        shown = person.trees.readable()
+        assert shown[1].shown_body.endswith("… 980,000 more characters: press v to read all of it")
+        read: list[str] = []
+        person.app.paged = read.append
+        await person.press("v")
+        assert "x" * 1_000_000 in read[0]
+
+    browse(hostile, story, "stranger")
+
+
+def test_a_deep_chain_is_walked(hostile: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("G", "asterisk")
+        assert person.outline.line_count() == len(TEXTS) + 1 + DEEP
+        await person.press("G")
+        assert person.node.depth == DEEP
+        assert f"d{DEEP}" in person.screen
+        await person.press("c")
+        assert f"chain as an agent receives it · {DEEP} of {DEEP}" in person.screen
+        await person.press("left_square_bracket")
+        assert f"{DEEP - 1} of {DEEP}" in person.screen
+        await person.press("r", "minus")
+        assert person.outline.line_count() == len(TEXTS) + 2
+
+    browse(hostile, story, "stranger")
+
+
+def test_the_recall_lab_takes_hostile_questions(hostile: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("2")
+        for text in (*TEXTS[:9], "[/x]" * 50):
+            person.app.screen.query_one("#task", Input).value = text
+            await person.settle()
+            assert_harmless(person.screen)
+
+    browse(hostile, story, "stranger")
+
+
+def test_a_question_without_words_asks_nothing() -> None:
+    assert Question(" \n ", "", NUMBERS).text("task") == ""

@@ -1,0 +1,153 @@
+"""Keys, palette, help, themes, sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.theme import BUILTIN_THEMES
+
+from deltamem_tui.config import Configuration
+from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.tui.actions import ACTIONS
+from deltamem_tui.tui.app import DeltaMemApp
+from deltamem_tui.tui.screens.base import BrowserScreen
+from deltamem_tui.tui.screens.help import HelpScreen
+from tests.tui.support import Person, browse
+
+_TAKEN = {"ctrl+q", "ctrl+p", "ctrl+s"}
+
+
+def test_names_are_unique_and_no_action_is_only_on_a_key_that_terminals_take() -> None:
+    names = [action.name for action in ACTIONS]
+    assert len(set(names)) == len(names)
+    for action in ACTIONS:
+        assert set(action.keys) - _TAKEN, action.name
+        assert action.title[0].isupper()
+
+
+def scopes_of_screens() -> list[type[BrowserScreen]]:
+    from deltamem_tui.tui.app import _SCREENS
+    from deltamem_tui.tui.screens.banks import BanksScreen
+
+    return [BanksScreen, *_SCREENS.values()]
+
+
+@pytest.mark.parametrize("screen", scopes_of_screens(), ids=lambda screen: screen.__name__)
+def test_no_key_means_two_things_on_a_screen(screen: type[BrowserScreen]) -> None:
+    """But for the few keys that a pane in focus takes before the screen does."""
+    keys: dict[str, str] = {}
+    for action in ACTIONS:
+        if action.scope in screen.SCOPES:
+            for key in action.keys:
+                assert key not in keys, f"{key}: {keys.get(key)} and {action.name}"
+                keys[key] = action.name
+
+
+@pytest.mark.parametrize("screen", scopes_of_screens(), ids=lambda screen: screen.__name__)
+def test_every_action_has_its_method(screen: type[BrowserScreen]) -> None:
+    from deltamem_tui.tui.widgets.outline_view import OutlineView
+
+    for action in ACTIONS:
+        if action.scope in screen.SCOPES:
+            method = f"action_{action.method.partition('(')[0].removeprefix('app.')}"
+            owners = (OutlineView, screen, DeltaMemApp)
+            assert any(hasattr(owner, method) for owner in owners), method
+
+
+def test_help_names_every_key_of_the_screen(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("question_mark")
+        assert isinstance(person.app.screen, HelpScreen)
+        assert "Edit the node's text in $EDITOR" in person.screen
+        assert "ctrl+e" in person.screen
+        await person.press("escape")
+        assert not isinstance(person.app.screen, HelpScreen)
+
+    browse(
+        folder,
+        story,
+        "kitchen",
+        size=(100, 60),
+        configuration=Configuration(keys={"edit": "ctrl+e"}),
+    )
+
+
+def test_a_remapped_key_works_and_the_old_one_does_not(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("d")
+        assert person.node.depth == 1
+        await person.press("ctrl+n")
+        assert person.node.depth == 2
+
+    browse(folder, story, "kitchen", configuration=Configuration(keys={"next_due": "ctrl+n"}))
+
+
+def test_a_key_for_no_action_names_the_nearest(folder: Path) -> None:
+    with pytest.raises(ConfigurationError, match="did you mean next_due"):
+        DeltaMemApp(folder, None, Configuration(keys={"next_do": "ctrl+n"}))
+
+
+def test_a_theme_that_is_none_names_the_nearest(folder: Path) -> None:
+    with pytest.raises(ConfigurationError, match="did you mean nord"):
+        DeltaMemApp(folder, None, Configuration(theme="norrd"))
+
+
+def test_the_palette_finds_an_action_and_does_it(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("colon")
+        assert "Step up the chain" in person.screen
+        await person.write("next due")
+        await person.pilot.pause()
+        while person.app.screen.query_one("CommandList").option_count == 0:  # type: ignore[attr-defined]
+            await person.pilot.pause()
+        await person.press("down", "enter")
+        assert person.node.depth == 2
+
+    browse(folder, story, "kitchen", size=(120, 90))
+
+
+def test_quit_asks_nothing(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.pilot.press("q")
+        assert person.app._exit
+
+    browse(folder, story, "kitchen")
+
+
+@pytest.mark.parametrize("theme", ["textual-light", "nord"])
+def test_themes_show_every_screen(folder: Path, theme: str) -> None:
+    assert theme in BUILTIN_THEMES
+
+    async def story(person: Person) -> None:
+        for key in "2341":
+            await person.press(key)
+            assert "kitchen" in person.screen
+
+    browse(folder, story, "kitchen", size=(80, 24), configuration=Configuration(theme=theme))
+
+
+def test_sixty_columns_show_one_tree_at_a_time(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        assert "heat some object" in person.screen
+        assert "a kitchen with" not in person.screen.split("─node")[0]
+        await person.press("t")
+        assert "a kitchen with" in person.screen.split("─node")[0]
+        await person.press("2")
+        await person.write("heat some object")
+        assert "▶" in person.screen
+
+    browse(folder, story, "kitchen", size=(60, 20))
+
+
+def test_the_tabs_are_clicked(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.pilot.click("TopBar", offset=(95, 0))
+        await person.settle()
+        assert type(person.app.screen).__name__ == "StatisticsScreen"
+
+    browse(folder, story, "kitchen")
+
+
+def test_nothing_moves_by_itself(folder: Path) -> None:
+    assert DeltaMemApp(folder).animation_level == "none"

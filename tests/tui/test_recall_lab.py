@@ -1,0 +1,208 @@
+"""The recall lab: matches as one types, numbers one plays with, and what a write would do."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, Static
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.recall import embedder_of, recall
+from deltamem_tui.tui.models import questions
+from deltamem_tui.tui.screens.recall import RecallScreen
+from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.widgets.match_list import MatchList
+from deltamem_tui.tui.widgets.text_pane import TextPane
+from tests.tui.support import Person, browse
+
+TASK = "heat some object and put it in a place"
+
+
+def matches(person: Person, tree: str = "task") -> MatchList:
+    return person.app.screen.query_one(f"#{tree}-matches", MatchList)
+
+
+def placement(person: Person, tree: str = "task") -> str:
+    return str(person.app.screen.query_one(f"#{tree}-placement", Static).render())
+
+
+def context(person: Person) -> str:
+    return "\n".join(
+        each.body for each in person.app.screen.query_one("#context", TextPane).sections
+    )
+
+
+def test_what_is_typed_is_answered_as_recall_answers(folder: Path) -> None:
+    expected = recall(Bank.open(folder / "kitchen"), TASK, "a kitchen with a locked fridge")
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        assert isinstance(person.app.screen, RecallScreen)
+        await person.write(TASK)
+        await person.press("tab")
+        await person.write("a kitchen with a locked fridge")
+        assert context(person) == expected.context
+        best = matches(person).lines[0]
+        assert expected.task is not None
+        assert best.candidate == expected.task.match
+        assert "▶1.000" in person.screen
+        assert best.candidate is not None
+        assert placement(person) == f"on write: a residual below {best.candidate.node.id}, depth 2"
+        assert placement(person, "env").endswith("depth 3")
+
+    browse(folder, story, "kitchen", size=(120, 40))
+
+
+def test_a_threshold_above_the_best_score_means_a_new_root(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("2")
+        await person.write("heat some object")
+        assert matches(person).lines[0].kind == "match"
+        line = person.app.screen.query_one("#task-tau_base", Input)
+        line.value = "0.999"
+        await person.settle()
+        assert matches(person).lines[0].kind == "threshold"
+        assert placement(person).startswith("on write: a new root (best score 0.")
+        assert context(person) == "Nothing is recalled: the agent is told nothing."
+        line.value = "much"
+        await person.settle()
+        assert line.has_class("-invalid")
+        assert matches(person).lines[0].kind == "threshold"
+        line.value = "0,2"
+        await person.settle()
+        assert matches(person).lines[0].kind == "match"
+
+    browse(folder, story, "kitchen")
+
+
+def test_the_penalty_pushes_failures_down(folder: Path) -> None:
+    failure = "look at some object under the lamp"
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        await person.write(failure)
+        assert matches(person).lines[0].text == failure
+        person.app.screen.query_one("#task-failure_penalty", Input).value = "0.9"
+        await person.settle()
+        assert matches(person).lines[0].text != failure
+        assert "−0.90 ✗" in person.screen
+
+    browse(folder, story, "kitchen", size=(140, 40))
+
+
+def test_a_match_at_d_max_gives_a_sibling(folder: Path) -> None:
+    from deltamem_tui.memory.parameters import changed, from_record, to_record
+
+    bank = Bank.open(folder / "kitchen")
+    numbers = to_record(changed(from_record(bank.manifest.parameters), "task", d_max=2))
+    bank.change_manifest("parameters", {}, parameters=numbers)
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        await person.write("heat some object with a broken microwave")
+        assert "on write: a sibling of" in placement(person)
+        assert "D_max = 2" in placement(person)
+
+    browse(folder, story, "kitchen")
+
+
+def test_saving_writes_the_numbers_into_the_bank(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("2")
+        person.app.screen.query_one("#env-tau_base", Input).value = "0.42"
+        await person.settle()
+        await person.press("f2")
+        assert person.app.bank.manifest.parameters["env"]["tau_base"] == 0.42
+        assert person.app.bank.commit.event == "parameters"
+        await person.press("f2")
+        assert "the bank's numbers already" in person.said[-1]
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_frozen_bank_can_be_played_with_but_not_saved(folder: Path) -> None:
+    Bank.open(folder / "kitchen").freeze()
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        await person.write("heat some object")
+        person.app.screen.query_one("#task-tau_base", Input).value = "0.99"
+        await person.settle()
+        assert matches(person).lines[0].kind == "threshold"
+        await person.press("f2")
+        assert "the bank is frozen" in person.said[-1]
+
+    browse(folder, story, "kitchen")
+    assert Bank.open(folder / "kitchen").manifest.parameters["task"]["tau_base"] == 0.6
+
+
+def test_enter_on_a_match_shows_it_in_its_tree(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("2")
+        await person.write("heat some object with a broken microwave")
+        await person.press("enter")
+        chosen = matches(person).node
+        await person.press("enter")
+        assert isinstance(person.app.screen, TreesScreen)
+        assert person.node == chosen
+        assert person.node.depth == 2
+
+    browse(folder, story, "kitchen")
+
+
+def test_the_screen_stays_alive_while_the_embedder_loads(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The load waits in a worker until the person has gone elsewhere and come back."""
+    begun, go_on = threading.Event(), threading.Event()
+    threads: list[str] = []
+    real = embedder_of
+
+    def slow(bank: Bank) -> object:
+        threads.append(threading.current_thread().name)
+        begun.set()
+        assert go_on.wait(30)
+        return real(bank)
+
+    monkeypatch.setattr(questions, "embedder_of", slow)
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        assert threads == []
+        person.app.screen.query_one("#task", Input).value = TASK
+        while not begun.is_set():
+            await person.pilot.pause()
+        await person.pilot.press("escape", "1")
+        assert isinstance(person.app.screen, TreesScreen)
+        await person.pilot.press("2")
+        assert "asking" in person.screen
+        # Typed meanwhile: one more question, not one for each letter.
+        for text in ("look", "look at", "look at some object under the lamp"):
+            person.app.screen.query_one("#task", Input).value = text
+            await person.pilot.pause()
+        go_on.set()
+        await person.settle()
+        assert matches(person).lines[0].text == "look at some object under the lamp"
+        assert len(threads) == 2
+        assert threading.main_thread().name not in threads
+
+    browse(folder, story, "kitchen")
+
+
+def test_an_embedder_that_cannot_be_loaded_is_told(folder: Path) -> None:
+    import json
+
+    manifest = folder / "kitchen" / "bank.json"
+    record = json.loads(manifest.read_text())
+    record["embedder"]["model"] = "/no/such/model"
+    manifest.write_text(json.dumps(record))
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        await person.write(TASK)
+        assert "/no/such/model" in person.said[-1]
+        assert "No answer" in person.screen
+
+    browse(folder, story, "kitchen")

@@ -1,0 +1,65 @@
+"""The statistics screen: plots with the same numbers as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.tui.models.statistics import overview, overview_sections
+from deltamem_tui.tui.screens.statistics import StatisticsScreen
+from deltamem_tui.tui.widgets.plot import Plot
+from tests.tui.support import Person, browse
+
+
+def test_the_numbers_are_the_banks(folder: Path) -> None:
+    text = "\n".join(
+        f"{each.title}\n{each.body}"
+        for each in overview_sections(overview(Bank.open(folder / "kitchen")))
+    )
+    for words in (
+        "3 · learnt 1 · waiting 2 · without outcome 1",
+        "6 nodes: 3 roots, 3 residuals",
+        "2 failures, 0 fused",
+        "nodes by depth: 1: 3, 2: 2, 3: 1",
+        "4 hits; nodes by hits: 0: 5, 4: 1",
+    ):
+        assert words in text
+
+
+def test_plots_and_numbers_are_shown(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("4")
+        assert isinstance(person.app.screen, StatisticsScreen)
+        for words in ("nodes by depth", "nodes over episodes", "6 nodes: 3 roots"):
+            assert words in person.screen
+        assert "█" in person.screen
+        assert not person.app.screen.query_one("#scores", Plot).display
+
+    browse(folder, story, "kitchen", size=(120, 60))
+
+
+def test_scores_are_asked_for_and_the_proposal_saved(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("4", "w")
+        assert "there is no proposal" in person.said[-1]
+        await person.press("c")
+        assert person.app.screen.query_one("#scores", Plot).display
+        shown = person.app.screen.readable()  # type: ignore[attr-defined]
+        scores = next(each for each in shown if each.title == "Best scores, task tree")
+        assert "3 questions, compared with nodes" in scores.body
+        proposed = next(line for line in scores.body.splitlines() if "proposed" in line)
+        await person.press("w")
+        stored = person.app.bank.manifest.parameters["task"]["tau_base"]
+        assert proposed.startswith(f"τ {stored:g} proposed")
+
+    browse(folder, story, "kitchen", size=(120, 60))
+
+
+def test_a_frozen_bank_keeps_its_thresholds(folder: Path) -> None:
+    Bank.open(folder / "kitchen").freeze()
+
+    async def story(person: Person) -> None:
+        await person.press("4", "c", "w")
+        assert "the bank is frozen" in person.said[-1]
+
+    browse(folder, story, "kitchen")

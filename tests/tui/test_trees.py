@@ -1,0 +1,432 @@
+"""The trees screen: moving, filtering, chains, and putting right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.tui.screens.banks import BanksScreen
+from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from deltamem_tui.tui.widgets.text_pane import TextPane
+from tests.tui.support import Person, browse
+
+
+def depth_and_text(person: Person) -> tuple[int, str]:
+    return person.node.depth, person.node.payload.activation_condition
+
+
+def test_a_chain_opens_step_by_step(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        assert person.outline.line_count() == 3
+        await person.press("right")
+        # The chain of lone children opens in one go, down to where nothing is left to open.
+        assert person.outline.line_count() == 5
+        await person.press("right", "l")
+        assert depth_and_text(person) == (3, "heat some object with a broken stove")
+        await person.press("h")
+        assert person.node.depth == 2
+        await person.press("r")
+        assert person.node.depth == 1
+        await person.press("left")
+        assert person.outline.line_count() == 3
+
+    browse(folder, story, "kitchen")
+
+
+def test_vim_keys_and_arrows_move(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        for keys, line in (
+            (("j",), 1),
+            (("down",), 2),
+            (("k",), 1),
+            (("G",), 2),
+            (("g",), 0),
+            (("end",), 2),
+            (("up", "up", "up"), 0),
+            (("pagedown",), 2),
+            (("pageup",), 0),
+        ):
+            await person.press(*keys)
+            assert person.outline.cursor == line, keys
+
+    browse(folder, story, "kitchen")
+
+
+def test_fold_expand_below_and_collapse_all(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("space")
+        assert person.outline.line_count() == 4
+        await person.press("asterisk")
+        assert person.outline.line_count() == 5
+        await person.press("j", "j", "minus")
+        assert (person.outline.line_count(), person.outline.cursor) == (3, 0)
+        await person.press("enter")
+        assert person.outline.line_count() == 4
+
+    browse(folder, story, "kitchen")
+
+
+def test_failures_are_found_where_they_are_hidden(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("f")
+        assert depth_and_text(person) == (3, "heat some object with a broken stove")
+        await person.press("f")
+        assert depth_and_text(person) == (1, "look at some object under the lamp")
+        await person.press("F")
+        assert person.node.depth == 3
+        await person.press("p")
+        assert person.node.depth == 2
+
+    browse(folder, story, "kitchen")
+
+
+def test_the_next_due_node_is_the_one_with_enough_hits(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("d")
+        assert depth_and_text(person) == (2, "heat some object with a broken microwave")
+        await person.press("t")
+        assert person.outline.tree_name == "env"
+        await person.press("d")
+        assert "no node that is due" in person.said[-1]
+
+    browse(folder, story, "kitchen")
+
+
+def test_the_detail_says_all_of_a_node(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("d")
+        shown = "\n".join(f"{each.title}\n{each.body}" for each in person.trees.readable())
+        for words in (
+            f"task residual {person.node.id} · success",
+            "depth 2 · 1 child · 4 hits · recalled 5 times, 4 succeeded · 10 tokens",
+            "When\nheat some object with a broken microwave",
+            "How\nuse the stove",
+            f"episode {person.node.origin.trajectory} (outcome: stated)",
+        ):
+            assert words in shown
+
+    browse(folder, story, "kitchen")
+
+
+def test_the_chain_is_what_an_agent_receives(folder: Path) -> None:
+    from deltamem_tui.memory.context import chain_entries
+
+    async def story(person: Person) -> None:
+        await person.press("f", "c")
+        pane = person.trees.query_one("#detail", TextPane)
+        entries = chain_entries("task", person.app.bank.chain("task", person.node.id))
+        assert [f"{each.title}\n{each.body}" for each in pane.sections] == entries
+        assert (len(entries), pane.current) == (3, 2)
+        await person.press("left_square_bracket", "left_square_bracket")
+        assert pane.current == 0
+        await person.press("left_square_bracket", "right_square_bracket")
+        assert pane.current == 1
+        assert "▌ ### Skill delta 1" in person.screen
+        await person.press("c")
+        assert pane.current is None
+
+    browse(folder, story, "kitchen")
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("FRIDGE", 1),
+        ("label:failure", 2),
+        ("kind:residual depth:2", 2),
+        ("hits:>3", 1),
+        ("is:never-recalled", 5),
+        ("is:due", 1),
+        ('"some object" heat', 3),
+        ("nothing-like-it", 0),
+    ],
+)
+def test_a_filter_keeps_what_it_says(folder: Path, typed: str, kept: int) -> None:
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write(typed)
+        await person.press("enter")
+        family = person.outline.outline.family  # type: ignore[union-attr]
+        assert family.kept is not None
+        assert int(family.kept.sum()) == kept
+        assert f"{kept} fit the filter" in person.screen
+        assert (person.outline.node is None) == (kept == 0)
+        await person.press("escape")
+        assert person.outline.outline.family.kept is None  # type: ignore[union-attr]
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_filter_that_is_none_is_told(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write("depth:deep")
+        await person.press("enter")
+        assert "no condition on a number" in person.said[-1]
+        assert person.outline.line_count() == 3
+
+    browse(folder, story, "kitchen")
+
+
+def test_siblings_are_sorted(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        before = person.rows
+        await person.press("s")
+        assert person.rows == before[::-1]
+        assert "by newest" in person.screen
+        await person.press("s", "s", "s", "s")
+        assert "by " not in person.screen.splitlines()[1]
+
+    browse(folder, story, "kitchen")
+
+
+def edited(changes: dict[str, str]) -> object:
+    def edit(text: str) -> str:
+        for before, after in changes.items():
+            assert before in text
+            text = text.replace(before, after)
+        return text
+
+    return edit
+
+
+def test_an_edit_is_embedded_journalled_and_undone(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        before = person.node
+        tree = person.app.bank.tree("task")
+        vector = tree.embeddings[tree.row(before.id)].copy()
+        person.app.edited = edited({"heat some object and": "warm every object and"})  # type: ignore[assignment]
+        await person.press("e")
+        assert person.node.payload.activation_condition.startswith("warm every object")
+        assert person.node.revision == 1
+        tree = person.app.bank.tree("task")
+        assert (tree.embeddings[tree.row(before.id)] != vector).any()
+        assert person.app.bank.commit.event == "edit"
+        await person.press("u")
+        assert person.node.payload == before.payload
+        tree = person.app.bank.tree("task")
+        assert (tree.embeddings[tree.row(before.id)] == vector).all()
+        assert person.app.bank.commit.event == "undo"
+        await person.press("u")
+        assert "no change by hand is left" in person.said[-1]
+
+    browse(folder, story, "kitchen")
+
+
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        ("", "heading of the activation condition is missing"),
+        (
+            "= activation condition\n\n= execution procedure\nx\n= termination condition\n",
+            "no activation condition",
+        ),
+    ],
+)
+def test_an_edit_that_says_nothing_is_refused(folder: Path, after: str, words: str) -> None:
+    async def story(person: Person) -> None:
+        sequence = person.app.bank.commit.sequence
+        person.app.edited = lambda _: after
+        await person.press("e")
+        assert words in person.said[-1]
+        assert Bank.open(folder / "kitchen").commit.sequence == sequence
+
+    browse(folder, story, "kitchen")
+
+
+def test_an_edit_of_what_another_changed_meanwhile_is_refused(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        def edit(text: str) -> str:
+            from deltamem_tui.memory import editing
+
+            bank = Bank.open(folder / "kitchen")
+            editing.relabel(bank, "task", bank.tree("task").node(person.node.id), "failure")
+            return text.replace("heat", "warm")
+
+        person.app.edited = edit
+        await person.press("e")
+        assert "was changed since you read it" in person.said[-1]
+        assert "warm" not in Bank.open(folder / "kitchen").tree("task").node(person.node.id).text
+
+    browse(folder, story, "kitchen")
+
+
+def test_relabel(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        labels = []
+        for key in ("L", "L", "u", "u"):
+            await person.press(key)
+            labels.append(person.node.label)
+        assert labels == ["failure", "success", "failure", "success"]
+        assert person.node.revision == 4
+
+    browse(folder, story, "kitchen")
+
+
+def test_move_and_undo(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("j", "m")
+        assert "moving “cool some object" in person.said[-1]
+        moved = person.node.id
+        await person.press("k", "m")
+        assert person.node.id == moved
+        assert (person.node.depth, person.node.kind) == (2, "residual")
+        child = next(person.app.bank.tree("task").children(moved))
+        assert child.depth == 3
+        await person.press("u")
+        node = person.app.bank.tree("task").node(moved)
+        assert (node.depth, node.kind, node.parent) == (1, "root", None)
+        assert next(person.app.bank.tree("task").children(moved)).depth == 2
+
+    browse(folder, story, "kitchen")
+
+
+def test_make_root(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("d", "M")
+        assert (person.node.depth, person.node.kind) == (1, "root")
+        assert person.app.bank.tree("task").node(person.node.id).parent is None
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_move_that_cannot_be_is_refused(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("m", "d", "m")
+        assert "cannot hang below itself" in person.said[-1]
+        await person.press("g", "m", "escape")
+        assert person.said[-1] == "not moved"
+        assert isinstance(person.app.screen, TreesScreen)
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_move_past_d_max_is_refused(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("j", "m", "g", "f", "m")
+        assert "D_max is 4" in person.said[-1]
+
+    browse(folder, story, "kitchen")
+
+
+def test_delete_shows_what_goes_and_can_be_undone(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("D")
+        assert isinstance(person.app.screen, ConfirmDialog)
+        assert "Delete 3 nodes of the task tree?" in person.screen
+        assert "✗ heat some object with a broken stove" in person.screen
+        await person.press("escape")
+        assert len(person.app.bank.tree("task")) == 6
+        await person.press("delete", "y")
+        assert len(person.app.bank.tree("task")) == 3
+        await person.press("u")
+        assert len(person.app.bank.tree("task")) == 6
+        assert max(node.depth for node in person.app.bank.tree("task")) == 3
+
+    browse(folder, story, "kitchen")
+
+
+@pytest.mark.parametrize("key", ["e", "L", "m", "M", "D", "u"])
+def test_nothing_is_changed_in_a_frozen_bank(folder: Path, key: str) -> None:
+    Bank.open(folder / "kitchen").freeze()
+
+    async def story(person: Person) -> None:
+        person.app.edited = lambda text: text + "more"
+        await person.press(key)
+        assert "the bank is frozen: nothing in it can be changed" in person.said[-1]
+        assert isinstance(person.app.screen, TreesScreen)
+        assert "FROZEN" in person.screen
+
+    browse(folder, story, "kitchen")
+    from deltamem_tui.bank.verify import verify
+
+    assert verify(Bank.open(folder / "kitchen")) == []
+
+
+def test_a_bank_that_another_process_writes_is_read_again(folder: Path) -> None:
+    from deltamem_tui.memory import editing
+
+    async def story(person: Person) -> None:
+        await person.press("j", "right")
+        kept = person.node.id
+        bank = Bank.open(folder / "kitchen")
+        editing.delete(bank, "task", next(bank.tree("task").roots()))
+        person.app.look_for_changes()
+        await person.settle()
+        assert len(person.app.bank.tree("task")) == 3
+        assert person.node.id == kept
+        assert person.outline.line_count() == 3
+        assert "task · 3 nodes" in person.screen
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_bank_that_was_closed_while_it_was_read_again_stays_closed(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        person.app.open_bank(folder / "kitchen")
+        await person.app.close_bank()
+        await person.settle()
+        assert isinstance(person.app.screen, BanksScreen)
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_was_collapsed_stays_so_when_the_bank_is_read_again(folder: Path) -> None:
+    async def leave(person: Person) -> None:
+        await person.press("d", "3", "escape")
+
+    async def come_back(person: Person) -> None:
+        await person.press("1", "minus", "L")
+        assert person.outline.line_count() == 3
+
+    browse(folder, leave, "kitchen")
+    browse(folder, come_back, "kitchen")
+
+
+def test_a_bank_is_found_as_it_was_left(folder: Path) -> None:
+    async def leave(person: Person) -> None:
+        await person.press("d", "t", "s", "3", "escape")
+        assert isinstance(person.app.screen, BanksScreen)
+
+    async def come_back(person: Person) -> None:
+        assert "reading" not in person.screen
+        await person.press("1")
+        trees = person.trees
+        node = trees.outline("task").node
+        assert node is not None
+        assert node.payload.activation_condition == "heat some object with a broken microwave"
+        assert trees.arrangement.order == "newest"
+        assert trees.outline("task").line_count() == 4
+
+    browse(folder, leave, "kitchen")
+    browse(folder, come_back, "kitchen")
+
+
+def test_copy_goes_to_terminal_and_local_clipboard(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyperclip  # type: ignore[import-untyped]
+
+    copied: list[str] = []
+    monkeypatch.setattr(pyperclip, "copy", copied.append)
+
+    async def story(person: Person) -> None:
+        await person.press("c", "y")
+        assert "When: heat some object" in person.app.clipboard
+        assert copied == [person.app.clipboard]
+        assert person.said[-1].startswith("copied ")
+
+    browse(folder, story, "kitchen")
+
+
+def test_the_pager_gets_the_whole_text(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        read: list[str] = []
+        person.app.paged = read.append
+        await person.press("v")
+        assert "When\nheat some object and put it in a place" in read[0]
+
+    browse(folder, story, "kitchen")
