@@ -5,7 +5,8 @@ package costs nothing and `deltamem --help` loads no numerical library.
 
     from deltamem_tui import open_bank, recall
 
-    print(recall(open_bank("scienceworld"), "Your task is to boil water.").context)
+    task = "Your task is to boil water. First, focus on the substance."
+    print(recall(open_bank("scienceworld"), task).context)
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ def run(program: list[str], folder: Path, environment: dict[str, str]) -> str:
 
 
 def commands(block: str) -> list[str]:
-    lines = (line.partition("#")[0].strip() for line in block.splitlines())
+    whole = block.replace("\\\n", " ")
+    lines = (line.partition("#")[0].strip() for line in whole.splitlines())
     return [line for line in lines if line]
 
 
