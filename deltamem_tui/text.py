@@ -16,14 +16,17 @@ _ESCAPE_SEQUENCE = re.compile(
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]{0,4096}(?:\x07|\x1b\\|\x9c)?"
     r"|\x1b[ -/]*[0-~]?"
 )
-# C0 without tab and newline, DEL, C1, lone surrogates, and the bidirectional
-# overrides and isolates that make text read as something it is not.
+# C0 without tab and newline, DEL, C1, lone surrogates, the bidirectional marks,
+# overrides and isolates that make text read as something it is not, and the tag
+# characters, which nobody sees and a model reads.
 _CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\u200e\u200f\ufeff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
+    "\U000e0000-\U000e007f]"
 )
 _NEWLINE = re.compile(r"\r\n|\x85|\u2028|\u2029")
 _UNCLEAN = re.compile(
-    "[^\n\t\x20-\x7e\u00a1-\u1fff\u2070-\ud7ff\uf900-\ufaff\U00010000-\U0010ffff]"
+    "[^\n\t\x20-\x7e\u00a1-\u061b\u061d-\u1fff\u2070-\ud7ff\uf900-\ufaff"
+    "\U00010000-\U000dffff\U000e0080-\U0010ffff]"
 )
 _BLANK = re.compile(r"\s+")
 

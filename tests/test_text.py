@@ -32,6 +32,9 @@ HOSTILE = st.lists(
         ("\ufeffmarked", "marked"),
         ("half \ud83d a pair", "half  a pair"),
         ("naïve 日本語 🙂", "naïve 日本語 🙂"),
+        ("fi\u061cle", "file"),
+        ("go\U000e0001\U000e0068\U000e0069\U000e007f on", "go on"),
+        ("\u061b\u061d\U000e0100", "\u061b\u061d\U000e0100"),
     ],
 )
 def test_clean_removes_what_acts_and_keeps_what_is_read(raw: str, expected: str) -> None:

@@ -192,18 +192,45 @@ class Bank:
                 changes.log("freeze")
                 self._commit(changes)
                 self._settle()
+            # A digest is a promise about the disk: not of bytes that a power cut may take.
+            for path in freezing.contents(self.path):
+                files.sync(path)
             manifest.write(self.path, freezing.sealed(self.path, self.manifest))
         self.refresh()
 
     def unfreeze(self) -> None:
-        """Allow writing again. A bank that is not frozen stays as it is."""
+        """Allow writing again. A bank that is not frozen stays as it is.
+
+        Raises:
+            BankBusyError: Another writer held the lock for too long.
+            StorageError: The disk refused.
+        """
+        self.manifest = manifest.read(self.path)
         if not self.frozen:
             return
-        manifest.write(self.path, replace(self.manifest, frozen=False, digests={}))
-        self.manifest = manifest.read(self.path)
-        if self.journal.exists:
-            with self.writing() as changes:
+        with self._turn():
+            if not self.frozen:
+                return  # another process was first
+            manifest.write(self.path, replace(self.manifest, frozen=False, digests={}))
+            self.manifest = manifest.read(self.path)
+            if self.journal.exists:
+                self._settle()
+                changes = Batch(self._view.tail, self._view.snapshots)
                 changes.log("unfreeze")
+                self._commit(changes)
+
+    def require_writable(self) -> None:
+        """See that the bank is not frozen, as far as this handle knows.
+
+        Raises:
+            BankFrozenError: It is.
+        """
+        if self.frozen:
+            raise BankFrozenError(
+                "the bank is frozen",
+                source=str(self.path),
+                hint="`deltamem unfreeze` allows writing",
+            )
 
     def find_node(self, prefix: str, tree_name: TreeName | None = None) -> tuple[TreeName, Node]:
         """The one living node whose id begins with `prefix`, as a person types it.
@@ -232,7 +259,7 @@ class Bank:
             )
         names = ", ".join(f"{node_id} ({name})" for name, node_id in found[:5])
         raise NodeNotFoundError(
-            f"{one_line(prefix, 40)!r} begins {len(found)} ids: {names}",
+            f"{one_line(prefix, 40)!r} begins more than one id, such as {names}",
             source=str(self.path),
             hint="type more of the id, or name the tree with --tree",
         )
@@ -243,7 +270,15 @@ class Bank:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        self._refuse_frozen()
+        """The writer's turn at a bank that may be written."""
+        self.require_writable()
+        with self._turn():
+            self.require_writable()
+            yield
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """The writer's lock, frozen or not, and the manifest as it is under it."""
         lock = filelock.FileLock(self.path / LOCK_NAME, timeout=LOCK_SECONDS)
         try:
             lock.acquire()
@@ -261,18 +296,9 @@ class Bank:
             ) from error
         try:
             self.manifest = manifest.read(self.path)
-            self._refuse_frozen()
             yield
         finally:
             lock.release()
-
-    def _refuse_frozen(self) -> None:
-        if self.frozen:
-            raise BankFrozenError(
-                "the bank is frozen",
-                source=str(self.path),
-                hint="`deltamem unfreeze` allows writing",
-            )
 
     def _settle(self) -> None:
         """Under the lock: finish what the last writer began, and show its commit."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,7 +23,11 @@ _HINTS = {
     errno.EACCES: "check the permissions of the folder; the bank is as it was",
     errno.EPERM: "check the permissions of the folder; the bank is as it was",
     errno.EROFS: "copy the bank to a folder that can be written",
+    errno.ELOOP: "put the file itself in the link's place; the bank is as it was",
 }
+_REASONS = {errno.ELOOP: "a symbolic link stands in the file's place"}
+# A bank may come from a stranger: a link in it must not choose what is written.
+_WRITE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @contextmanager
@@ -32,7 +36,7 @@ def storage_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
         raise StorageError(
             reason[:1].lower() + reason[1:],
             source=str(path),
@@ -41,9 +45,13 @@ def storage_errors(path: Path) -> Iterator[None]:
 
 
 def write_at(path: Path, position: int, data: bytes) -> None:
-    """Write `data` at byte `position`; what lies before stays. Not yet on the disk: see `sync`."""
+    """Write `data` at byte `position`; what lies before stays. Not yet on the disk: see `sync`.
+
+    Raises:
+        StorageError: The disk refused, or `path` is a link.
+    """
     with storage_errors(path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(path, _WRITE | os.O_CREAT, 0o644)
         try:
             view = memoryview(data)
             while view:
@@ -55,10 +63,19 @@ def write_at(path: Path, position: int, data: bytes) -> None:
 
 
 def truncate(path: Path, length: int) -> None:
-    """Cut the file to `length` bytes; a file that is not longer stays untouched."""
+    """Cut the file to `length` bytes; a file that is not longer stays untouched.
+
+    Raises:
+        StorageError: The disk refused, or `path` is a link.
+    """
     with storage_errors(path):
-        if path.stat().st_size > length:
-            os.truncate(path, length)
+        if not path.is_symlink() and path.stat().st_size <= length:
+            return
+        descriptor = os.open(path, _WRITE)
+        try:
+            os.truncate(descriptor, length)
+        finally:
+            os.close(descriptor)
 
 
 def sync(path: Path) -> None:
@@ -85,7 +102,7 @@ def replacing(path: Path, data: bytes) -> Iterator[None]:
     """
     draft = path.with_name(f".{path.name}.draft")
     try:
-        truncate_or_create(draft)
+        create_anew(draft)
         write_at(draft, 0, data)
         sync(draft)
         yield
@@ -98,10 +115,11 @@ def replacing(path: Path, data: bytes) -> Iterator[None]:
     sync(path.parent)
 
 
-def truncate_or_create(path: Path) -> None:
-    """Make `path` an empty file."""
+def create_anew(path: Path) -> None:
+    """Make `path` a new, empty file; a file or link that was left there goes."""
     with storage_errors(path):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644))
+        path.unlink(missing_ok=True)
+        os.close(os.open(path, _WRITE | os.O_CREAT | os.O_EXCL, 0o644))
 
 
 @contextmanager
@@ -116,11 +134,12 @@ def new_folder(path: Path) -> Iterator[Path]:
         raise BankExistsError("something is here already", source=str(path))
     with storage_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        # Not a temporary folder of the library: its mode would be its own, not the user's.
+        draft = path.parent / f".{path.name}.{secrets.token_hex(4)}"
+        draft.mkdir()
     try:
         yield draft
         with storage_errors(path):
-            draft.chmod(0o755)
             draft.rename(path)
         sync(path.parent)
     except BaseException:

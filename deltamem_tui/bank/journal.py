@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +94,8 @@ def parse(line: bytes, source: str, position: str) -> Commit:
     """
     try:
         record = orjson.loads(line)
-        return Commit(
-            sequence=int(record["sequence"]),
+        return _checked(
+            sequence=_natural(record["sequence"]),
             event=str(record["event"]),
             time=str(record["time"]),
             detail=dict(record["detail"]),
@@ -117,6 +118,15 @@ def parse(line: bytes, source: str, position: str) -> Commit:
             position=position,
             hint="restore the file from a copy of the bank",
         ) from error
+
+
+def _checked(**fields: Any) -> Commit:
+    """A commit whose cells all lie in the rows that it counts: they will be written in place."""
+    commit = Commit(**fields)
+    for name, cells in commit.cells.items():
+        if cells and max(cells) >= commit.extent(name).rows:
+            raise ValueError(f"counts row {max(cells)} of {name!r}, which is not there")
+    return commit
 
 
 def _natural(value: object, limit: int = 2**63 - 1) -> int:
@@ -188,10 +198,18 @@ class Journal:
         """All commits, oldest first.
 
         Raises:
-            BankCorruptError: A line is not a commit.
+            BankCorruptError: A line is not a commit, or too long to be one.
         """
         with files.storage_errors(self.path), self.path.open("rb") as stream:
-            for number, line in enumerate(stream, start=1):
+            for number in count(1):
+                line = stream.readline(_LINE_LIMIT)
+                if len(line) == _LINE_LIMIT and not line.endswith(b"\n"):
+                    raise BankCorruptError(
+                        f"the line has more than the {_LINE_LIMIT:,} bytes it may have",
+                        source=str(self.path),
+                        position=f"line {number}",
+                        hint="restore the file from a copy of the bank",
+                    )
                 if not line.endswith(b"\n"):
                     return
                 yield parse(line, str(self.path), f"line {number}")

@@ -27,6 +27,7 @@ from deltamem_tui.errors import BankCorruptError, StorageError
 
 COUNTER = np.dtype("<u4")
 VECTOR = np.dtype("<f4")
+_FEW_LOOKUPS = 16
 LINE_LIMIT = 32 * 1024 * 1024
 
 Rows = NDArray[np.int64]
@@ -181,12 +182,13 @@ class ShelfSnapshot:
         self.shelf = shelf
         self.extent = commit.extent(shelf.name)
         self.counters = self._read_counters(commit)
+        self._lookups = 0
 
     def _read_counters(self, commit: Commit) -> NDArray[np.uint32]:
         """The counters of this commit: those on disk, and the last commit's own on top."""
-        if not self.extent.rows:
-            return np.zeros((0, self.shelf.counters), dtype=COUNTER)
-        counters: NDArray[np.uint32] = np.array(self.shelf.counters_file.load(self.extent.rows))
+        counters: NDArray[np.uint32] = np.zeros((0, self.shelf.counters), dtype=COUNTER)
+        if self.extent.rows:  # else there may be no file yet
+            counters = np.array(self.shelf.counters_file.load(self.extent.rows))
         for row, values in commit.cells.get(self.shelf.name, {}).items():
             if row >= len(counters) or len(values) != self.shelf.counters:
                 raise self.shelf.corrupt("the journal counts a row that is not there")
@@ -261,6 +263,16 @@ class ShelfSnapshot:
         return current
 
     def first_row(self, record_id: str) -> int | None:
-        """The row of the record's first line; None if there is no such record."""
+        """The row of the record's first line; None if there is no such record.
+
+        A few look-ups scan the ids; many, as an import makes, are worth a table.
+        """
+        self._lookups += 1
+        if self._lookups > _FEW_LOOKUPS:
+            return self._first_rows.get(record_id.encode())
         found = np.flatnonzero(self.index["id"] == record_id.encode())
         return int(found[0]) if len(found) else None
+
+    @cached_property
+    def _first_rows(self) -> dict[bytes, int]:
+        return dict(zip(self.index["id"].tolist(), self.index["first"].tolist(), strict=True))

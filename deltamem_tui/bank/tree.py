@@ -222,9 +222,19 @@ class Tree:
         """Root to the node at `row` (equation 7).
 
         Raises:
-            BankCorruptError: The way up does not end at a root.
+            BankCorruptError: The way up does not end at a root, or is not the one that the
+                nodes themselves name.
         """
-        return tuple(self.node_at(step) for step in self.chain_rows(row))
+        rows = self.chain_rows(row)
+        chain = tuple(self.node_at(step) for step in rows)
+        above = None
+        for step, node in zip(rows, chain, strict=True):
+            if node.parent != above:
+                raise self.snapshot.shelf.corrupt(
+                    "the index names another parent", f"line {step + 1}"
+                )
+            above = node.id
+        return chain
 
     def chain_rows(self, row: int) -> list[int]:
         """The rows from the root to `row`."""

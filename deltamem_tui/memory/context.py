@@ -16,7 +16,10 @@ from deltamem_tui.text import clean
 FENCE = "past_experience"
 HEADER_NAME = "memory_header"
 
-_FENCE_IN_TEXT = re.compile(rf"<(?=\s*/?\s*{FENCE})", re.IGNORECASE)
+# Characters without width may stand in legible text, but do not hide a fence from us.
+_UNSEEN = r"\u00ad\u200b-\u200d\u2060"
+_GAP = rf"[\s{_UNSEEN}]*"
+_FENCE_IN_TEXT = re.compile(rf"<(?={_GAP}(?:/{_GAP})?{f'[{_UNSEEN}]*'.join(FENCE)})", re.IGNORECASE)
 
 _NOUNS: dict[TreeName, str] = {"task": "skill", "env": "knowledge"}
 _FIELDS: dict[TreeName, tuple[str, str, str]] = {

@@ -92,8 +92,8 @@ class Scan:
             count: The most rows to return.
 
         Returns:
-            (row, similarity, score) with the best score first; ties go to the lesser depth, then to the node
-            that was born first.
+            (row, similarity, score) with the best score first; ties go to the lesser depth,
+            then to the node that was born first.
 
         Raises:
             BankCorruptError: A row is not finite.

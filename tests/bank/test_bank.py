@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import json
+import os
+import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +16,9 @@ import orjson
 import pytest
 
 from deltamem_tui.bank import bank as bank_module
-from deltamem_tui.bank import files
+from deltamem_tui.bank import files, freezing
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
     BankBusyError,
@@ -24,6 +27,7 @@ from deltamem_tui.errors import (
     BankFormatError,
     BankFrozenError,
     BankNotFoundError,
+    NodeNotFoundError,
     StorageError,
 )
 from tests.bank.fragile import RefusingOS
@@ -193,6 +197,86 @@ def test_unfreezing_what_is_not_frozen_changes_nothing(bank: Bank) -> None:
     before = state_of(bank.path)
     bank.unfreeze()
     assert state_of(bank.path) == before
+
+
+def test_a_handle_from_before_the_freeze_unfreezes(bank: Bank) -> None:
+    old = Bank.open(bank.path)
+    bank.freeze()
+    old.unfreeze()
+    assert not Bank.open(bank.path).frozen
+    old.require_writable()
+    with pytest.raises(BankFrozenError, match="`deltamem unfreeze`"):
+        bank.require_writable()  # this handle has not looked since
+
+
+def test_unfreezing_waits_for_its_turn(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    bank.freeze()
+    before = (bank.path / "bank.json").read_bytes()
+    monkeypatch.setattr(bank_module, "LOCK_SECONDS", 0.01)
+    with filelock.FileLock(bank.path / ".lock"), pytest.raises(BankBusyError):
+        bank.unfreeze()
+    assert (bank.path / "bank.json").read_bytes() == before
+    bank.unfreeze()
+    assert not bank.frozen
+
+
+def test_what_a_frozen_bank_promises_is_on_the_disk(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    real_sync, real_sealed = files.sync, freezing.sealed
+
+    def sync(path: Path) -> None:
+        done.append(path.name)
+        real_sync(path)
+
+    def sealed(folder: Path, before: Manifest) -> Manifest:
+        done.append("seal")
+        return real_sealed(folder, before)
+
+    monkeypatch.setattr(files, "sync", sync)
+    monkeypatch.setattr(freezing, "sealed", sealed)
+    bank.freeze()
+    names = set(bank.manifest.digests) - {"bank.json"}
+    assert len(names) == len(freezing.contents(bank.path))
+    before_seal = done[: done.index("seal")]
+    assert set(before_seal[-len(names) :]) == names
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_a_new_folder_is_open_to_whom_the_user_allows(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        made = Bank.create(tmp_path / "bank", manifest())
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(made.path.stat().st_mode) == 0o777 & ~umask
+
+
+def test_a_planted_draft_does_not_choose_what_is_written(bank: Bank) -> None:
+    victim = bank.path.with_name("victim.txt")
+    victim.write_text("precious")
+    (bank.path / ".bank.json.draft").symlink_to(victim)
+    bank.change_manifest("parameters", {}, domain="kitchen")
+    assert victim.read_text() == "precious"
+    assert Bank.open(bank.path).manifest.domain == "kitchen"
+    assert verify(Bank.open(bank.path)) == []
+
+
+@pytest.mark.parametrize("name", ["task.nodes.jsonl", "task.counts.npy", "journal.jsonl"])
+def test_a_link_in_a_files_place_is_not_written_through(bank: Bank, name: str) -> None:
+    path = bank.path / name
+    victim = path.rename(bank.path.with_name("victim"))
+    path.symlink_to(victim)
+    before = victim.read_bytes()
+    with pytest.raises(StorageError, match=rf"{name}: a symbolic link stands in .* place \("):
+        learn_one(Bank.open(bank.path), 9)
+    assert victim.read_bytes() == before
+
+
+def test_more_than_one_id_is_told_without_a_number(bank: Bank) -> None:
+    with pytest.raises(NodeNotFoundError, match=r"'' begins more than one id, such as \w{16} \("):
+        bank.find_node("")
 
 
 def test_a_writer_waits_its_turn_and_no_longer(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from deltamem_tui.bank import journal as journal_module
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.journal import Commit, Extent, Journal, parse
 from deltamem_tui.errors import BankCorruptError
@@ -80,6 +81,11 @@ def edited(bank: Bank, **changes: Any) -> None:
     "changes",
     [
         {"sequence": None},
+        {"sequence": -1},
+        {"sequence": "4"},
+        {"sequence": 2**63},
+        {"extents": {}, "cells": {"task": [[10**9, 1, 1, 1]]}},
+        {"extents": {"task": [0, 0]}, "cells": {"task": [[0, 1, 1, 1]]}},
         {"detail": [1]},
         {"extents": []},
         {"extents": {"task": [1]}},
@@ -102,7 +108,8 @@ def test_a_last_line_that_cannot_be_true_is_an_error(bank: Bank, changes: dict[s
 
 
 def test_a_shelf_that_is_not_known_is_let_be(bank: Bank) -> None:
-    edited(bank, cells={"insights": [[0, 1]]}, extents=read_last(bank)["extents"] | {"x": [1, 1]})
+    extents = read_last(bank)["extents"] | {"insights": [1, 1]}
+    edited(bank, cells={"insights": [[0, 1]]}, extents=extents)
     opened = Bank.open(bank.path)
     learn_one(opened, 3)
     assert len(Bank.open(bank.path).tree("task")) == 4
@@ -120,6 +127,17 @@ def test_a_damaged_middle_is_told_with_its_line_and_does_not_hinder_reading(bank
     bank.journal.path.write_bytes(b"".join(lines))
     assert contents(Bank.open(bank.path)) == before
     with pytest.raises(BankCorruptError, match="line 2: not a commit"):
+        list(bank.journal.commits())
+
+
+def test_a_line_without_an_end_is_not_read_into_memory(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "_LINE_LIMIT", 2000)
+    assert len(list(bank.journal.commits())) == 4
+    with bank.journal.path.open("ab") as stream:
+        stream.write(b"\0" * 2000)
+    with pytest.raises(BankCorruptError, match="line 5: the line has more than the 2,000 bytes"):
         list(bank.journal.commits())
 
 

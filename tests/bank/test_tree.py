@@ -16,7 +16,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankError, NodeNotFoundError
-from tests.bank.support import contents, learn_one, manifest, node, vector
+from tests.bank.support import contents, learn_one, manifest, mark_first, node, vector
 
 
 @pytest.fixture
@@ -157,6 +157,14 @@ def test_an_index_that_lies_is_found_out(bank: Bank, name: str, row: int, value:
         pass
     (bank.path / "task.index.npy").unlink()
     assert verify(Bank.open(bank.path)) == []
+
+
+def test_a_chain_of_another_parent_is_refused(bank: Bank) -> None:
+    """Root d instead of a, at the same depth: only the line itself tells them apart."""
+    rewritten_index(bank, "parent", 1, 3)
+    tree = Bank.open(bank.path).tree("task")
+    with pytest.raises(BankCorruptError, match="line 2: the index names another parent"):
+        tree.chain(named(tree)["c"].id)
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x93NUMPY", b"\x80\x04pickle" * 40])
@@ -310,3 +318,17 @@ def test_what_breaks_the_rules_is_not_written(bank: Bank, change: Any, reason: s
     with np.errstate(invalid="ignore"), pytest.raises(BankError, match=reason):
         write()
     assert {each.name: each.read_bytes() for each in bank.path.iterdir()} == before
+
+
+def test_many_look_ups_find_what_few_find(tmp_path: Path) -> None:
+    bank = Bank.create(tmp_path / "bank", manifest())
+    for number in range(3):
+        learn_one(bank, number)
+    mark_first(bank)
+    snapshot = Bank.open(bank.path).tree("task").snapshot
+    wanted = [node.id for node in bank.tree("task")] + ["f" * 16]
+    scanned = [snapshot.first_row(each) for each in wanted]
+    assert scanned[-1] is None
+    assert None not in scanned[:-1]
+    for _ in range(20):
+        assert [snapshot.first_row(each) for each in wanted] == scanned
