@@ -32,7 +32,7 @@ def run(
     from deltamem_tui.memory import calibrate
 
     invocation = Invocation.of(context)
-    opened = Bank.open(invocation.bank(bank))
+    opened = Bank.open(invocation.writable_bank(bank) if apply else invocation.bank(bank))
     with invocation.output.progress("scoring"):
         proposals = calibrate.calibrate(opened)
     applied = apply and any(proposal.proposed is not None for proposal in proposals)

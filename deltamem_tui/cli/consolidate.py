@@ -24,7 +24,7 @@ def run(
     from deltamem_tui.memory.consolidate import consolidate, due
 
     invocation = Invocation.of(context)
-    opened = Bank.open(invocation.bank(bank))
+    opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
     if dry_run:
         found: list[dict[str, Any]] = [
             {"tree": name, "node": node.id, "root": None, "reason": "due"}

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import Result
+from deltamem_tui.cli.output import InterruptionError, Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.errors import DeltaMemError, ExtractionError, TrajectoryError, VectorError
 
 if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.embedding.protocol import Embedder
+    from deltamem_tui.memory.extraction import Extractor
     from deltamem_tui.memory.learn import Lesson
+    from deltamem_tui.trajectory.model import Trajectory
 
 Limit = Annotated[
     int | None, typer.Option("--limit", metavar="N", min=1, help="Learn at most N episodes.")
@@ -34,14 +40,13 @@ def run(
     Every episode is committed by itself: what was learnt before an interruption stays.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.errors import BankFrozenError, DeltaMemError, ExtractionError
+    from deltamem_tui.errors import BankFrozenError
     from deltamem_tui.memory.intake import waiting
-    from deltamem_tui.memory.learn import learn
     from deltamem_tui.memory.recall import embedder_of
 
     invocation = Invocation.of(context)
     chosen = options.extractor_named(extractor)
-    opened = Bank.open(invocation.bank(bank))
+    opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
     if opened.frozen:
         raise BankFrozenError(
             "the bank is frozen", source=str(opened.path), hint="`deltamem unfreeze` allows writing"
@@ -52,14 +57,16 @@ def run(
     if ready and not dry_run:
         embedder = embedder_of(opened)
         with invocation.output.progress("learning", len(ready)) as advance:
-            for trajectory in ready:
-                try:
-                    lessons.append(learn(opened, trajectory, chosen, embedder=embedder))
-                except ExtractionError as error:
-                    errors.append(
-                        ExtractionError(error.message, source=trajectory.id, hint=error.hint)
-                    )
+            for found in _learnt(opened, ready, chosen, embedder):
+                if isinstance(found, DeltaMemError):
+                    invocation.output.trace(found)
+                    errors.append(found)
+                else:
+                    lessons.append(found)
                 advance()
+    status = Result.verdict(len(lessons), errors)
+    if status == "error":
+        return Result("extract", None, tuple(errors), status)
     data = {
         **_counts(lessons),
         "would_learn": len(ready) if dry_run else 0,
@@ -83,8 +90,30 @@ def run(
     notes = []
     if not ready:
         notes.append("no episode with a known outcome waits; `deltamem import` brings some")
-    status = Result.verdict(len(lessons), errors)
     return Result("extract", data, tuple(errors), status, view=view, notes=notes)
+
+
+def _learnt(
+    bank: Bank, ready: list[Trajectory], extractor: Extractor, embedder: Embedder
+) -> Iterator[Lesson | DeltaMemError]:
+    """Each episode's lesson, or why there is none.
+
+    What is wrong with one episode stops none of the others. What would be wrong with all of
+    them, like a full disk or a refused key, is the last thing told, and so is Ctrl+C.
+    """
+    from deltamem_tui.memory.learn import learn
+
+    for trajectory in ready:
+        try:
+            yield learn(bank, trajectory, extractor, embedder=embedder)
+        except (ExtractionError, VectorError, TrajectoryError) as error:
+            yield type(error)(error.message, source=trajectory.id, hint=error.hint)
+        except DeltaMemError as error:
+            yield error
+            return
+        except KeyboardInterrupt:
+            yield InterruptionError("interrupted", hint="what was learnt before stays")
+            return
 
 
 def _counts(lessons: list[Lesson]) -> dict[str, Any]:

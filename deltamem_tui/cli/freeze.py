@@ -13,8 +13,8 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     """Forbid all writing to a bank, and note each file's digest."""
     from deltamem_tui.bank.bank import Bank
 
-    opened = Bank.open(Invocation.of(context).bank(bank))
+    opened = Bank.open(Invocation.of(context).writable_bank(bank))
     opened.freeze()
-    notes = (f"{opened.name} is frozen; `deltamem verify {bank}` proves its files",)
+    notes = (f"{bank} is frozen; `deltamem verify {bank}` proves its files",)
     data = {"bank": opened.name, "frozen": True, "digests": opened.manifest.digests}
     return Result("freeze", data, notes=notes)

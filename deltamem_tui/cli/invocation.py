@@ -17,7 +17,8 @@ import typer
 from deltamem_tui import config, paths
 from deltamem_tui.cli.output import Output
 from deltamem_tui.config import Configuration
-from deltamem_tui.errors import UsageError
+from deltamem_tui.errors import BankFrozenError, UsageError
+from deltamem_tui.text import one_line
 
 SHARED_OPTIONS = (
     ("--banks DIR", "The folder in which banks are looked up by name."),
@@ -115,6 +116,27 @@ class Invocation:
             UsageError: Neither a possible name nor a path.
         """
         return paths.find_bank(bank, self.banks_folder)
+
+    def writable_bank(self, bank: str) -> Path:
+        """The folder of an existing bank that may be written to.
+
+        The banks that came with the package belong to everybody who uses it, so they are
+        read only; unless their folder is the banks folder in use, as in a checkout.
+
+        Raises:
+            BankFrozenError: The bank came with the package.
+            BankNotFoundError: There is none.
+            UsageError: Neither a possible name nor a path.
+        """
+        path = self.bank(bank)
+        shipped = paths.shipped_banks_folder().resolve()
+        if shipped not in path.resolve().parents or self.banks_folder.resolve() == shipped:
+            return path
+        raise BankFrozenError(
+            "the bank came with the package and is read only",
+            source=one_line(str(path)),
+            hint=f"write to a copy: `cp -r` it to {one_line(str(self.banks_folder))}",
+        )
 
     def new_bank(self, bank: str) -> Path:
         """Where a bank that is to be made will lie.

@@ -61,6 +61,17 @@ Model = Annotated[
     str | None,
     typer.Option("--model", metavar="NAME", help="The language model, as litellm names it."),
 ]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME|FILE.toml",
+        help="How to read the logs: a name of `deltamem formats`, or a file that declares a "
+        "format; by content if not given.",
+    ),
+]
+"""`reader_named(format)` finds it."""
+
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")
 ]

@@ -27,7 +27,8 @@ def run(context: typer.Context, bank: options.Bank, changes: Changes = None) -> 
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.parameters import assigned, of_bank, to_record
 
-    opened = Bank.open(Invocation.of(context).bank(bank))
+    invocation = Invocation.of(context)
+    opened = Bank.open(invocation.writable_bank(bank) if changes else invocation.bank(bank))
     parameters = of_bank(opened)
     for assignment in changes or ():
         parameters = assigned(parameters, assignment)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -72,8 +72,10 @@ def run(
         if found.context:
             page.text(found.context)
 
-    notes = [] if found.context else [_nothing(answers.values())]
-    return Result("recall", {"context": found.context, **records}, view=view, notes=notes)
+    nothing = "" if found.context else _nothing(answers.values())
+    data: dict[str, Any] = {"context": found.context, "why_nothing": nothing or None}
+    data |= {str(name): record for name, record in records.items()}
+    return Result("recall", data, view=view, notes=[nothing] if nothing else [])
 
 
 def _nothing(answers: Iterable[TreeRecall | None]) -> str:

@@ -13,10 +13,8 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     """Allow writing to a frozen bank again."""
     from deltamem_tui.bank.bank import Bank
 
-    opened = Bank.open(Invocation.of(context).bank(bank))
+    opened = Bank.open(Invocation.of(context).writable_bank(bank))
     was_frozen = opened.frozen
     opened.unfreeze()
     words = "can be written again" if was_frozen else "was not frozen"
-    return Result(
-        "unfreeze", {"bank": opened.name, "frozen": False}, notes=(f"{opened.name} {words}",)
-    )
+    return Result("unfreeze", {"bank": opened.name, "frozen": False}, notes=(f"{bank} {words}",))

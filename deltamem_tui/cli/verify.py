@@ -23,5 +23,5 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
         BankCorruptError(flaw.message, source=flaw.source, position=flaw.position) for flaw in flaws
     )
     data = {"bank": opened.name, "frozen": opened.frozen, "sound": not flaws, "flaws": flaws}
-    notes = () if flaws else (f"{opened.name} is sound",)
+    notes = () if flaws else (f"{bank} is sound",)
     return Result("verify", data, errors, "error" if flaws else "success", notes=notes)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, Node, Origin, TreeName
+from deltamem_tui.bank.node import TREES, Node, TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
@@ -84,10 +84,7 @@ def _consolidate_one(
             return None
         try:
             extraction = extractor.fuse(name, chain)
-            origin = Origin(
-                extractor=extractor.name, model=extraction.model, prompt=extraction.prompt
-            )
-            root = fused_root(name, chain, extraction, origin)
+            root = fused_root(name, chain, extraction, extractor.name)
         except ExtractionError as error:
             return Fusion(name, chain, None, str(error))
         vector = embedder.embed_passages([root.payload.activation_condition])[0]

@@ -1,48 +1,55 @@
-"""Intake: episodes from logs into a bank, each once, waiting to be learnt."""
+"""Intake: episodes from logs into a bank, each once, waiting to be learnt.
+
+Secrets are taken out here, because every way into a bank's episodes leads through here.
+An episode's id is that of what is kept, and so is the id that users name an outcome by.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.shelf import LINE_LIMIT
 from deltamem_tui.errors import BankCorruptError, RecordError
+from deltamem_tui.memory.receipts import Intake, Receipt, Reception
+from deltamem_tui.trajectory.admission import admitted
+from deltamem_tui.trajectory.logs.log import located
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_line, to_record
+from deltamem_tui.trajectory.redaction import NOTHING, Redactions, redact
+from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 
 _BATCH_EPISODES = 1000
 _BATCH_CHARACTERS = 32_000_000
 _CHARACTER_BYTES = 4  # the most that one takes in UTF-8, and more than one escaped
 _STEP_BYTES = 100  # more than a step's keys take
+_NO_OUTCOMES = UserOutcomes()
 
-Reception = Literal["imported", "updated", "duplicate"]
+Redaction = Literal["secrets", "personal", "off"]
+"""What is taken out of episodes: secrets, e-mail addresses too, or nothing."""
 
 
-@dataclass(slots=True)
-class Intake:
-    """What became of the records of some logs.
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """An episode as it shall be kept, what takes time to find out, and what was taken out."""
 
-    Attributes:
-        received: Every episode that was read, and what became of it, in order.
-        rejected: Every record that was refused, and why.
-    """
-
-    received: list[tuple[Trajectory, Reception]] = field(default_factory=list)
-    rejected: list[RecordError] = field(default_factory=list)
-
-    def count(self, reception: Reception) -> int:
-        """How many episodes had this reception."""
-        return sum(1 for _, what in self.received if what == reception)
+    trajectory: Trajectory
+    id: str
+    characters: int
+    redactions: Redactions
 
 
 def take_in(
     bank: Bank,
     records: Iterable[Trajectory | RecordError],
     *,
+    redaction: Redaction = "secrets",
+    outcomes: UserOutcomes = _NO_OUTCOMES,
     dry_run: bool = False,
+    listed: bool = True,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Intake:
     """Import episodes. Those that the bank has already are counted and left alone.
@@ -52,47 +59,71 @@ def take_in(
     Args:
         bank: The bank; its handle shows the new state afterwards.
         records: What readers give: episodes, and records they refused.
+        redaction: What is taken out of the episodes first.
+        outcomes: What the user says of episodes whose logs do not say how they ended.
         dry_run: Look, but write nothing.
+        listed: Keep a receipt of each episode. Without, memory does not grow with the logs.
         advance: Told how many records were read since it was last called.
 
     Raises:
         BankFrozenError: The bank is frozen.
         StorageError: The disk refused; what was committed before stays.
     """
-    intake = Intake()
+    intake = Intake(listed=listed)
     seen: dict[str, bool] = {}
-    for batch in _batches(records, intake, advance):
+    arrivals = (_arrived(record, redaction, outcomes) for record in records)
+    for batch in _batches(arrivals, intake, advance):
         if dry_run:
-            intake.received += _receptions(bank, batch, seen)
-            continue
-        with bank.writing() as changes:
             receptions = _receptions(bank, batch, seen)
-            fresh = [trajectory for trajectory, what in receptions if what != "duplicate"]
-            for trajectory in fresh:
-                changes.put_episode(to_record(trajectory))
-            if fresh:
-                ids = dict.fromkeys(trajectory.id for trajectory in fresh)
-                changes.log("import", {"trajectories": list(ids)})
-        intake.received += receptions
+        else:
+            with bank.writing() as changes:
+                receptions = _receptions(bank, batch, seen)
+                fresh = [arrival for arrival, what in receptions if what != "duplicate"]
+                for arrival in fresh:
+                    changes.put_episode(to_record(arrival.trajectory))
+                if fresh:
+                    ids = dict.fromkeys(arrival.id for arrival in fresh)
+                    changes.log("import", {"trajectories": list(ids)})
+        for arrival, reception in receptions:
+            intake.receive(_receipt(arrival, reception))
     return intake
 
 
+def _arrived(
+    record: Trajectory | RecordError, redaction: Redaction, outcomes: UserOutcomes
+) -> _Arrival | RecordError:
+    """A record as it shall be kept, or why it is not."""
+    if isinstance(record, RecordError):
+        return record
+    trajectory, redactions = record, NOTHING
+    if redaction != "off":
+        trajectory, redactions = redact(record, personal=redaction == "personal")
+    if redactions.total:  # marks may be longer than what they stand for
+        try:
+            trajectory = admitted(trajectory)
+        except RecordError as error:
+            return located(error, record.source.file, record.source.position)
+    trajectory = outcomes.apply(trajectory)
+    characters = len(trajectory.text)
+    size = _line_bytes(trajectory, characters)
+    if size > LINE_LIMIT:
+        return _too_long(trajectory, size)
+    return _Arrival(trajectory, trajectory.id, characters, redactions)
+
+
 def _batches(
-    records: Iterable[Trajectory | RecordError], intake: Intake, advance: Callable[[int], None]
-) -> Iterator[list[Trajectory]]:
+    arrivals: Iterable[_Arrival | RecordError], intake: Intake, advance: Callable[[int], None]
+) -> Iterator[list[_Arrival]]:
     """Gather episodes, so that the lock is never held while a log is read."""
-    batch: list[Trajectory] = []
+    batch: list[_Arrival] = []
     characters = 0
-    for record in records:
+    for arrival in arrivals:
         advance(1)
-        if isinstance(record, RecordError):
-            intake.rejected.append(record)
+        if isinstance(arrival, RecordError):
+            intake.reject(arrival)
             continue
-        if _line_bytes(record) > LINE_LIMIT:
-            intake.rejected.append(_too_long(record))
-            continue
-        batch.append(record)
-        characters += len(record.text)
+        batch.append(arrival)
+        characters += arrival.characters
         if len(batch) >= _BATCH_EPISODES or characters >= _BATCH_CHARACTERS:
             yield batch
             batch, characters = [], 0
@@ -100,18 +131,30 @@ def _batches(
         yield batch
 
 
-def _line_bytes(trajectory: Trajectory) -> int:
+def _receipt(arrival: _Arrival, reception: Reception) -> Receipt:
+    trajectory = arrival.trajectory
+    return Receipt(
+        id=arrival.id,
+        task=trajectory.task,
+        steps=len(trajectory.steps),
+        outcome=trajectory.outcome,
+        source=trajectory.source,
+        reception=reception,
+        redactions=tuple(arrival.redactions.counts.items()),
+    )
+
+
+def _line_bytes(trajectory: Trajectory, characters: int) -> int:
     """The bytes that a bank would keep of an episode; 0 if there is no need to measure."""
-    most = _CHARACTER_BYTES * len(trajectory.text) + _STEP_BYTES * len(trajectory.steps)
+    most = _CHARACTER_BYTES * characters + _STEP_BYTES * len(trajectory.steps)
     if most < LINE_LIMIT // 2:
         return 0
     return len(to_line(trajectory))
 
 
-def _too_long(trajectory: Trajectory) -> RecordError:
+def _too_long(trajectory: Trajectory, size: int) -> RecordError:
     return RecordError(
-        f"the episode has {_line_bytes(trajectory):,} bytes, "
-        f"more than the {LINE_LIMIT:,} that a bank keeps of one",
+        f"the episode has {size:,} bytes, more than the {LINE_LIMIT:,} that a bank keeps of one",
         source=trajectory.source.file or None,
         position=trajectory.source.position or None,
         hint="cut its observations in the log",
@@ -119,8 +162,8 @@ def _too_long(trajectory: Trajectory) -> RecordError:
 
 
 def _receptions(
-    bank: Bank, batch: Iterable[Trajectory], seen: dict[str, bool]
-) -> list[tuple[Trajectory, Reception]]:
+    bank: Bank, batch: Iterable[_Arrival], seen: dict[str, bool]
+) -> list[tuple[_Arrival, Reception]]:
     """What becomes of each episode.
 
     Args:
@@ -128,17 +171,18 @@ def _receptions(
         batch: The episodes.
         seen: Per id of this intake so far, whether that episode still lacks an outcome.
     """
-    receptions: list[tuple[Trajectory, Reception]] = []
-    for trajectory in batch:
-        known = trajectory.id in seen or bank.episodes.state(trajectory.id) is not None
-        if trajectory.id not in seen:
-            seen[trajectory.id] = known and _lacks_outcome(bank, trajectory.id)
-        is_news = seen[trajectory.id] and trajectory.outcome.known
+    receptions: list[tuple[_Arrival, Reception]] = []
+    for arrival in batch:
+        outcome = arrival.trajectory.outcome
+        known = arrival.id in seen or bank.episodes.state(arrival.id) is not None
+        if arrival.id not in seen:
+            seen[arrival.id] = known and _lacks_outcome(bank, arrival.id)
+        is_news = seen[arrival.id] and outcome.known
         receptions.append(
-            (trajectory, "imported" if not known else "updated" if is_news else "duplicate")
+            (arrival, "imported" if not known else "updated" if is_news else "duplicate")
         )
         if is_news or not known:
-            seen[trajectory.id] = not trajectory.outcome.known
+            seen[arrival.id] = not outcome.known
     return receptions
 
 

@@ -27,6 +27,7 @@ from deltamem_tui.text import clean
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_record
+from deltamem_tui.trajectory.redaction import redact
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,7 +97,7 @@ def learn(
     Args:
         bank: The bank; its handle shows the new state afterwards.
         trajectory: An episode whose outcome is known. It is added to the bank's episodes if
-            it is not among them.
+            it is not among them, after its secrets were taken out.
         extractor: What distils the episode; the rules if not given.
         embedder: The bank's embedder; loaded if not given.
 
@@ -112,7 +113,7 @@ def learn(
             f"episode {trajectory.id} has no outcome",
             hint="import it again with `--outcome success`, `failure` or a FILE",
         )
-    trajectory = from_record(to_record(admitted(trajectory)))  # as it will be kept
+    trajectory = _as_kept(bank, trajectory)
     planner = _Planner(bank, trajectory, extractor or _rules(), embedder_of(bank, embedder))
     while True:
         bank.refresh()
@@ -123,6 +124,15 @@ def learn(
         with bank.writing() as batch:
             if bank.commit.sequence == decided_on:
                 return _write(batch, bank, trajectory, plans)
+
+
+def _as_kept(bank: Bank, trajectory: Trajectory) -> Trajectory:
+    """The episode as the bank keeps it. One of the bank's own is not redacted once more."""
+    trajectory = admitted(trajectory)
+    bank.refresh()
+    if bank.episodes.state(trajectory.id) is None:
+        trajectory = admitted(redact(trajectory)[0])
+    return from_record(to_record(trajectory))
 
 
 def _rules() -> Extractor:
@@ -208,7 +218,7 @@ class _Planner:
             return replace(lesson, reason=f"{lesson.reason}; not consolidated: {extraction.reason}")
         return replace(
             lesson,
-            consolidated=fused_root(lesson.tree, chain, extraction, self._origin(extraction)),
+            consolidated=fused_root(lesson.tree, chain, extraction, self._extractor.name),
         )
 
     def _extract(self, name: TreeName, chain: tuple[Node, ...]) -> Extraction:
@@ -283,9 +293,18 @@ def is_due(node: Node, hits: int, parameters: TreeParameters) -> bool:
 
 
 def fused_root(
-    name: TreeName, chain: Sequence[Node], extraction: Extraction, origin: Origin
+    name: TreeName, chain: Sequence[Node], extraction: Extraction, extractor: str
 ) -> Node:
     """The new root of a fused chain. It is a failure only if the whole chain is.
+
+    It comes from the chain's nodes and from no episode, so that it has the same id whether
+    it is made while learning or later.
+
+    Args:
+        name: The tree.
+        chain: Root → the residual that is due.
+        extraction: What the extractor made of the chain.
+        extractor: The extractor's name.
 
     Raises:
         ExtractionError: The extractor gave nothing to write.
@@ -293,8 +312,13 @@ def fused_root(
     if extraction.payload is None:
         raise ExtractionError(f"nothing was fused: {extraction.reason}")
     label: Label = "failure" if all(node.label == "failure" for node in chain) else "success"
-    sources = tuple(node.id for node in chain)
-    return born(name, None, label, cleaned(extraction.payload), replace(origin, nodes=sources))
+    origin = Origin(
+        extractor=extractor,
+        model=extraction.model,
+        prompt=extraction.prompt,
+        nodes=tuple(node.id for node in chain),
+    )
+    return born(name, None, label, cleaned(extraction.payload), origin)
 
 
 def cleaned(payload: Payload) -> Payload:

@@ -10,7 +10,14 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
-from deltamem_tui.errors import ExtractionError, StorageError
+from deltamem_tui.errors import (
+    CredentialsError,
+    DeltaMemError,
+    ExtractionError,
+    RecordError,
+    StorageError,
+    VectorError,
+)
 from deltamem_tui.memory import learn as learn_module
 from deltamem_tui.memory.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
@@ -118,15 +125,16 @@ def test_extracting_a_few_at_a_time(program: Program) -> None:
     assert "no episode with a known outcome waits" in nothing.err
 
 
+@pytest.mark.parametrize("kind", [ExtractionError, VectorError, RecordError])
 def test_an_episode_that_cannot_be_extracted_does_not_stop_the_others(
-    program: Program, monkeypatch: pytest.MonkeyPatch
+    program: Program, monkeypatch: pytest.MonkeyPatch, kind: type[DeltaMemError]
 ) -> None:
     program("import", "kitchen", program.log(heat("bread"), heat("soup")))
     extract = RulesExtractor.extract
 
     def stubborn(self: Any, tree: Any, trajectory: Trajectory, chain: Any) -> Any:
         if "bread" in trajectory.task:
-            raise ExtractionError("no bread today")
+            raise kind("no bread today")
         return extract(self, tree, trajectory, chain)
 
     monkeypatch.setattr(RulesExtractor, "extract", stubborn)
@@ -153,12 +161,50 @@ def test_what_was_learnt_before_a_full_disk_stays(
 
     monkeypatch.setattr(learn_module, "_write", full)
     answer = program("extract", "kitchen", "--extractor", "rules")
-    assert answer.code == 1
+    assert answer.code == 3
+    assert "learned\t1\n" in answer.out
     assert answer.error == "task.nodes.jsonl: no space left on device"
     monkeypatch.undo()
     bank = Bank.open(program.bank)
     assert bank.episodes.learnt() == 4
     assert verify(bank) == []
+
+
+@pytest.mark.parametrize(
+    ("refusal", "code", "said"),
+    [(CredentialsError("no key"), 3, "no key"), (KeyboardInterrupt(), 130, "interrupted")],
+    ids=["no key", "Ctrl+C"],
+)
+@pytest.mark.parametrize("before", [0, 1])
+def test_what_was_learnt_before_everything_stopped_is_told(
+    program: Program,
+    monkeypatch: pytest.MonkeyPatch,
+    refusal: BaseException,
+    code: int,
+    said: str,
+    before: int,
+) -> None:
+    program("import", "kitchen", program.log(heat("bread"), heat("soup"), heat("cake")))
+    extract = RulesExtractor.extract
+    asked: set[str] = set()
+
+    def stopped(self: Any, tree: Any, trajectory: Trajectory, chain: Any) -> Any:
+        asked.add(trajectory.id)
+        if len(asked) > before:
+            raise refusal
+        return extract(self, tree, trajectory, chain)
+
+    monkeypatch.setattr(RulesExtractor, "extract", stopped)
+    answer = program.json("extract", "kitchen", "--extractor", "rules")
+    assert len(asked) == before + 1
+    assert answer.code == (code if before or code == 130 else 1)
+    assert answer.document["status"] == ("partial" if before else "error")
+    if before:
+        assert (answer.data["learned"], answer.data["waiting"]) == (1, 3)
+    else:
+        assert answer.data is None
+    assert [error["message"] for error in answer.document["errors"]] == [said]
+    assert verify(Bank.open(program.bank)) == []
 
 
 def test_consolidate_fuses_what_is_due(program: Program) -> None:
@@ -240,3 +286,35 @@ def test_a_shipped_bank_travels_without_history(program: Program, tmp_path: Path
     assert program.json("info", "shop").data["episodes"] == 0
     assert program("calibrate", "shop").code == 0
     assert state_of(shipped) == before
+
+
+@pytest.mark.parametrize("named", ["shop", "package/memory_banks/shop"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("unfreeze",),
+        ("freeze",),
+        ("parameters", "task.d_max=9"),
+        ("calibrate", "--apply"),
+        ("extract", "--extractor", "rules"),
+        ("consolidate", "--extractor", "rules"),
+    ],
+    ids=lambda call: str(call[0]),
+)
+def test_a_shipped_bank_is_read_only(program: Program, named: str, call: tuple[str, ...]) -> None:
+    shipped = program.folder / "package" / "memory_banks" / "shop"
+    shutil.copytree(program.bank, shipped)
+    before = state_of(shipped)
+    command, *rest = call
+    answer = program(command, named, *rest)
+    assert answer.code == 1
+    assert "the bank came with the package and is read only" in answer.error
+    assert "`cp -r`" in answer.error
+    assert state_of(shipped) == before
+
+
+def test_a_shipped_bank_is_written_where_its_folder_is_the_banks_folder(program: Program) -> None:
+    shipped = program.folder / "package" / "memory_banks"
+    shutil.copytree(program.bank, shipped / "shop")
+    assert program("parameters", "shop", "task.d_max=9", "--banks", str(shipped)).code == 0
+    assert program("parameters", "kitchen", "task.d_max=9").code == 0  # one's own, as ever

@@ -178,7 +178,8 @@ def test_search_ranks_by_score_in_each_tree(program: Program) -> None:
 
 def test_recall_gives_the_context_and_says_why(program: Program) -> None:
     data = program.json("recall", "kitchen", TASK, "--env", SCENE).data
-    assert set(data) == {"context", "task", "env"}
+    assert set(data) == {"context", "why_nothing", "task", "env"}
+    assert data["why_nothing"] is None
     for tree in ("task", "env"):
         assert set(data[tree]) == {"match", "score", "chain"}
         assert data[tree]["chain"][-1]["id"] == data[tree]["match"]
@@ -203,7 +204,8 @@ def test_a_recall_that_finds_nothing_says_how_near_it_came(program: Program) -> 
     assert answer.err.startswith("nothing matches: the best of the task tree scores 0.")
     assert answer.err.endswith(", below 0.5\n")
     data = program.json("recall", "kitchen", "prove Fermat's theorem").data
-    assert data == {"context": "", "task": None, "env": None}
+    assert data["why_nothing"] in answer.err
+    assert data == {"context": "", "why_nothing": data["why_nothing"], "task": None, "env": None}
 
 
 def test_an_empty_bank_says_so(empty: Program) -> None:

@@ -74,6 +74,20 @@ def test_a_chain_that_is_due_becomes_a_root_once_and_nothing_is_deleted(bank: Ba
     assert list(bank.journal.commits())[-1].detail["root"] == fusion.root.id
 
 
+def test_a_fusion_has_the_same_id_while_learning_and_later(tmp_path: Path) -> None:
+    roots = []
+    for name, k_cons in (("while", 1), ("later", None)):
+        made = new_bank(tmp_path / name, parameters(tau_base=0.9, k_cons=k_cons))
+        for y in (0, 0.3, 0.31):
+            learn(made, episode((1, y, 0)), EchoExtractor(), embedder=ChosenEmbedder())
+        if k_cons is None:
+            set_k_cons(made, 1)
+            fuse(made)
+        roots.append([node for node in made.tree("task") if node.kind == "root"][1:])
+    assert roots[0] == roots[1]
+    assert len(roots[0]) == 1
+
+
 def test_a_chain_that_cannot_be_fused_is_reported_and_stays_due(bank: Bank) -> None:
     before = contents(bank)
     (fusion,) = fuse(bank, EchoExtractor(fusible=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import orjson
@@ -13,9 +14,13 @@ from deltamem_tui.bank.shelf import LINE_LIMIT
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankFrozenError, RecordError
 from deltamem_tui.memory import intake
-from deltamem_tui.memory.intake import Reception, episodes, take_in, waiting
+from deltamem_tui.memory.intake import Redaction, episodes, take_in, waiting
 from deltamem_tui.memory.learn import learn
-from deltamem_tui.trajectory.model import LogSource, Step, Trajectory
+from deltamem_tui.memory.receipts import Reception
+from deltamem_tui.trajectory.admission import admitted
+from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 from tests.bank.support import file_bytes
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank
 
@@ -30,7 +35,7 @@ def bank(tmp_path: Path) -> Bank:
 def receptions(
     bank: Bank, *records: Trajectory | RecordError, dry: bool = False
 ) -> list[Reception]:
-    return [what for _, what in take_in(bank, records, dry_run=dry).received]
+    return [receipt.reception for receipt in take_in(bank, records, dry_run=dry).received]
 
 
 def test_importing_twice_adds_nothing(bank: Bank) -> None:
@@ -67,6 +72,23 @@ def test_an_outcome_that_comes_later_is_taken(bank: Bank, together: bool) -> Non
     (kept,) = episodes(Bank.open(bank.path))
     assert kept.outcome == known.outcome
     assert verify(bank) == []
+
+
+def test_learning_redacts_what_the_bank_does_not_have_yet(bank: Bank) -> None:
+    told = holding(f"key {SECRET}")
+    lesson = learn(bank, told, EchoExtractor(), embedder=ChosenEmbedder())
+    (kept,) = episodes(Bank.open(bank.path))
+    assert lesson.trajectory == kept.id != told.id
+    assert all(SECRET.encode() not in data for data in file_bytes(bank.path).values())
+    assert not learn(bank, told, EchoExtractor(), embedder=ChosenEmbedder()).new
+
+
+def test_learning_leaves_an_episode_as_the_bank_has_it(bank: Bank) -> None:
+    """Somebody wanted it so: `--no-redact`."""
+    told = holding(f"key {SECRET}")
+    take_in(bank, [told], redaction="off")
+    learn(bank, told, EchoExtractor(), embedder=ChosenEmbedder())
+    assert list(episodes(bank)) == [told]
 
 
 def test_an_outcome_is_not_overwritten_nor_given_to_what_was_learnt(bank: Bank) -> None:
@@ -138,6 +160,92 @@ def test_an_episode_of_many_short_steps_is_measured_too(
     assert len(long.text) < 10_000
     assert len(take_in(bank, [long]).rejected) == 1
     assert len(bank.episodes) == 0
+
+
+SECRET = "sk-" + "Ab3" * 16
+"""Nobody's key, of the shape of one."""
+
+
+def holding(text: str) -> Trajectory:
+    return replace(
+        episode(X), steps=(Step("cat .env", text),), source=LogSource("log.jsonl", "line 1")
+    )
+
+
+def test_secrets_are_taken_out_and_the_id_is_that_of_what_is_kept(bank: Bank) -> None:
+    told = holding(f"OPENAI_API_KEY={SECRET}")
+    found = take_in(bank, [told, told])
+    (kept,) = episodes(Bank.open(bank.path))
+    (first, second) = found.received
+    assert "[redacted: " in kept.steps[0].observation
+    assert kept.id == first.id == second.id != told.id
+    assert [first.reception, second.reception] == ["imported", "duplicate"]
+    assert sum(count for _, count in first.redactions) == 1
+    assert found.redactions.total() == 2
+    assert all(SECRET.encode() not in data for data in file_bytes(bank.path).values())
+    assert verify(bank) == []
+
+
+@pytest.mark.parametrize(
+    ("redaction", "kept_secret", "kept_address"),
+    [("secrets", False, True), ("personal", False, False), ("off", True, True)],
+)
+def test_how_much_is_taken_out(
+    bank: Bank, redaction: Redaction, kept_secret: bool, kept_address: bool
+) -> None:
+    take_in(bank, [holding(f"key {SECRET} of ada@lovelace.org")], redaction=redaction)
+    (kept,) = episodes(bank)
+    assert (SECRET in kept.text) == kept_secret
+    assert ("ada@lovelace.org" in kept.text) == kept_address
+
+
+def test_an_outcome_is_named_by_the_id_of_what_is_kept(bank: Bank) -> None:
+    """The id that users see is the one after redaction."""
+    waits = holding(f"key {SECRET}").with_outcome(Outcome())
+    (receipt,) = take_in(bank, [waits]).received
+    said = Outcome(success=True, source="user")
+    other = UserOutcomes(by_id={waits.id: said})
+    assert take_in(bank, [waits], outcomes=other).count("updated") == 0
+    told = UserOutcomes(by_id={receipt.id: said})
+    assert take_in(bank, [waits], outcomes=told).count("updated") == 1
+    assert [each.outcome for each in episodes(bank)] == [said]
+
+
+def test_marks_that_make_a_text_too_long_are_noticed(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the bank would hold a line that it cannot read."""
+    text = f"API_KEY={SECRET} "
+    short = "postgres://ada:s3cr3t@db/x "
+    most = Limits(field_characters=len(text) + len(short))
+    monkeypatch.setattr(intake, "admitted", partial(admitted, limits=most))
+    found = take_in(bank, [holding(short + "x" * len(text)), holding(text + short)])
+    (error,) = found.rejected
+    assert str(error).startswith("log.jsonl, line 1: the observation of step 1 has ")
+    assert found.count("imported") == 1
+
+
+def test_a_tally_per_file_and_no_more_if_not_asked(bank: Bank) -> None:
+    one, other = LogSource("one", "line 1", "native"), LogSource("other", "line 1", "react")
+    records: list[Trajectory | RecordError] = [
+        replace(episode(X), source=one),
+        replace(holding(f"key {SECRET}"), source=one),
+        replace(episode(X), source=one),
+        replace(episode(Y, success=False), source=other),
+        replace(episode(Z, success=None), source=other),
+        RecordError("broken", source="other"),
+    ]
+    found = take_in(bank, records, listed=False)
+    assert found.received == []
+    first, second = found.files["one"], found.files["other"]
+    assert (first.formats, first.episodes, first.steps) == (["native"], 3, 3)
+    assert first.receptions == {"imported": 2, "duplicate": 1}
+    assert (first.successes, first.failures, first.unsaid, first.rejected) == (3, 0, 0, 0)
+    assert first.redactions.total() == 1
+    assert (second.formats, second.successes, second.failures) == (["react"], 0, 1)
+    assert second.sources == {"stated": 1, "unknown": 1}
+    assert (second.unsaid, second.rejected) == (1, 1)
+    assert (found.episodes, found.unsaid) == (5, 1)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.codec import TEXT_LIMIT
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.node import Node, Payload, TreeName
+from deltamem_tui.bank.node import Node, Origin, Payload, TreeName
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
     BankFrozenError,
@@ -245,7 +245,7 @@ def test_a_chain_that_is_due_is_fused_with_the_episode_that_makes_it_due(tmp_pat
     assert fused is not None
     root, residual, *_ = bank.tree("task")
     assert fused.kind == "root"
-    assert fused.origin.nodes == (root.id, residual.id)
+    assert fused.origin == Origin(extractor="rules", nodes=(root.id, residual.id))
     assert residual.consolidated
     assert list(bank.tree("task"))[-1] == fused
     assert verify(bank) == []

@@ -10,7 +10,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deltamem_tui.errors import LogFormatError, RecordError, TrajectoryError, UsageError
+from deltamem_tui.errors import (
+    ConfigurationError,
+    LogFormatError,
+    RecordError,
+    TrajectoryError,
+    UsageError,
+)
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
@@ -18,6 +24,7 @@ from deltamem_tui.trajectory.logs.log import Log, Preview, located
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.outcomes import decided
+from deltamem_tui.trajectory.readers.declared import declared_reader
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.registry import READERS
 
@@ -44,18 +51,37 @@ def readers() -> tuple[Reader, ...]:
 
 
 def reader_named(name: str) -> Reader:
-    """The reader of a format.
+    """The reader of a format, or the one that a TOML file declares.
+
+    Args:
+        name: A format's name, or the path of a declaration (see `declared`).
 
     Raises:
-        LogFormatError: There is none of this name.
+        LogFormatError: There is no such format and no such file.
+        ConfigurationError: The file declares no reader, or one under the name of another.
     """
     for reader in READERS:
         if reader.name == name:
             return reader
+    if name.endswith(".toml") or Path(name).is_file():
+        return _declared(Path(name))
+    names = ", ".join(reader.name for reader in READERS)
     raise LogFormatError(
         f"unknown format {one_line(name, 60)}",
-        hint=f"one of {', '.join(reader.name for reader in READERS)}",
+        hint=f"a TOML file that declares it, or one of {names}",
     )
+
+
+def _declared(path: Path) -> Reader:
+    reader = declared_reader(path)
+    if any(reader.name == known.name for known in READERS):
+        raise ConfigurationError(
+            f"there is a format {reader.name} already",
+            source=one_line(path.name, 200),
+            position="name",
+            hint="call yours something else",
+        )
+    return reader
 
 
 def detect(log: Log) -> list[Claim]:
@@ -88,7 +114,7 @@ def read_logs(
     Args:
         paths: Files, folders, patterns, or `-` for standard input; read in this order, and
             folders by name.
-        format: The name of the reader to use for all of them; by content if None.
+        format: The format of all of them, or a TOML file that declares it; by content if None.
         success_at: The reward from which on an episode is a success, where the log states
             a reward and no verdict.
         limits: How much of each log is taken.
@@ -99,15 +125,13 @@ def read_logs(
     Raises:
         TrajectoryError: A path does not exist or cannot be opened.
         LogFormatError: The format is unknown, or a named log has no reader or several.
-        UsageError: `success_at` is not in (0, 1].
+        UsageError: `success_at` is not in (0, 1], or a declaration is wrong.
     """
     if not 0.0 < success_at <= 1.0:
         raise UsageError(f"success is at a reward above 0 and up to 1, not at {success_at:g}")
     chosen = reader_named(format) if format else None
     found = list(find_logs(paths, limits))
-    known = {
-        index: chosen or _reader_of(item.log) for index, item in enumerate(found) if item.named
-    }
+    known = {index: chosen or reader_of(item.log) for index, item in enumerate(found) if item.named}
     return _read_all(found, known, chosen, success_at)
 
 
@@ -136,14 +160,14 @@ def _read_all(
 ) -> Iterator[Reading]:
     for index, item in enumerate(found):
         try:
-            reader = known.get(index) or chosen or _reader_of(item.log)
+            reader = known.get(index) or chosen or reader_of(item.log)
         except TrajectoryError as error:
             yield _as_record_error(error, item.log)
         else:
             yield from read_log(item.log, reader, success_at=success_at)
 
 
-def _reader_of(log: Log) -> Reader:
+def reader_of(log: Log) -> Reader:
     """The one reader that is surest of a log.
 
     Raises:
@@ -163,12 +187,12 @@ def _reader_of(log: Log) -> Reader:
         raise LogFormatError(
             "no reader knows this format",
             source=log.name,
-            hint="name the format if you know it, or describe it in a declared reader",
+            hint="name the format if you know it, or a TOML file that declares it, with `--format`",
         )
     tied = [claim.reader.name for claim in claims if claims[0].sureness - claim.sureness < _TIE]
     if len(tied) > 1:
         raise LogFormatError(
-            f"could be {' or '.join(tied)}", source=log.name, hint="name the format"
+            f"could be {' or '.join(tied)}", source=log.name, hint="name the format with `--format`"
         )
     return claims[0].reader
 

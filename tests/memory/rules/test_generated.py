@@ -12,9 +12,11 @@ from pathlib import Path
 import orjson
 import pytest
 
+from deltamem_tui.bank.bank import Bank as StoredBank
 from deltamem_tui.bank.node import TREES, Label, Node, Origin, TreeName, born
 from deltamem_tui.memory.rules import RulesExtractor
 from deltamem_tui.memory.rules.wording import key
+from deltamem_tui.memory.statistics import bank_statistics
 from deltamem_tui.text import clean, count_tokens
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
@@ -25,8 +27,7 @@ FILES = {
 }
 RULES = RulesExtractor()
 MOST_DEPTH = 5
-
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the generated episodes are not here")
+SHIPPED = Path(__file__).parents[3] / "memory_banks" / "scienceworld"
 
 
 def episodes(domain: str) -> Iterator[Trajectory]:
@@ -79,6 +80,8 @@ Bank = tuple[str, list[Trajectory], dict[TreeName, list[Node]]]
 
 @pytest.fixture(scope="module", params=sorted(FILES))
 def bank(request: pytest.FixtureRequest) -> Bank:
+    if not DATA.is_dir():
+        pytest.skip("the generated episodes are not here")
     learnt = list(episodes(request.param))
     return request.param, learnt, {tree: grown(tree, learnt) for tree in TREES}
 
@@ -101,6 +104,14 @@ def test_a_residual_is_short_beside_a_root(bank: Bank) -> None:
     roots = mean([count_tokens(node.text) for node in nodes if node.kind == "root"])
     residuals = mean([count_tokens(node.text) for node in nodes if node.kind == "residual"])
     assert residuals <= 0.6 * roots
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_a_residual_of_the_shipped_bank_is_short_beside_a_root(tree: TreeName) -> None:
+    found = bank_statistics(StoredBank.open(SHIPPED)).trees[tree]
+    assert found.mean_tokens_root
+    assert found.mean_tokens_residual
+    assert found.mean_tokens_residual <= 0.6 * found.mean_tokens_root
 
 
 def test_every_node_is_whole_and_clean(bank: Bank) -> None:

@@ -1,0 +1,119 @@
+"""`deltamem formats`, and the guide that tells how to add one."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.intake import episodes
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers import read_log, readers
+from tests.cli.support import Program, heat, state_of
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "readers.md").read_text()
+BLOCKS = dict(re.findall(r"^```(\w+)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL))
+
+
+def test_all_formats_are_listed(program: Program) -> None:
+    listed = program.json("formats").data["formats"]
+    assert [(each["name"], each["description"]) for each in listed] == [
+        (reader.name, reader.description) for reader in readers()
+    ]
+    plain = program("formats")
+    assert plain.code == 0
+    assert f"native\t{readers()[0].description}\n" in plain.out
+
+
+def test_what_each_reader_makes_of_a_log(program: Program) -> None:
+    log = program.log(heat("bread"), heat("soup") | {"task": " "})
+    before = state_of(program.bank)
+    answer = program.json("formats", "try", log)
+    assert answer.code == 0
+    (found,) = answer.data["logs"]
+    assert (found["source"], found["format"]) == ("log.jsonl", "native")
+    native = found["trials"][0]
+    assert 0 < native.pop("sureness") < 1
+    assert native == {
+        "format": "native",
+        "episodes": 1,
+        "steps": 4,
+        "rejected": 1,
+        "first_task": heat("bread")["task"],
+        "first_rejection": {"message": "the episode has no task", "position": "line 2"},
+    }
+    plain = program("formats", "try", log)
+    assert "log.jsonl\t→\tnative\t0.90\t1\t4\t1\tYour task is to" in plain.out
+    assert state_of(program.bank) == before
+
+
+def test_a_log_that_no_reader_knows_or_that_cannot_be_opened(program: Program) -> None:
+    (program.folder / "notes.md").write_text("buy bread")
+    (program.folder / "empty.json").write_text("")
+    for name, words in (("notes.md", "no reader knows"), ("empty.json", "the file is empty")):
+        answer = program("formats", "try", name)
+        assert answer.code == 1
+        assert words in answer.error
+    both = program.json("formats", "try", "notes.md", program.log())
+    assert both.code == 3
+    assert [each["format"] for each in both.data["logs"]] == [None, "native"]
+    assert both.data["logs"][0]["trials"] == []
+
+
+def test_a_named_reader_is_tried_whether_it_claims_the_log_or_not(program: Program) -> None:
+    (program.folder / "notes.md").write_text("buy bread")
+    answer = program.json("formats", "try", "notes.md", "--format", "native")
+    (found,) = answer.data["logs"]
+    (trial,) = found["trials"]
+    assert (found["format"], trial["format"], trial["sureness"]) == ("native", "native", 0.0)
+    assert (trial["episodes"], trial["first_task"]) == (0, None)
+    assert trial["rejected"] == 1
+    assert trial["first_rejection"]["message"]
+
+
+@pytest.mark.parametrize(
+    "words", [("tri", "x"), ("try",), ("try", "missing.jsonl"), ("--format", "nativ")]
+)
+def test_calls_that_cannot_be_meant(program: Program, words: tuple[str, ...]) -> None:
+    answer = program("formats", *words)
+    assert answer.code in (1, 2)
+    assert answer.error
+
+
+def test_the_declared_format_of_the_guide_reads_its_log(program: Program) -> None:
+    (program.folder / "runs.jsonl").write_text(BLOCKS["json"])
+    (program.folder / "my-harness.toml").write_text(BLOCKS["toml"])
+    for command in BLOCKS["sh"].replace("household", "kitchen").splitlines():
+        answer = program.json(*command.split()[1:])
+        assert answer.code == 0, answer.out
+    assert list(episodes(Bank.open(program.bank)))[-1] == Trajectory(
+        task="get out of the cellar",
+        environment="A cellar with a door.",
+        steps=(
+            Step("light lamp", "You see a door.", "It is dark."),
+            Step("open door", "You are outside."),
+        ),
+        outcome=Outcome(True, 1.0, "stated"),
+        source=LogSource("runs.jsonl", "line 1", "my-harness"),
+        metadata={"id": "r-17"},
+    )
+
+
+def test_the_module_of_the_guide_is_a_reader(tmp_path: Path) -> None:
+    module, path = tmp_path / "moves.py", tmp_path / "log.jsonl"
+    module.write_text(BLOCKS["python"])
+    game = {"goal": "win", "moves": [["e4", "e5"], ["Qh5", "Nc6"]], "won": False}
+    path.write_text(f"{json.dumps(game)}\n{json.dumps({'goal': 'win'})}\n")
+    reader = runpy.run_path(str(module))["READER"]
+    log = Log("log.jsonl", path)
+    assert reader.claims(log.preview()) == pytest.approx(0.45)
+    episode, refused = read_log(log, reader)
+    assert isinstance(episode, Trajectory)
+    assert episode.steps == (Step("e4", "e5"), Step("Qh5", "Nc6"))
+    assert episode.outcome == Outcome(success=False, source="stated")
+    assert str(refused) == "log.jsonl, line 2: no goal or no moves"

@@ -1,0 +1,137 @@
+"""`deltamem import`: redaction, declared formats, and what the report says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.intake import episodes
+from tests.bank.support import file_bytes
+from tests.cli.support import Program, heat, state_of, write_log
+
+SECRET = "sk-" + "Ab3" * 16
+ADDRESS = "ada@lovelace.org"
+LEAKY = heat("bread") | {"environment": f"A shell. OPENAI_API_KEY={SECRET} by {ADDRESS}"}
+
+
+def kept(program: Program) -> bytes:
+    return b"".join(file_bytes(program.bank).values())
+
+
+def test_secrets_never_reach_the_bank_and_are_counted(program: Program) -> None:
+    log = program.log(LEAKY, heat("soup"))
+    answer = program("import", "kitchen", log)
+    assert answer.code == 0
+    assert "redacted openai key\t1\n" in answer.out
+    assert SECRET.encode() not in kept(program)
+    assert ADDRESS.encode() in kept(program)
+    again = program.json("import", "kitchen", log).data
+    assert (again["duplicates"], again["redaction"]) == (2, "secrets")
+    assert again["redactions"] == again["files"][0]["redactions"] == {"openai key": 1}
+
+
+def test_addresses_are_taken_out_when_asked(program: Program) -> None:
+    data = program.json("import", "kitchen", program.log(LEAKY), "--redact-personal").data
+    assert sum(data["redactions"].values()) == 2
+    assert ADDRESS.encode() not in kept(program)
+    assert SECRET.encode() not in kept(program)
+
+
+def test_secrets_stay_only_when_asked_and_it_is_said(program: Program) -> None:
+    answer = program("import", "kitchen", program.log(LEAKY), "--no-redact")
+    assert answer.code == 0
+    assert "nothing was redacted" in answer.err
+    assert SECRET.encode() in kept(program)
+    both = program("import", "kitchen", program.log(), "--no-redact", "--redact-personal")
+    assert both.code == 2
+    assert "contradict" in both.error
+
+
+def test_no_model_or_rule_sees_a_secret(program: Program) -> None:
+    program("import", "kitchen", program.log(LEAKY))
+    assert program.json("extract", "kitchen", "--extractor", "rules").data["learned"] == 1
+    assert SECRET.encode() not in kept(program)
+
+
+def test_the_report_has_a_row_per_file(program: Program, tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    write_log(folder / "one.jsonl", [heat("bread"), heat("bread"), LEAKY])
+    broken = write_log(folder / "two.jsonl", [heat("soup", success=None), heat("tea")])
+    broken.write_text(broken.read_text() + '{"task": "cut\n')
+    (folder / "odd.md").write_text("no log at all")
+    answer = program.json("import", "kitchen", str(folder), "--outcome", "failure")
+    assert answer.code == 3
+    rows = {row["source"]: row for row in answer.data["files"]}
+    assert rows["one.jsonl"] == {
+        "source": "one.jsonl",
+        "formats": ["native"],
+        "episodes": 3,
+        "steps": 12,
+        "successes": 3,
+        "failures": 0,
+        "outcomes": {"stated": 3},
+        "duplicates": 1,
+        "redactions": {"openai key": 1},
+        "rejected": 0,
+    }
+    assert rows["two.jsonl"]["outcomes"] == {"user": 1, "stated": 1}
+    assert (rows["two.jsonl"]["failures"], rows["two.jsonl"]["rejected"]) == (1, 1)
+    assert (rows["odd.md"]["formats"], rows["odd.md"]["rejected"]) == ([], 1)
+    told = [(error["source"], error.get("position")) for error in answer.document["errors"]]
+    assert told == [("odd.md", None), ("two.jsonl", "line 3")]
+    plain = program("import", "kitchen", str(folder), "--dry-run")
+    assert "native\tone.jsonl\t3\t12\t3\t0\t0\tstated 3\t3\t1\t0\n" in plain.out
+    assert plain.err.count("error: ") == 2
+
+
+def test_a_dry_run_reports_redactions_and_writes_nothing(program: Program) -> None:
+    before = state_of(program.bank)
+    data = program.json("import", "kitchen", program.log(LEAKY), "--dry-run").data
+    assert (data["imported"], data["redactions"]) == (1, {"openai key": 1})
+    assert state_of(program.bank) == before
+
+
+def declare(program: Program, text: str) -> str:
+    (program.folder / "my.toml").write_text(text)
+    return "my.toml"
+
+
+TOML = 'name = "mine"\ntask = "q"\nsteps = "s"\n[step]\naction = "a"\n[outcome]\nsuccess = "ok"\n'
+
+
+def test_a_declared_format_is_read(program: Program) -> None:
+    log = program.folder / "runs.jsonl"
+    run = {"q": "go home", "s": [{"a": "walk"}], "ok": True}
+    log.write_text(json.dumps(run) + "\n" + json.dumps(run | {"s": [{}]}) + "\n")
+    answer = program.json(
+        "import", "kitchen", str(log), "--format", declare(program, TOML), "--domain", "town"
+    )
+    assert answer.code == 3
+    (record,) = answer.data["trajectories"]
+    assert (record["task"], record["format"], record["success"]) == ("go home", "mine", True)
+    assert answer.document["errors"][0]["position"] == "line 2"
+    assert list(episodes(Bank.open(program.bank)))[-1].domain == "town"
+
+
+@pytest.mark.parametrize(
+    ("toml", "words"),
+    [
+        ("tusk = 1", "my.toml: unknown key `tusk`"),
+        (TOML.replace("mine", "native"), "my.toml, name: there is a format native already"),
+        ('task = "["', "my.toml, task: not a path expression"),
+    ],
+)
+def test_a_wrong_declaration_is_a_wrong_call(program: Program, toml: str, words: str) -> None:
+    answer = program("import", "kitchen", program.log(), "--format", declare(program, toml))
+    assert answer.code == 2
+    assert words in answer.error
+
+
+def test_a_declaration_that_is_not_there(program: Program) -> None:
+    answer = program("import", "kitchen", program.log(), "--format", "none.toml")
+    assert answer.code == 2
+    assert "none.toml: cannot be read: No such file" in answer.error
