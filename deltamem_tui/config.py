@@ -40,7 +40,7 @@ class Configuration:
     Attributes:
         model: The language model that extracts; None until somebody names one.
         embedder: What a new bank is embedded with.
-        domain: The kind of environment that new episodes are taken to be from.
+        domain: The kind of environment that a new bank is for.
         theme: The browser's theme; None for its own choice.
         keys: The browser's keys, action to key.
         banks: The banks folder; None to look for it, see `paths.banks_folder`.
