@@ -9,7 +9,19 @@ from __future__ import annotations
 import argparse
 from importlib import import_module
 
-NAMES = ("start", "opening", "recall", "memory", "written", "importing", "quality")
+NAMES = (
+    "start",
+    "opening",
+    "browsing",
+    "recall",
+    "memory",
+    "written",
+    "importing",
+    "merging",
+    "travelling",
+    "quality",
+    "extracting",
+)
 
 
 def main() -> None:

@@ -68,12 +68,13 @@ def _workroom() -> Path:
 _kept: list[tempfile.TemporaryDirectory[str]] = []
 
 
-def build(folder: Path, rows: int) -> Bank:
+def build(folder: Path, rows: int, first: int = 0) -> Bank:
     """A bank whose task tree holds `rows` nodes in chains of four; its env tree is empty.
 
     Args:
         folder: The new bank's folder.
         rows: How many nodes.
+        first: The number of the first one; nodes of other numbers are others.
     """
     bank = Bank.create(folder, _manifest(folder.name))
     kept = shelf(folder, "task", DIMENSIONS)
@@ -81,12 +82,12 @@ def build(folder: Path, rows: int) -> Bank:
     if vectors_file is None:
         raise ValueError("a tree keeps vectors")
     length = 0
-    for start, nodes in _pieces(rows):
+    for start, nodes in _pieces(rows, first):
         lines = [to_line(node) for node in nodes]
         files.write_at(kept.lines_path, length, b"".join(lines))
         kept.index_file.write_rows(start, _index(nodes, lines, start, length))
         kept.counters_file.write_rows(start, np.zeros((len(nodes), 3), dtype=COUNTER))
-        vectors_file.write_rows(start, unit_rows(len(nodes), seed=start))
+        vectors_file.write_rows(start, unit_rows(len(nodes), seed=first + start))
         length += sum(map(len, lines))
     for matrix in kept.matrices:
         matrix.write_header(rows)
@@ -110,13 +111,13 @@ def _manifest(name: str) -> Manifest:
     )
 
 
-def _pieces(rows: int) -> Iterator[tuple[int, list[Node]]]:
+def _pieces(rows: int, first: int) -> Iterator[tuple[int, list[Node]]]:
     """All nodes in pieces: a root, then residuals down to `DEPTH`, and so on."""
     parent: Node | None = None
     for start in range(0, rows, _PIECE_ROWS):
         nodes = []
         for number in range(start, min(start + _PIECE_ROWS, rows)):
-            parent = _node(number, None if number % DEPTH == 0 else parent)
+            parent = _node(first + number, None if number % DEPTH == 0 else parent)
             nodes.append(parent)
         yield start, nodes
 

@@ -4,25 +4,23 @@ The import is whole: detection, cleaning, redaction, ids, and a bank on disk. Th
 sample episodes that come with the project, often enough to be worth measuring, each time
 with another task so that none is a duplicate.
 
-The readers are timed on whatever samples lie beside the project; without any, only the
-import is measured.
+The readers are timed on whatever samples lie beside the project, if there are any; those of
+less than a few kilobytes are read again and again. Last comes peak memory (`import_memory`).
 """
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import replace
-from itertools import cycle, islice
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 
 import orjson
 
-from benchmarks import goals
+from benchmarks import goals, import_memory
 from benchmarks.goals import Goal
+from benchmarks.samples import sample, varied
 from benchmarks.timing import in_turns
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import TrajectoryError
@@ -30,11 +28,9 @@ from deltamem_tui.memory.intake import take_in
 from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.sources import find_logs
-from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import Reader, read_log, read_logs, to_line
-from deltamem_tui.trajectory.readers.reading import reader_of
+from deltamem_tui.trajectory.readers import Reader, read_log, to_line
+from deltamem_tui.trajectory.readers.reading import read_written, reader_of
 
-SAMPLE = Path(__file__).parents[1] / "docs" / "sample"
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
 EPISODES = 3000
 ROUNDS = 3
@@ -43,59 +39,63 @@ _MB = 1_000_000
 
 
 def run() -> str:
-    """Measure both in turns, then each reader on its samples."""
+    """Measure both in turns, then each reader on its samples, then memory."""
     with tempfile.TemporaryDirectory(prefix="deltamem-importing-") as name:
         folder = Path(name)
         log = _native_log(folder / "episodes.jsonl")
         size = log.stat().st_size
+        # An import is what is measured, not the making of a bank.
+        empty, *banks = [_bank(folder / f"bank-{number}") for number in range(ROUNDS + 2)]
 
-        def import_all(_: int) -> None:
-            intake = take_in(_bank(folder / "bank"), read_logs([log]), listed=False)
+        def import_all(number: int) -> None:
+            intake = take_in(banks[number], read_written([log]), listed=False)
             if intake.count("imported") != EPISODES:
                 raise RuntimeError(f"{intake.count('imported')} of {EPISODES} came in")
 
         def look_only(_: int) -> None:
-            take_in(Bank.open(empty), read_logs([log]), dry_run=True, listed=False)
+            take_in(empty, read_written([log]), dry_run=True, listed=False)
 
         def parse_all(_: int) -> None:
             with log.open("rb") as stream:
                 for line in stream:
                     orjson.loads(line)
 
-        empty = _bank(folder / "empty").path
         ways = {"import": import_all, "dry_run": look_only, "orjson": parse_all}
         timings = in_turns(ways, ROUNDS)
     speeds = _reader_speeds()
-    stated = [Goal("import_to_orjson", timings.ratio("import", "orjson"), "at most", 4.0)]
+    peaks, _ = import_memory.peaks("native", import_memory.SMALL)
+    stated = [
+        Goal("import_to_orjson", timings.ratio("import", "orjson"), "at most", 4.0),
+        Goal("peak_memory_ratio", peaks[1] / peaks[0], "at most", 1.5),
+    ]
     if speeds:
         stated.append(Goal("slowest_reader_mb_s", min(speeds.values()), "at least", 5.0))
+    parse_speed = size / _MB / min(timings.seconds["orjson"])
     measured = {
         "bytes": size,
         "episodes": EPISODES,
         "import_mb_s": size / _MB / min(timings.seconds["import"]),
         "dry_run_to_orjson": timings.ratio("dry_run", "orjson"),
         **timings.milliseconds(),
-        "readers_mb_s": dict(sorted(speeds.items(), key=lambda item: item[1])),
+        "peaks_mb": dict(
+            zip((f"{each // _MB}_mb" for each in import_memory.SMALL), peaks, strict=True)
+        ),
+        "readers": {
+            name: {"mb_s": speed, "to_orjson": parse_speed / speed}
+            for name, speed in sorted(speeds.items(), key=lambda item: item[1])
+        },
     }
     return goals.line("importing", stated, measured)
 
 
 def _bank(path: Path) -> Bank:
-    """A new bank in the place of the last round's."""
-    shutil.rmtree(path, ignore_errors=True)
     return create_bank(path, embedder="hashing")
 
 
 def _native_log(path: Path) -> Path:
-    sample = [each for each in read_logs([SAMPLE]) if isinstance(each, Trajectory)]
     with path.open("wb") as stream:
-        stream.writelines(map(to_line, islice(_varied(sample), EPISODES)))
+        stream.writelines(map(to_line, islice(varied(sample()), EPISODES)))
     return path
-
-
-def _varied(sample: list[Trajectory]) -> Iterable[Trajectory]:
-    for number, trajectory in enumerate(cycle(sample)):
-        yield replace(trajectory, task=f"{trajectory.task} ({number})")
 
 
 def _reader_speeds() -> dict[str, float]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from benchmarks import big_bank, goals
 from benchmarks.goals import Goal
-from benchmarks.timing import in_turns
+from benchmarks.timing import Timings, in_turns
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.parameters import TreeParameters
 from deltamem_tui.memory.recall import recall_tree
@@ -67,8 +67,19 @@ def compare(tree: Tree, rounds: int) -> dict[str, Any]:
     timings = in_turns(
         {name: _asking(find, questions) for name, find in finders.items()}, rounds, rehearsed=True
     )
-    ratios = {f"to_{name}": timings.ratio("recall", name) for name in finders if name != "recall"}
-    return {**ratios, **timings.milliseconds(), "right_answers": sum(right) / len(right)}
+    others = [name for name in finders if name != "recall"]
+    return {
+        **{f"to_{name}": timings.ratio("recall", name) for name in others},
+        **{f"rounds_to_{name}": _quartiles(timings, name) for name in others},
+        **timings.milliseconds(),
+        "right_answers": sum(right) / len(right),
+    }
+
+
+def _quartiles(timings: Timings, name: str) -> list[float]:
+    """How many times the other's time recall took in a round: lower quartile, median, upper."""
+    ratios = np.array(timings.seconds["recall"]) / np.array(timings.seconds[name])
+    return [float(ratio) for ratio in np.quantile(ratios, (0.25, 0.5, 0.75))]
 
 
 def _asking(find: Find, questions: Vectors) -> Callable[[int], object]:

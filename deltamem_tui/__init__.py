@@ -5,7 +5,7 @@ package costs nothing and `deltamem --help` loads no numerical library.
 
     from deltamem_tui import open_bank, recall
 
-    task = "Your task is to boil water. First, focus on the substance."
+    task = "Your task is to find an animal. First, focus on the thing. Then, move it to the box."
     print(recall(open_bank("scienceworld"), task).context)
 """
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from deltamem_tui.errors import DeltaMemError as DeltaMemError
     from deltamem_tui.memory.extraction import Extraction as Extraction
     from deltamem_tui.memory.extraction import Extractor as Extractor
-    from deltamem_tui.memory.learn import Lesson as Lesson
     from deltamem_tui.memory.learn import learn as learn
+    from deltamem_tui.memory.lesson import Lesson as Lesson
     from deltamem_tui.memory.opening import create_bank as create_bank
     from deltamem_tui.memory.opening import open_bank as open_bank
     from deltamem_tui.memory.parameters import TreeParameters as TreeParameters
@@ -43,7 +43,7 @@ _HOMES = {
     "DeltaMemError": "errors",
     "Extraction": "memory.extraction",
     "Extractor": "memory.extraction",
-    "Lesson": "memory.learn",
+    "Lesson": "memory.lesson",
     "Node": "bank.node",
     "Origin": "bank.node",
     "Outcome": "trajectory.model",

@@ -1,17 +1,17 @@
 """The program `deltamem`, and `python -m deltamem_tui`: here the two faces meet.
 
-With a terminal, no command and `browse` open the browser; everything else, and everything
-without a terminal, is the command line's.
+With a terminal, or a page in a web browser, no command and `browse` open the browser;
+everything else, and everything without either, is the command line's.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from deltamem_tui.cli import app
 from deltamem_tui.cli.invocation import Invocation, SharedOptions
 from deltamem_tui.cli.output import Output, Result
 from deltamem_tui.errors import DeltaMemError
@@ -46,9 +46,16 @@ def main() -> NoReturn:
     """Run the program on the process's arguments, and exit."""
     arguments = sys.argv[1:]
     request = browser_request(arguments)
-    if request and sys.stdin.isatty() and sys.stdout.isatty():
+    if request and _has_screen():
         sys.exit(_browse(request))
+    from deltamem_tui.cli import app
+
     sys.exit(app.run(arguments))
+
+
+def _has_screen() -> bool:
+    """Whether there is a terminal, or a web page that a driver of textual's stands in for one."""
+    return "TEXTUAL_DRIVER" in os.environ or (sys.stdin.isatty() and sys.stdout.isatty())
 
 
 def _browse(request: BrowserRequest) -> int:

@@ -9,6 +9,7 @@ embedder = "minilm"
 domain   = "alfworld"
 theme    = "textual-dark"
 banks    = "~/banks"               # relative to this file
+prompts  = "our-prompts"           # likewise; its files come before all others
 
 [keys]
 search = "ctrl+f"
@@ -29,7 +30,11 @@ from deltamem_tui import paths
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.text import one_line
 
+DEFAULT_EMBEDDER = "intfloat/e5-base-v2"
+"""The embedder that the published thresholds belong to."""
+
 _PREFIX = "DELTAMEM_"
+_FOLDERS = frozenset({"banks", "prompts"})
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -44,21 +49,45 @@ class Configuration:
         theme: The browser's theme; None for its own choice.
         keys: The browser's keys, action to key.
         banks: The banks folder; None to look for it, see `paths.banks_folder`.
+        prompts: A folder whose prompts come before all others; None for the usual ones alone.
         origins: Setting to the file, variable or flag that set it; defaults are not in it.
     """
 
     model: str | None = None
-    embedder: str = "intfloat/e5-base-v2"
+    embedder: str = DEFAULT_EMBEDDER
     domain: str = "generic"
     theme: str | None = None
     keys: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     banks: Path | None = None
+    prompts: Path | None = None
     origins: Mapping[str, str] = field(default_factory=lambda: _NOTHING, compare=False)
 
     def with_flags(self, **flags: str | Path | None) -> Configuration:
         """The same settings, overruled by the flags that were given (those not None)."""
-        given = {name: value for name, value in flags.items() if value is not None}
+        given = {
+            name: Path(value).expanduser() if name in _FOLDERS else value
+            for name, value in flags.items()
+            if value is not None
+        }
         return _overruled(self, given, {name: f"--{name}" for name in given})
+
+    def prompt_folders(self) -> tuple[Path, ...]:
+        """The folders in which prompts are looked up, the first to be asked first.
+
+        Raises:
+            ConfigurationError: The folder that was named is not there.
+        """
+        usual = paths.prompt_folders()
+        if self.prompts is None:
+            return usual
+        if not self.prompts.is_dir():
+            raise ConfigurationError(
+                "there is no folder of prompts here",
+                source=one_line(str(self.prompts)),
+                position=self.origins.get("prompts"),
+                hint="`deltamem prompts export DIR` makes one",
+            )
+        return (self.prompts, *usual)
 
 
 SETTINGS = tuple(item.name for item in fields(Configuration) if item.name != "origins")
@@ -110,8 +139,8 @@ def _read_file(file: Path) -> dict[str, Any]:
         position = _position(text, key)
         _require_known(key, SETTINGS, "setting", source, position)
         values[key] = _checked(key, value, source, position)
-    if "banks" in values:
-        values["banks"] = file.parent / values["banks"]
+    for key in _FOLDERS & values.keys():
+        values[key] = file.parent / values[key]
     return values
 
 
@@ -141,7 +170,7 @@ def _checked(key: str, value: object, source: str, position: str | None) -> obje
         raise ConfigurationError(
             f"{key} must be text in quotes, not {_kind(value)}", source=source, position=position
         )
-    if key == "banks":
+    if key in _FOLDERS:
         return Path(value).expanduser()
     return one_line(value)
 

@@ -10,7 +10,8 @@ DeltaMemError
 │   ├── BankFormatError       a format version this program does not read
 │   ├── BankCorruptError      a file of the bank breaks its own rules
 │   ├── BankFrozenError       a write to a frozen bank
-│   ├── BankBusyError         another process holds the writer's lock
+│   ├── BankBusyError         another process is at work: try again
+│   │   └── BankRewrittenError its files were replaced since it was opened
 │   ├── NodeNotFoundError
 │   └── StorageError          disk full, permission denied, …
 ├── TrajectoryError
@@ -74,6 +75,11 @@ class UsageError(DeltaMemError):
     """The call itself is wrong: an unknown option value, a missing argument."""
 
 
+def wrong_argument(name: str, wanted: str, given: object) -> UsageError:
+    """The error of a call that hands over something of another kind than was asked for."""
+    return UsageError(f"{name} must be {wanted}, not {type(given).__name__}")
+
+
 class ConfigurationError(UsageError):
     """A setting that does not exist or has a value it cannot have."""
 
@@ -103,7 +109,11 @@ class BankFrozenError(BankError):
 
 
 class BankBusyError(BankError):
-    """Another process holds the writer's lock for too long."""
+    """Another process is at work on the bank, for longer than is waited for."""
+
+
+class BankRewrittenError(BankBusyError):
+    """The bank's files were replaced since this handle looked: `refresh`, and read again."""
 
 
 class NodeNotFoundError(BankError):

@@ -18,6 +18,7 @@ from deltamem_tui.text import one_line
 APPLICATION = "deltamem"
 BANKS_VARIABLE = "DELTAMEM_BANKS"
 MANIFEST = "bank.json"
+ARCHIVE_SUFFIX = ".deltamem"
 SETTINGS_FILE = "deltamem.toml"
 
 _LONGEST_NAME = 100
@@ -32,7 +33,7 @@ class BankPlace:
 
     Attributes:
         name: What the bank is called on the command line.
-        path: Its folder.
+        path: Its folder, or its archive.
         shipped: Whether it came with the package, to be read only, instead of lying in
             the banks folder.
     """
@@ -61,13 +62,18 @@ def shipped_banks_folder() -> Path:
     return _shipped_root() / "memory_banks"
 
 
+def shipped_prompts_folder() -> Path:
+    """The folder of the prompts that come with the package."""
+    return _shipped_root() / "prompts"
+
+
 def prompt_folders() -> tuple[Path, ...]:
     """The folders that hold `<domain>/<prompt>.md`, the first to be asked first.
 
     Prompts edited here (`./prompts`) come before the user's own, and those before the
     prompts of the package.
     """
-    places = (Path("prompts"), _user_folder("config") / "prompts", _shipped_root() / "prompts")
+    places = (Path("prompts"), _user_folder("config") / "prompts", shipped_prompts_folder())
     return tuple(place for place in places if place.is_dir())
 
 
@@ -91,11 +97,12 @@ def find_banks(folder: Path) -> tuple[BankPlace, ...]:
 
 
 def find_bank(bank: str, folder: Path) -> Path:
-    """The folder of an existing bank.
+    """The folder or archive of an existing bank.
 
     Args:
         bank: A name, looked up in `folder` and then among the banks of the package; or a
             path, which is anything with a separator in it and any folder here that is a bank.
+            An archive's name ends in `.deltamem`.
         folder: The banks folder.
 
     Raises:
@@ -104,11 +111,11 @@ def find_bank(bank: str, folder: Path) -> Path:
     """
     if _is_path(bank):
         path = Path(bank).expanduser()
-        if _is_bank(path):
+        if _is_bank(path) or _is_file(path):
             return path
         raise BankNotFoundError(
-            f"there is no bank here: a bank is a folder with a {MANIFEST}",
-            source=one_line(bank),
+            f"there is no bank here: a bank is a folder with a {MANIFEST}, or its archive",
+            source=one_line(bank, 200),
             hint="`deltamem list` names all banks",
         )
     name = check_bank_name(bank)
@@ -129,10 +136,17 @@ def new_bank_path(bank: str, folder: Path) -> Path:
     Raises:
         UsageError: The name is not one a bank can have.
         BankExistsError: Something lies there already.
+        StorageError: The file system can hold no such path, or does not let us look.
     """
     path = Path(bank).expanduser() if _is_path(bank) else folder / bank
     check_bank_name(path.name if _is_path(bank) else bank)
-    if path.is_symlink() or (path.exists() and not _is_empty_folder(path)):
+    try:
+        taken = path.is_symlink() or (path.exists() and not _is_empty_folder(path))
+    except OSError as error:
+        raise StorageError(
+            f"no bank can lie here: {error.strerror}", source=one_line(str(path), 200)
+        ) from error
+    if taken:
         raise BankExistsError(
             "something lies here already",
             source=one_line(str(path)),
@@ -169,13 +183,13 @@ def _not_found(name: str, folder: Path) -> BankNotFoundError:
 
 
 def _banks_in(folder: Path, *, shipped: bool) -> Iterator[BankPlace]:
-    if not folder.is_dir():
-        return
     try:
+        if not folder.is_dir():
+            return
         entries = sorted(folder.iterdir())
     except OSError as error:
         raise StorageError(
-            f"cannot read the banks folder: {error.strerror}", source=one_line(str(folder))
+            f"cannot read the banks folder: {error.strerror}", source=one_line(str(folder), 200)
         ) from error
     for entry in entries:
         if _NAME.fullmatch(entry.name) and _is_bank(entry):
@@ -183,8 +197,13 @@ def _banks_in(folder: Path, *, shipped: bool) -> Iterator[BankPlace]:
 
 
 def _is_bank(path: Path) -> bool:
+    archive = path.suffix == ARCHIVE_SUFFIX and _is_file(path)
+    return archive or _is_file(path / MANIFEST)
+
+
+def _is_file(path: Path) -> bool:
     try:
-        return (path / MANIFEST).is_file()
+        return path.is_file()
     except (OSError, ValueError):  # a name too long for the file system, or with a NUL in it
         return False
 

@@ -23,7 +23,7 @@ _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
     "\U000e0000-\U000e007f]"
 )
-_NEWLINE = re.compile(r"\r\n|\x85|\u2028|\u2029")
+_NEWLINE = re.compile(r"\r\n?|\x85|\u2028|\u2029")
 _UNCLEAN = re.compile(
     "[^\n\t\x20-\x7e\u00a1-\u061b\u061d-\u1fff\u2070-\ud7ff\uf900-\ufaff"
     "\U00010000-\U000dffff\U000e0080-\U0010ffff]"
@@ -34,21 +34,15 @@ _BLANK = re.compile(r"\s+")
 def clean(text: str) -> str:
     """Remove everything from `text` that could act on a terminal instead of being read.
 
-    Escape sequences go as a whole, progress lines keep their last state, all kinds of
-    newlines become one, and tabs stay. Clean text comes back unchanged.
+    Escape sequences go as a whole, and tabs stay. All kinds of line ends become newlines, a
+    carriage return by itself too: what it would draw over on a terminal may be words that were
+    never meant to go. Clean text comes back unchanged.
     """
     if not _UNCLEAN.search(text):
         return text
     text = _NEWLINE.sub("\n", text)
     text = _ESCAPE_SEQUENCE.sub("", text)
-    if "\r" in text:
-        text = "\n".join(map(_as_drawn, text.split("\n")))
     return _CONTROL.sub("", text)
-
-
-def _as_drawn(line: str) -> str:
-    """What a line shows in the end: a bare carriage return draws it anew."""
-    return line.rstrip("\r").rpartition("\r")[2]
 
 
 def one_line(text: str, width: int | None = None) -> str:

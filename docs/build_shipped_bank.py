@@ -7,12 +7,17 @@ The same episodes give the same nodes, vectors and counts on every run.
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
+from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import LOCK_NAME, Bank
-from deltamem_tui.bank.copying import copy_bank
+from deltamem_tui.bank.copying import copy_into
+from deltamem_tui.bank.files import new_folder
+from deltamem_tui.bank.node import TREES
 from deltamem_tui.memory import calibrate
 from deltamem_tui.memory.intake import take_in, waiting
 from deltamem_tui.memory.learn import learn
@@ -36,10 +41,26 @@ def build_scienceworld(folder: Path) -> Bank:
         calibrate.apply(bank, calibrate.calibrate(bank))
         for trajectory in waiting(bank):
             learn(bank, trajectory)
-        shipped = copy_bank(bank, folder / "scienceworld")
+        shipped = _without_episodes(bank, folder / "scienceworld")
     shipped.freeze()
     (shipped.path / LOCK_NAME).unlink()
     return shipped
+
+
+def _without_episodes(bank: Bank, path: Path) -> Bank:
+    """A copy without episodes and journal, under an origin that follows from its content.
+
+    The workshop's bank is thrown away, so nothing else counts what was counted in it: the copy
+    may count it as its own.
+    """
+    with new_folder(path) as draft:
+        copy = copy_into(draft, bank, name=path.name, history=False)
+        content = hashlib.sha256()
+        for name in TREES:
+            content.update(bytes(copy.snapshots[name].text))
+        origin = content.hexdigest()[:16]
+        manifest.write(draft, replace(copy.manifest, origin=origin))
+    return Bank.open(path)
 
 
 if __name__ == "__main__":

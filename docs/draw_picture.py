@@ -1,37 +1,87 @@
-"""Draw `docs/picture.svg`: what three commands really print about the shipped bank.
+"""Draw the pictures of the README: what commands really print, and screens of the browser.
 
-python docs/draw_picture.py
+    python docs/draw_picture.py
+
+`docs/picture.svg` shows two commands, `docs/pictures/` the browser's main screens, all about
+the bank that is shipped. The same bank gives the same pictures, byte for byte.
 """
 
 from __future__ import annotations
 
+import asyncio
 import io
 import os
 import pty
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from deltamem_tui.tui.app import DeltaMemApp
 
 WIDTH = 108
 LINES = 16
+SIZE = (120, 36)
 DOCS = Path(__file__).parent
+BANK = "scienceworld"
 TASK = "Your task is to melt lead. First, focus on the substance."
+SCENE = "This room is called the kitchen. In it, you see: a stove"
 COMMANDS = (
-    ["tree", "scienceworld", "--tree", "task", "--limit", "14"],
-    [
-        "recall",
-        "scienceworld",
-        TASK,
-        "--env",
-        "This room is called the kitchen. In it, you see: a stove",
-    ],
+    ["tree", BANK, "--tree", "task", "--limit", "14"],
+    ["recall", BANK, TASK, "--env", SCENE],
 )
 
 
-def printed(command: list[str]) -> str:
+@dataclass(frozen=True)
+class View:
+    """A screen of the browser: the keys to it, and what is typed there by line."""
+
+    name: str
+    keys: tuple[str, ...]
+    typed: tuple[tuple[str, str], ...] = ()
+
+
+VIEWS = (
+    View("trees", ("right", "j", "j")),
+    View("chain", ("c",)),
+    View("recall", ("2",), (("task", TASK), ("scene", SCENE))),
+    View("statistics", ("escape", "4")),
+    View("keys", ("1", "question_mark")),
+)
+
+
+def main() -> None:
+    """Draw all of them."""
+    _draw_commands(DOCS / "picture.svg")
+    folder = DOCS / "pictures"
+    folder.mkdir(exist_ok=True)
+    with _nobody_home():
+        asyncio.run(_draw_screens(folder))
+
+
+def _draw_commands(file: Path) -> None:
+    """Run the commands and draw them one under the other."""
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
+    for command in COMMANDS:
+        shown = " ".join(f'"{word}"' if " " in word else word for word in command)
+        console.print(Text(f"$ deltamem {shown}", style="bold green"), soft_wrap=True)
+        lines = Text.from_ansi(_printed(command)).split("\n")
+        for line in lines[: LINES + 14]:
+            line.truncate(WIDTH, overflow="ellipsis")
+            console.print(line)
+        console.print()
+    console.save_svg(str(file), title="deltamem", unique_id="deltamem")
+
+
+def _printed(command: list[str]) -> str:
     """What a command prints on a terminal of the picture's width."""
     program = [str(Path(sys.executable).parent / "deltamem"), *command]
     ours, theirs = pty.openpty()
@@ -52,18 +102,37 @@ def printed(command: list[str]) -> str:
     return b"".join(parts).decode().replace("\r\n", "\n")
 
 
-def main() -> None:
-    """Run the commands and draw them one under the other."""
-    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
-    for command in COMMANDS:
-        shown = " ".join(f'"{word}"' if " " in word else word for word in command)
-        console.print(Text(f"$ deltamem {shown}", style="bold green"), soft_wrap=True)
-        lines = Text.from_ansi(printed(command)).split("\n")
-        for line in lines[: LINES + 14]:
-            line.truncate(WIDTH, overflow="ellipsis")
-            console.print(line)
-        console.print()
-    console.save_svg(str(DOCS / "picture.svg"), title="deltamem", unique_id="deltamem")
+@contextmanager
+def _nobody_home() -> Iterator[None]:
+    """Keep what the person at this machine left and chose out of the pictures."""
+    with tempfile.TemporaryDirectory(prefix="deltamem-pictures-") as room:
+        os.environ.update({f"XDG_{name}_HOME": room for name in ("STATE", "CONFIG", "DATA")})
+        yield
+
+
+async def _draw_screens(folder: Path) -> None:
+    banks = DOCS.parent / "memory_banks"
+    app = DeltaMemApp(banks, banks / BANK)
+    app.debounce = 0
+    async with app.run_test(size=SIZE) as person:
+        await _settle(app, person)
+        for view in VIEWS:
+            for key in view.keys:
+                await person.press(key)
+                await _settle(app, person)
+            for line, text in view.typed:
+                app.screen.query_one(f"#{line}", Input).value = text
+                await _settle(app, person)
+            picture = app.export_screenshot(title="deltamem browse")
+            (folder / f"{view.name}.svg").write_text(picture + "\n", encoding="utf-8")
+
+
+async def _settle(app: DeltaMemApp, person: Pilot[None]) -> None:
+    """Wait until no worker runs and all is drawn."""
+    await person.pause()
+    while any(not worker.is_finished for worker in app.workers):
+        await app.workers.wait_for_complete()
+        await person.pause()
 
 
 if __name__ == "__main__":

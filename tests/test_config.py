@@ -71,6 +71,24 @@ def test_a_banks_folder_is_relative_to_the_file_that_names_it(folders: Path) -> 
     assert config.load({"DELTAMEM_BANKS": "banks"}).banks == Path("banks")
 
 
+def test_a_folder_of_prompts_comes_before_the_usual_ones(folders: Path) -> None:
+    own = folders / "here" / "ours"
+    written('prompts = "ours"\n')
+    settings = config.load({})
+    with pytest.raises(ConfigurationError, match=r"ours, deltamem\.toml: there is no folder"):
+        settings.prompt_folders()
+    own.mkdir()
+    assert settings.prompt_folders() == (Path("ours"), *paths.prompt_folders())
+    assert config.load({"DELTAMEM_PROMPTS": str(own)}).prompt_folders()[0] == own
+    flagged = settings.with_flags(prompts=str(folders))
+    assert flagged.prompt_folders()[0] == folders
+    assert flagged.origins["prompts"] == "--prompts"
+
+
+def test_without_a_folder_of_prompts_there_are_the_usual_ones() -> None:
+    assert config.load({}).prompt_folders() == paths.prompt_folders()
+
+
 def test_keys_are_a_table() -> None:
     written('[keys]\nsearch = "ctrl+f"\n')
     assert config.load({}).keys == {"search": "ctrl+f"}

@@ -141,6 +141,18 @@ def test_no_name_leads_out_of_the_banks_folder(name: str) -> None:
 def test_what_no_file_system_can_hold_is_a_clear_error(house: Path, bank: str) -> None:
     with pytest.raises((UsageError, BankNotFoundError)):
         paths.find_bank(bank, house)
+    with pytest.raises((UsageError, StorageError)):
+        paths.new_bank_path(bank, house)
+
+
+@pytest.mark.parametrize("folder", ["x" * 5000, "far/" + "x" * 5000])
+def test_a_folder_that_no_file_system_can_hold_is_a_clear_error(folder: str) -> None:
+    with pytest.raises(StorageError, match="too long"):
+        paths.find_banks(Path(folder))
+    with pytest.raises(StorageError, match="too long"):
+        paths.new_bank_path("kitchen", Path(folder))
+    with pytest.raises(StorageError, match="too long"):
+        paths.new_bank_path(f"{folder}/kitchen", Path("banks"))
 
 
 def test_a_new_bank_lies_where_nothing_lies(house: Path) -> None:

@@ -26,7 +26,9 @@ HOSTILE = st.lists(
         ("\x9d0;title\x9ctext", "text"),
         ("\x1bPq#0\x1b\\text", "text"),
         ("one\r\ntwo\u2028three", "one\ntwo\nthree"),
-        (" 10 %\r 50 %\r100 %\ndone", "100 %\ndone"),
+        ("take the mug\rfrom the shelf", "take the mug\nfrom the shelf"),
+        (" 10 %\r 50 %\r100 %\ndone", " 10 %\n 50 %\n100 %\ndone"),
+        ("old\rmac\r\nand dos\r", "old\nmac\nand dos\n"),
         ("bell\x07 nul\x00 del\x7f", "bell nul del"),
         ("exe\u202egpj.", "exegpj."),
         ("\ufeffmarked", "marked"),
@@ -83,8 +85,13 @@ def test_tokens_are_counted_at_white_space() -> None:
     assert count_tokens("  ") == 0
 
 
-def test_a_line_is_what_was_drawn_last_however_long_it_is() -> None:
-    assert clean("10%\r100%\r\n5\r\r") == "100%\n5"
+@given(st.lists(st.text("ab ", min_size=1), min_size=1), st.sampled_from(["\r", "\r\n", "\n"]))
+def test_no_kind_of_line_end_takes_words_away(lines: list[str], end: str) -> None:
+    assert clean(end.join(lines)) == "\n".join(lines)
+
+
+def test_long_text_takes_no_longer_than_reading_it() -> None:
     long = "x" * 3_000_000 + "…"  # quadratic work on this would never end
     assert clean(long) == long
-    assert clean(f"0%\r{long}") == long
+    assert clean(f"0%\r{long}") == f"0%\n{long}"
+    assert clean("\r" * 3_000_000) == "\n" * 3_000_000

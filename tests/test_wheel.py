@@ -43,7 +43,8 @@ def test_recall_from_the_shipped_bank_in_an_empty_environment(wheel: Path, tmp_p
         "assert deltamem_tui.__file__.startswith(sys.prefix), deltamem_tui.__file__\n"
         f"sys.path.append({str(here)!r})\n"
         "from deltamem_tui.cli.app import run\n"
-        "task = 'Your task is to boil water. First, focus on the substance.'\n"
+        "task = 'Your task is to find an animal. First, focus on the thing. '\n"
+        "task += 'Then, move it to the red box in the kitchen.'\n"
         "sys.exit(run(['recall', 'scienceworld', task]))\n"
     )
     environment = {

@@ -7,7 +7,7 @@ to write what was decided before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,26 +16,42 @@ from typing import Any
 
 import filelock
 
-from deltamem_tui.bank import batch, episodes, files, freezing, journal, manifest, tree
+from deltamem_tui.bank import (
+    batch,
+    episodes,
+    files,
+    freezing,
+    journal,
+    manifest,
+    origins,
+    regions,
+    rewriting,
+    tree,
+)
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import Episodes
 from deltamem_tui.bank.journal import Commit, Journal, Tail
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.rewriting import Rewriting
 from deltamem_tui.bank.shelf import Shelf, ShelfSnapshot
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import (
     BankBusyError,
+    BankError,
     BankFrozenError,
     DeltaMemError,
     NodeNotFoundError,
     StorageError,
+    UsageError,
 )
 from deltamem_tui.text import one_line
 
 LOCK_NAME = ".lock"
 LOCK_SECONDS = 60.0
 _READ_ATTEMPTS = 1000
+
+ManifestChange = Callable[[Manifest], tuple[Manifest, Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -70,7 +86,9 @@ class Bank:
 
     @classmethod
     def open(cls, path: Path | str) -> Bank:
-        """Open the bank in the folder `path`. Nothing of its nodes is read yet.
+        """Open the bank in the folder or archive `path`. Nothing of its nodes is read yet.
+
+        An archive's files are read and mapped where they lie in it; nothing is unpacked.
 
         Raises:
             BankNotFoundError: There is no bank.
@@ -83,11 +101,14 @@ class Bank:
     def create(cls, path: Path | str, new: Manifest) -> Bank:
         """Make an empty bank in the folder `path`, which appears whole or not at all.
 
+        It draws its origin, unless `new` names one.
+
         Raises:
             BankExistsError: Something is there already.
             StorageError: The folder cannot be written.
         """
         path = Path(path)
+        new = new if new.origin else replace(new, origin=origins.drawn())
         with files.new_folder(path) as draft:
             for shelf in _shelves(draft, new.dimensions).values():
                 shelf.create()
@@ -112,13 +133,23 @@ class Bank:
         return self._view.tail.commit if self._view.tail else Commit()
 
     @property
+    def tail(self) -> Tail | None:
+        """That commit and where it ends in the journal; None if there is no journal."""
+        return self._view.tail
+
+    @property
+    def archived(self) -> bool:
+        """Whether the bank is read straight from its archive, and so can never be written."""
+        return regions.is_archive(self.path)
+
+    @property
     def journal(self) -> Journal:
         """The bank's history; a shipped bank may lack it."""
         return Journal(self.path / journal.FILE_NAME)
 
     @property
     def snapshots(self) -> Mapping[str, ShelfSnapshot]:
-        """The three shelves of this commit by name: `task`, `env` and `trajectories`."""
+        """The shelves of this commit by name: `task`, `env`, `trajectories` and `origins`."""
         return self._view.snapshots
 
     @property
@@ -127,7 +158,13 @@ class Bank:
         return self._view.episodes
 
     def tree(self, name: TreeName) -> Tree:
-        """One of the two trees."""
+        """One of the two trees.
+
+        Raises:
+            UsageError: There is no such tree.
+        """
+        if name not in TREES:
+            raise UsageError(f"there is no tree {one_line(str(name), 40)!r}", hint="task or env")
         return self._view.trees[name]
 
     @property
@@ -142,9 +179,13 @@ class Bank:
             Whether anything changed since this handle last looked.
         """
         before = (self.manifest, self.commit.sequence)
-        self.manifest = manifest.read(self.path)
-        if self._present_tail() != self._view.tail:
+        tail = self._present_tail()
+        known = self.manifest if tail else manifest.read(self.path)
+        # Without a journal, only the manifest tells that another bank was put in its place.
+        if tail != self._view.tail or known != self.manifest:
             self._view = self._read_view()
+        else:
+            self.manifest = manifest.read(self.path, self.commit)
         return before != (self.manifest, self.commit.sequence)
 
     @contextmanager
@@ -165,17 +206,57 @@ class Bank:
             if changes.event:
                 self._commit(changes)
 
-    def change_manifest(self, event: str, detail: Mapping[str, Any], **changes: Any) -> None:
-        """Change fields of the manifest and tell the journal.
+    @contextmanager
+    def rewriting(self) -> Iterator[Rewriting]:
+        """Take the writer's lock, show the bank as it is now, and replace whole files at the end.
+
+        If the block raises, or names no event, nothing is written. Other handles see the old
+        files or the new: one that was opened before must be refreshed before it reads on.
+
+        Raises:
+            BankFrozenError: The bank is frozen.
+            BankBusyError: Another writer held the lock for too long.
+            StorageError: The disk refused; the bank is as it was.
+        """
+        with self._lock():
+            self._settle()
+            extents = {name: each.extent for name, each in self.snapshots.items()}
+            changes = Rewriting(self.path, self._view.tail, extents)
+            try:
+                yield changes
+                if not changes.event:
+                    changes.discard()
+                    return
+                changes.commit(self.journal)
+            except BaseException:
+                changes.discard()
+                raise
+            self._settled = None
+            # The new files count now. If the rest fails, the next writer does it again.
+            with suppress(DeltaMemError):
+                self._settle()
+            self._view = self._read_view()
+
+    def change_manifest(self, event: str, change: ManifestChange) -> None:
+        """Change the manifest and tell the journal.
+
+        Args:
+            event: What the journal calls it.
+            change: From the manifest as it is under the writer's lock to what it shall be,
+                and what the journal tells of that. So no change is lost that another
+                process makes at the same time. The same manifest: nothing is written.
 
         Raises:
             BankFrozenError: The bank is frozen.
         """
         with self._lock():
             self._settle()
+            changed, detail = change(self.manifest)
+            if changed == self.manifest:
+                return
             changing = Batch(self._view.tail, self._view.snapshots)
             changing.log(event, detail)
-            with manifest.replacing(self.path, replace(self.manifest, **changes)):
+            with manifest.replacing(self.path, changed):
                 self._commit(changing)
         self.manifest = manifest.read(self.path)
 
@@ -192,6 +273,7 @@ class Bank:
                 changes.log("freeze")
                 self._commit(changes)
                 self._settle()
+            rewriting.remove_unfinished(self.path)
             # A digest is a promise about the disk: not of bytes that a power cut may take.
             for path in freezing.contents(self.path):
                 files.sync(path)
@@ -213,18 +295,23 @@ class Bank:
                 return  # another process was first
             manifest.write(self.path, replace(self.manifest, frozen=False, digests={}))
             self.manifest = manifest.read(self.path)
-            if self.journal.exists:
-                self._settle()
-                changes = Batch(self._view.tail, self._view.snapshots)
-                changes.log("unfreeze")
+            self._settle()
+            changes = Batch(self._view.tail, self._view.snapshots)
+            changes.log("unfreeze")
+            booked = origins.book(changes, self.snapshots, self.manifest.counts_as)
+            if booked or self.journal.exists:
                 self._commit(changes)
+            # There may be more than one of what was frozen: none may count as another does.
+            manifest.write(self.path, replace(self.manifest, origin=origins.drawn()))
+            self.manifest = manifest.read(self.path)
 
     def require_writable(self) -> None:
-        """See that the bank is not frozen, as far as this handle knows.
+        """See that the bank is not frozen, as far as this handle knows, and no archive.
 
         Raises:
             BankFrozenError: It is.
         """
+        self._require_folder()
         if self.frozen:
             raise BankFrozenError(
                 "the bank is frozen",
@@ -276,36 +363,30 @@ class Bank:
             self.require_writable()
             yield
 
+    def _require_folder(self) -> None:
+        if self.archived:
+            raise BankFrozenError(
+                "the bank lies in an archive, which is never written",
+                source=str(self.path),
+                hint="`deltamem install --unfreeze` unpacks one that can be",
+            )
+
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """The writer's lock, frozen or not, and the manifest as it is under it."""
-        lock = filelock.FileLock(self.path / LOCK_NAME, timeout=LOCK_SECONDS)
-        try:
-            lock.acquire()
-        except filelock.Timeout as error:
-            raise BankBusyError(
-                f"another process has been writing for {LOCK_SECONDS:.0f} s",
-                source=str(self.path),
-                hint="try again when it is done",
-            ) from error
-        except OSError as error:
-            raise StorageError(
-                "the bank cannot be locked for writing",
-                source=str(self.path),
-                hint="check the permissions of the folder",
-            ) from error
-        try:
+        self._require_folder()
+        with writers_turn(self.path):
             self.manifest = manifest.read(self.path)
             yield
-        finally:
-            lock.release()
 
     def _settle(self) -> None:
         """Under the lock: finish what the last writer began, and show its commit."""
         tail = self._present_tail()
         if tail is None or tail != self._settled:
-            shelves = list(_shelves(self.path, self.manifest.dimensions).values())
-            batch.settle(tail, shelves)
+            rewriting.finish(self.path, tail.commit if tail else Commit())
+            tail = self._present_tail()  # the journal may be among what was put in place
+            self.manifest = manifest.read(self.path)
+            batch.settle(tail, list(_shelves(self.path, self.manifest.dimensions).values()))
             self._settled = tail
         if tail != self._view.tail:
             self._view = self._read_view()
@@ -319,6 +400,8 @@ class Bank:
         tail = changes.commit(self.journal)
         # The batch counts now. If the rest fails, the next writer does it again.
         with suppress(DeltaMemError):
+            if tail.commit.replaces:
+                rewriting.finish(self.path, tail.commit)
             batch.apply(tail.commit, _shelves(self.path, self.manifest.dimensions).values())
             self._settled = tail
         self._view = self._read_view()
@@ -328,22 +411,67 @@ class Bank:
 
         Counters change in place, but only those that the journal's last line states. So if
         the last line is the same before and after they were read, and is laid over them,
-        they are of that commit.
+        they are of that commit. While files are being replaced, one may be renamed between
+        finding and opening it; that is no flaw of the bank, and happens once a file at most.
         """
+        renamed = 0
         for _ in range(_READ_ATTEMPTS):
             tail = self._present_tail()
-            shelves = _shelves(self.path, self.manifest.dimensions)
-            commit = tail.commit if tail else batch.whole(shelves.values())
-            view = _View(
-                tail, {name: ShelfSnapshot(shelf, commit) for name, shelf in shelves.items()}
-            )
+            try:
+                view = self._read_commit(tail)
+            except BankError:
+                if self._present_tail() == tail:
+                    renamed += 1
+                    if tail is None or renamed > len(tail.commit.replaces):
+                        raise
+                continue
             if self._present_tail() == tail:
                 return view
         raise BankBusyError(
             "the bank changes faster than it can be read", source=str(self.path), hint="try again"
         )
 
+    def _read_commit(self, tail: Tail | None) -> _View:
+        """Read what the journal's last line states, if no writer comes in between."""
+        self.manifest = manifest.read(self.path, tail.commit if tail else None)
+        shelves = _shelves(self.path, self.manifest.dimensions)
+        if tail:
+            shelves = {name: replace(shelf, commit=tail.commit) for name, shelf in shelves.items()}
+        commit = tail.commit if tail else batch.whole(shelves.values())
+        return _View(tail, {name: ShelfSnapshot(shelf, commit) for name, shelf in shelves.items()})
+
+
+@contextmanager
+def writers_turn(path: Path) -> Iterator[None]:
+    """The writer's lock of the bank in a folder.
+
+    Raises:
+        BankBusyError: Another writer held the lock for too long.
+        StorageError: It cannot be locked.
+    """
+    lock = filelock.FileLock(path / LOCK_NAME, timeout=LOCK_SECONDS)
+    try:
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise BankBusyError(
+            f"another process has been writing for {LOCK_SECONDS:.0f} s",
+            source=str(path),
+            hint="try again when it is done",
+        ) from error
+    except OSError as error:
+        raise StorageError(
+            "the bank cannot be locked for writing",
+            source=str(path),
+            hint="check the permissions of the folder",
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
 
 def _shelves(folder: Path, dimensions: int) -> dict[str, Shelf]:
     shelves = {str(name): tree.shelf(folder, name, dimensions) for name in TREES}
-    return {**shelves, episodes.NAME: episodes.shelf(folder)}
+    shelves[episodes.NAME] = episodes.shelf(folder)
+    shelves[origins.NAME] = origins.shelf(folder)
+    return shelves

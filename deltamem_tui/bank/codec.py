@@ -1,19 +1,28 @@
-"""Node ⇄ line of `<tree>.nodes.jsonl`. A line from a stranger is checked before it is a node."""
+"""Node ⇄ line of `<tree>.nodes.jsonl`. A line from a stranger is checked before it is a node.
+
+Who needs no nodes but only what the index keeps of them reads many lines at once: the same
+checks then run over whole columns, several times faster.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import orjson
 
-from deltamem_tui.bank.node import Node, Origin, Payload
+from deltamem_tui.bank.node import Node, Origin, Payload, identity_digest, is_as_born
 from deltamem_tui.errors import BankCorruptError
 
 TEXT_LIMIT = 4_000_000
-DEPTH_LIMIT = 1_000_000
+DEPTH_LIMIT = 10_000
+REVISION_LIMIT = 1_000_000
 ID_LENGTH = 16
 
 _ID_DIGITS = frozenset("0123456789abcdef")
+_ID_BYTES = b"0123456789abcdef"
 
 
 def to_line(node: Node) -> bytes:
@@ -77,6 +86,154 @@ def from_line(line: bytes, source: str, position: str) -> Node:
         ) from error
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What the index keeps of some lines, a column a field.
+
+    Attributes:
+        ids: The nodes' ids.
+        parents: Their parents' ids, or None.
+        depths: Their depths.
+        revisions: Which revision of its node each line is.
+        failures: Whether the label is `failure`.
+        residuals: Whether the kind is `residual`.
+        consolidated: Whether the chain was fused into a new root.
+        deleted: Whether the line is a tombstone.
+        altered: Which of the lines are a node's first revision and do not say what its id is
+            the digest of, if that was asked.
+    """
+
+    ids: Sequence[str]
+    parents: Sequence[str | None]
+    depths: Sequence[int]
+    revisions: Sequence[int]
+    failures: Sequence[bool]
+    residuals: Sequence[bool]
+    consolidated: Sequence[bool]
+    deleted: Sequence[bool]
+    altered: Sequence[int] = ()
+
+    @classmethod
+    def of(cls, nodes: Sequence[Node], tree: str = "") -> Outline:
+        """The same of some nodes; see `outline`."""
+        return cls(
+            [node.id for node in nodes],
+            [node.parent for node in nodes],
+            [node.depth for node in nodes],
+            [node.revision for node in nodes],
+            [node.label == "failure" for node in nodes],
+            [node.kind == "residual" for node in nodes],
+            [node.consolidated for node in nodes],
+            [node.deleted for node in nodes],
+            _altered_nodes(tree, nodes) if tree else (),
+        )
+
+
+def outline(lines: Sequence[bytes], tree: str = "") -> Outline | None:
+    """What the index keeps of some lines, if each of them is a node beyond doubt.
+
+    Args:
+        lines: The lines.
+        tree: The tree that they are of, to look too whether each node is as it was born.
+
+    Returns:
+        None if there is any doubt: `from_line` then says which line is wrong, if one is.
+    """
+    try:
+        records = [orjson.loads(line) for line in lines]
+        columns = dict(zip(_FIELDS, zip(*map(_OF_NODE, records), strict=True), strict=True))
+        origins = [record["origin"] for record in records]
+        deleted = [record.get("deleted", False) for record in records]
+        if not (_regular(columns, deleted) and _regular_origins(origins)):
+            return None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return Outline(
+        columns["id"],
+        columns["parent"],
+        columns["depth"],
+        columns["revision"],
+        [label == "failure" for label in columns["label"]],
+        [kind == "residual" for kind in columns["kind"]],
+        columns["consolidated"],
+        deleted,
+        _altered_records(tree, records) if tree else (),
+    )
+
+
+def _altered_nodes(tree: str, nodes: Sequence[Node]) -> list[int]:
+    return [
+        place
+        for place, node in enumerate(nodes)
+        if not node.revision and not is_as_born(tree, node)
+    ]
+
+
+def _altered_records(tree: str, records: Sequence[dict[str, Any]]) -> list[int]:
+    """What `_altered_nodes` says, of lines that were not made nodes."""
+    altered = []
+    for place, record in enumerate(records):
+        if record["revision"]:
+            continue
+        origin = record["origin"]
+        optional = [origin.get("model", ""), origin.get("prompt", ""), origin.get("nodes", [])]
+        source = [origin["trajectory"], origin["extractor"], *optional]
+        payload = {name: record[name] for name in _TEXTS}
+        identity = [tree, record["parent"], record["label"], payload, source]
+        if identity_digest(identity) != record["id"]:
+            altered.append(place)
+    return altered
+
+
+_TEXTS = ("activation_condition", "execution_procedure", "termination_condition")
+_FIELDS = ("id", "parent", "kind", "label", "depth", "consolidated", "revision", *_TEXTS)
+_OF_NODE = itemgetter(*_FIELDS)
+_OF_ORIGIN = itemgetter("trajectory", "outcome_source", "extractor")
+
+
+def _regular(columns: Mapping[str, Sequence[Any]], deleted: Sequence[Any]) -> bool:
+    """Whether every column holds only what `from_line` would take."""
+    parents = [parent for parent in columns["parent"] if parent is not None]
+    roots = [kind == "root" for kind in columns["kind"]]
+    depths, revisions = columns["depth"], columns["revision"]
+    return (
+        are_ids([*columns["id"], *parents])
+        and set(columns["kind"]) <= {"root", "residual"}
+        and set(columns["label"]) <= {"success", "failure"}
+        and set(map(type, [*depths, *revisions])) == {int}
+        and min(depths) >= 1
+        and max(depths) <= DEPTH_LIMIT
+        and min(revisions) >= 0
+        and max(revisions) <= REVISION_LIMIT
+        and set(map(type, [*columns["consolidated"], *deleted])) == {bool}
+        and all(_are_texts(columns[name]) for name in _TEXTS)
+        and roots == [parent is None for parent in columns["parent"]]
+        and roots == [depth == 1 for depth in depths]
+    )
+
+
+def _regular_origins(origins: Sequence[Any]) -> bool:
+    if set(map(type, origins)) != {dict}:
+        return False
+    texts = [text for origin in origins for text in _OF_ORIGIN(origin)]
+    texts += [origin[key] for key in ("model", "prompt") for origin in origins if key in origin]
+    fused = [origin["nodes"] for origin in origins if "nodes" in origin]
+    ids = [node_id for nodes in fused for node_id in nodes]
+    return _are_texts(texts) and set(map(type, fused)) <= {list} and (not ids or are_ids(ids))
+
+
+def are_ids(values: Sequence[Any]) -> bool:
+    """Whether all of some values are ids."""
+    if set(map(type, values)) != {str} or set(map(len, values)) != {ID_LENGTH}:
+        return False
+    return not "".join(values).encode().translate(None, _ID_BYTES)
+
+
+def _are_texts(values: Iterable[Any]) -> bool:
+    """Whether all of some values are texts of a bearable length."""
+    return set(map(type, values)) == {str} and max(map(len, values)) <= TEXT_LIMIT
+
+
 def _node(record: dict[str, Any]) -> Node:
     parent = record["parent"]
     node = Node(
@@ -91,7 +248,7 @@ def _node(record: dict[str, Any]) -> Node:
             termination_condition=_text(record, "termination_condition"),
         ),
         consolidated=_boolean(record, "consolidated"),
-        revision=_natural(record, "revision", DEPTH_LIMIT),
+        revision=_natural(record, "revision", REVISION_LIMIT),
         deleted=_boolean(record, "deleted") if "deleted" in record else False,
         origin=_origin(record["origin"]),
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from deltamem_tui.bank import episodes, files, journal, manifest
+from deltamem_tui.bank import episodes, files, journal, manifest, origins, regions, rewriting
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.journal import Journal
+from deltamem_tui.bank.batch import Batch, apply
+from deltamem_tui.bank.journal import Commit, Journal
 from deltamem_tui.bank.shelf import ShelfSnapshot
 
 _CHUNK_ROWS = 16_384
@@ -17,6 +17,9 @@ _CHUNK_BYTES = 16 * 1024 * 1024
 
 def copy_bank(source: Bank, path: Path, *, history: bool = False) -> Bank:
     """Copy the commit that a handle shows into a new folder, which appears whole or not at all.
+
+    The copy counts for itself from now on: it has an origin of its own, and what was counted
+    so far stays booked under that of the source.
 
     Args:
         source: The bank; it may go on being written meanwhile.
@@ -31,22 +34,50 @@ def copy_bank(source: Bank, path: Path, *, history: bool = False) -> Bank:
         StorageError: The disk refused; nothing is left behind.
     """
     with files.new_folder(path) as draft:
-        for name, snapshot in source.snapshots.items():
-            if history or name != episodes.NAME:
-                _copy_shelf(snapshot, draft)
-        if history and source.journal.exists:
-            _copy_journal(source, draft)
-        copied = replace(source.manifest, name=path.name, frozen=False, digests={})
-        manifest.write(draft, copied)
+        copy = copy_into(draft, source, name=path.name, history=history)
+        _book(copy, source.manifest.counts_as)
     return Bank.open(path)
+
+
+def copy_into(draft: Path, source: Bank, *, name: str, history: bool, learnt: bool = False) -> Bank:
+    """Copy a bank into a folder that nobody else sees yet, under a new origin; book nothing.
+
+    Args:
+        draft: An empty folder.
+        source: The bank.
+        name: The copy's name.
+        history: Whether the episodes and the journal go along.
+        learnt: Whether the episodes go along, even without the journal.
+    """
+    for shelf, snapshot in source.snapshots.items():
+        if history or learnt or shelf != episodes.NAME:
+            _copy_shelf(snapshot, draft)
+    if history and source.journal.exists:
+        _copy_journal(source, draft)
+    copied = replace(source.manifest, name=name, frozen=False, digests={}, origin=origins.drawn())
+    manifest.write(draft, copied)
+    return Bank.open(draft)
+
+
+def _book(copy: Bank, origin: str) -> None:
+    """Write down which of a copy's counts are those of another origin."""
+    batch = Batch(copy.tail, copy.snapshots)
+    batch.log("copy", {"origin": origin})
+    booked = origins.book(batch, copy.snapshots, origin)
+    if copy.tail is None:
+        batch.write_unseen()
+    elif booked:
+        shelves = [snapshot.shelf for snapshot in copy.snapshots.values()]
+        apply(batch.commit(copy.journal).commit, shelves)
 
 
 def _copy_shelf(snapshot: ShelfSnapshot, folder: Path) -> None:
     """Write what counts of a shelf: its lines, and the arrays as this commit has them."""
-    shelf, rows = replace(snapshot.shelf, folder=folder), snapshot.extent.rows
+    shelf = replace(snapshot.shelf, folder=folder, commit=Commit())
+    rows = snapshot.extent.rows
     shelf.create()
     position = 0
-    for part in _parts(snapshot.shelf.lines_path, snapshot.extent.bytes):
+    for part in regions.pieces(snapshot.text, _CHUNK_BYTES):
         files.write_at(shelf.lines_path, position, part)
         position += len(part)
     arrays = [(shelf.index_file, snapshot.index), (shelf.counters_file, snapshot.counters)]
@@ -64,15 +95,5 @@ def _copy_journal(source: Bank, folder: Path) -> None:
     """Write the journal up to the commit that the handle shows."""
     copy = Journal(folder / journal.FILE_NAME)
     lines = [each for each in source.journal.commits() if each.sequence <= source.commit.sequence]
+    rewriting.require_current(source.path, source.commit)  # or the history was folded meanwhile
     files.replace(copy.path, b"".join(each.line() for each in lines))
-
-
-def _parts(path: Path, length: int) -> Iterator[bytes]:
-    """The first `length` bytes of a file, in pieces."""
-    with files.storage_errors(path), path.open("rb") as stream:
-        while length:
-            part = stream.read(min(length, _CHUNK_BYTES))
-            if not part:
-                return
-            length -= len(part)
-            yield part

@@ -1,20 +1,20 @@
-"""The only place of this room that changes the disk, by four effects that can each be the last.
+"""The only place of this room that changes the disk, by effects that can each be the last.
 
-Everything above is built from `write_at`, `truncate`, `sync` and `replace`, so that a test
-can stop a process at each of them in turn, and so that "disk full" and "permission
-denied" become one clear error in one place.
+Everything above is built from `write_at`, `truncate`, `sync`, `replace`, `move` and
+`remove`, so that a test can stop a process at each of them in turn, and so that "disk full"
+and "permission denied" become one clear error in one place.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-import secrets
-import shutil
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from deltamem_tui.bank import drafts
 from deltamem_tui.errors import BankExistsError, StorageError
 
 _HINTS = {
@@ -26,6 +26,8 @@ _HINTS = {
     errno.ELOOP: "put the file itself in the link's place; the bank is as it was",
 }
 _REASONS = {errno.ELOOP: "a symbolic link stands in the file's place"}
+_HERE = -100 if sys.platform == "linux" else -2  # paths are meant from the working folder
+_EXCHANGE = 2
 # A bank may come from a stranger: a link in it must not choose what is written.
 _WRITE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -44,7 +46,7 @@ def storage_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def write_at(path: Path, position: int, data: bytes) -> None:
+def write_at(path: Path, position: int, data: bytes | memoryview) -> None:
     """Write `data` at byte `position`; what lies before stays. Not yet on the disk: see `sync`.
 
     Raises:
@@ -86,6 +88,18 @@ def sync(path: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def move(draft: Path, path: Path) -> None:
+    """Put a file that was written beside `path` in its place; see `sync` for the folder."""
+    with storage_errors(path):
+        os.replace(draft, path)  # noqa: PTH105 - every effect goes through `os`, by name
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or the link that lies there; it may be gone already."""
+    with storage_errors(path), suppress(FileNotFoundError):
+        os.unlink(path)  # noqa: PTH108 - every effect goes through `os`, by name
 
 
 def replace(path: Path, data: bytes) -> None:
@@ -131,20 +145,100 @@ def new_folder(path: Path) -> Iterator[Path]:
         StorageError: The folder cannot be made.
     """
     if path.is_symlink() or (path.exists() and not (path.is_dir() and not any(path.iterdir()))):
-        raise BankExistsError("something is here already", source=str(path))
-    with storage_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Not a temporary folder of the library: its mode would be its own, not the user's.
-        draft = path.parent / f".{path.name}.{secrets.token_hex(4)}"
-        draft.mkdir()
-    try:
+        raise BankExistsError(
+            "something is here already",
+            source=str(path),
+            hint="choose another folder, or open the bank if it is one",
+        )
+    with ExitStack() as stack:
+        with storage_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # Not a temporary folder of the library: its mode would be its own, not the user's.
+            draft = stack.enter_context(drafts.beside(path, Path.mkdir))
         yield draft
         with storage_errors(path):
             draft.rename(path)
         sync(path.parent)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
+
+
+@contextmanager
+def other_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill, which takes the place of the one at `path` when the block ends.
+
+    The two change places in one step, so there is the old folder or the new at any time.
+
+    Raises:
+        StorageError: The folder cannot be made, or the file system cannot swap the two.
+    """
+    with ExitStack() as stack:
+        with storage_errors(path):
+            draft = stack.enter_context(drafts.beside(path, Path.mkdir))
+        yield draft
+        exchange(draft, path)
+        sync(path.parent)
+
+
+def exchange(one: Path, other: Path) -> None:
+    """Let two folders of one file system change places, in one step.
+
+    Raises:
+        StorageError: The system or the file system cannot do it.
+    """
+    import ctypes
+
+    library = ctypes.CDLL(None, use_errno=True)
+    here = ctypes.c_int(_HERE)
+    names = os.fsencode(one), os.fsencode(other)
+    if hasattr(library, "renameat2"):  # Linux
+        failed = library.renameat2(here, names[0], here, names[1], ctypes.c_uint(_EXCHANGE))
+    elif hasattr(library, "renamex_np"):  # macOS
+        failed = library.renamex_np(*names, ctypes.c_uint(_EXCHANGE))
+    else:
+        failed = True
+        ctypes.set_errno(errno.ENOSYS)
+    if failed:
+        number = ctypes.get_errno()
+        raise StorageError(
+            f"two folders cannot be swapped here in one step: {os.strerror(number).lower()}",
+            source=str(other),
+            hint="move the old folder away first; it is as it was",
+        )
+
+
+@contextmanager
+def new_file(path: Path, *, replace: bool = False) -> Iterator[Path]:
+    """A file to fill, which appears at `path` when the block ends, or not at all.
+
+    Args:
+        path: The file's path.
+        replace: Whether a file that is there already may go.
+
+    Raises:
+        BankExistsError: Something is at `path` already.
+        StorageError: The file cannot be made.
+    """
+    _require_room(path, replace=replace)
+    with storage_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        with storage_errors(path):
+            draft = stack.enter_context(drafts.beside(path, create_anew))
+        yield draft
+        sync(draft)
+        _require_room(path, replace=replace)
+        with storage_errors(path):
+            os.replace(draft, path)  # noqa: PTH105 - every effect goes through `os`, by name
+        sync(path.parent)
+
+
+def _require_room(path: Path, *, replace: bool) -> None:
+    """See that a new file may take its place at `path`."""
+    there = path.is_symlink() or path.exists()
+    if there and not (replace and path.is_file() and not path.is_symlink()):
+        hint = "choose another name, or move it away first"
+        if path.is_file() and not replace:
+            hint = "`--replace` writes over it"
+        raise BankExistsError("something is here already", source=str(path), hint=hint)
 
 
 def read(path: Path, limit: int) -> bytes:

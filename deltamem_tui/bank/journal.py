@@ -9,6 +9,7 @@ with the same result. A line without its final newline was never acknowledged.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,13 +19,16 @@ from typing import Any
 
 import orjson
 
-from deltamem_tui.bank import files
-from deltamem_tui.errors import BankCorruptError
+from deltamem_tui.bank import files, regions
+from deltamem_tui.errors import BankCorruptError, BankError
 
 FILE_NAME = "journal.jsonl"
 _BLOCK = 64 * 1024
 _LINE_LIMIT = 64 * 1024 * 1024
 _COUNTER_LIMIT = 2**32 - 1
+_FILE_NAME = re.compile(r"[a-z]+(\.[a-z]+)+")
+_MANIFEST = "bank.json"
+NEVER = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,9 @@ class Commit:
         detail: Decisions and why, models, prompts, tokens, cost: whatever the event has to tell.
         extents: Per line file (`task`, `env`, `trajectories`), how much of it counts now.
         cells: Per line file, the rows whose counters changed, each with all its new values.
+        replaces: The files that this commit put whole new ones in the place of; see `rewriting`.
+        rewritten: The sequence of the last commit before this one that replaced files, or
+            `NEVER`. While it stays, files only grow, and what was read of them stays true.
     """
 
     sequence: int = -1
@@ -59,14 +66,29 @@ class Commit:
     detail: Mapping[str, Any] = field(default_factory=dict)
     extents: Mapping[str, Extent] = field(default_factory=dict)
     cells: Mapping[str, Mapping[int, Sequence[int]]] = field(default_factory=dict)
+    replaces: tuple[str, ...] = ()
+    rewritten: int = NEVER
+
+    @property
+    def generation(self) -> int:
+        """The sequence of the commit whose files lie there: the last that replaced any.
+
+        The manifest is none of those that a handle opens late.
+        """
+        others = [name for name in self.replaces if name != _MANIFEST]
+        return self.sequence if others else self.rewritten
 
     def extent(self, name: str) -> Extent:
         """How much of a line file counts; nothing if the journal does not name it."""
         return self.extents.get(name, Extent())
 
     def line(self) -> bytes:
-        """The commit as one line, newline included."""
-        record = {
+        """The commit as one line, newline included.
+
+        Raises:
+            BankError: It would be too long to be read again.
+        """
+        record: dict[str, Any] = {
             "sequence": self.sequence,
             "time": self.time,
             "event": self.event,
@@ -78,7 +100,18 @@ class Commit:
                 if rows
             },
         }
-        return orjson.dumps(record) + b"\n"
+        if self.replaces:
+            record["replaces"] = list(self.replaces)
+        if self.rewritten != NEVER:
+            record["rewritten"] = self.rewritten
+        line = orjson.dumps(record) + b"\n"
+        if len(line) > _LINE_LIMIT:
+            raise BankError(
+                f"the journal's line for `{self.event}` would have {len(line):,} bytes, "
+                f"more than the {_LINE_LIMIT:,} of a line",
+                hint="do it in smaller parts",
+            )
+        return line
 
 
 def now() -> str:
@@ -110,6 +143,8 @@ def parse(line: bytes, source: str, position: str) -> Commit:
                 }
                 for name, rows in record["cells"].items()
             },
+            replaces=tuple(_file_name(name) for name in record.get("replaces", ())),
+            rewritten=_natural(record["rewritten"]) if "rewritten" in record else NEVER,
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BankCorruptError(
@@ -127,6 +162,13 @@ def _checked(**fields: Any) -> Commit:
         if cells and max(cells) >= commit.extent(name).rows:
             raise ValueError(f"counts row {max(cells)} of {name!r}, which is not there")
     return commit
+
+
+def _file_name(value: object) -> str:
+    """A name of one of a bank's files; nothing that could lead elsewhere."""
+    if not isinstance(value, str) or not _FILE_NAME.fullmatch(value):
+        raise ValueError(f"{value!r} is not the name of a file of a bank")
+    return value
 
 
 def _natural(value: object, limit: int = 2**63 - 1) -> int:
@@ -148,6 +190,13 @@ class Tail:
     length: int
 
 
+def adopt(history: Journal, extents: Mapping[str, Extent]) -> Tail:
+    """Begin the journal of a bank that was shipped without, by what counts of each shelf
+    before anything grows beyond it.
+    """
+    return history.append(None, Commit(sequence=0, event="adopt", time=now(), extents=extents))
+
+
 @dataclass(frozen=True, slots=True)
 class Journal:
     """The journal of one bank."""
@@ -157,7 +206,7 @@ class Journal:
     @property
     def exists(self) -> bool:
         """Whether the bank has its journal; a bank may be shipped without."""
-        return self.path.exists()
+        return regions.exists(self.path)
 
     def tail(self) -> Tail:
         """Read the last commit, from the end of the file, whatever the file's length.
@@ -172,6 +221,10 @@ class Journal:
         """Write a commit behind `tail`, or as the first line. On return it is acknowledged.
 
         If it cannot be written whole, the journal is as it was.
+
+        Raises:
+            BankError: The line would be too long to be read again.
+            StorageError: The disk refused.
         """
         line = commit.line()
         if tail is None:
@@ -200,7 +253,7 @@ class Journal:
         Raises:
             BankCorruptError: A line is not a commit, or too long to be one.
         """
-        with files.storage_errors(self.path), self.path.open("rb") as stream:
+        with files.storage_errors(self.path), regions.opened(self.path) as stream:
             for number in count(1):
                 line = stream.readline(_LINE_LIMIT)
                 if len(line) == _LINE_LIMIT and not line.endswith(b"\n"):
@@ -216,7 +269,7 @@ class Journal:
 
     def _last_line(self) -> tuple[bytes, int]:
         """The last line that ends in a newline, and the byte behind it."""
-        with files.storage_errors(self.path), self.path.open("rb") as stream:
+        with files.storage_errors(self.path), regions.opened(self.path) as stream:
             start = stream.seek(0, 2)
             text = b""
             while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -10,12 +11,13 @@ from typing import Any
 
 import orjson
 
-from deltamem_tui.bank import files
+from deltamem_tui.bank import codec, files, regions, rewriting
+from deltamem_tui.bank.journal import Commit
+from deltamem_tui.bank.limits import LIMITS
 from deltamem_tui.errors import BankCorruptError, BankFormatError, BankNotFoundError
 
 FORMAT = 1
 FILE_NAME = "bank.json"
-_LIMIT = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class Manifest:
         provenance: Who built it, from what; as free facts.
         frozen: Whether the bank may no longer be written.
         digests: For a frozen bank, `sha256:…` of every other file.
+        origin: The id under which the bank counts (see `origins`); empty in a bank that was
+            made before there were any.
         format: The format version on disk.
     """
 
@@ -42,12 +46,18 @@ class Manifest:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     frozen: bool = False
     digests: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
     format: int = FORMAT
 
     @property
     def dimensions(self) -> int:
         """The width of the bank's vectors."""
         return int(self.embedder["dimensions"])
+
+    @property
+    def counts_as(self) -> str:
+        """The id under which the bank counts: its origin, or else a digest of its name."""
+        return self.origin or hashlib.sha256(f"bank {self.name}".encode()).hexdigest()[:16]
 
 
 _TYPES: Mapping[str, type] = {
@@ -62,23 +72,25 @@ _TYPES: Mapping[str, type] = {
 }
 
 
-def read(folder: Path) -> Manifest:
+def read(folder: Path, commit: Commit | None = None) -> Manifest:
     """Read the manifest of the bank in `folder`.
+
+    Args:
+        folder: The bank's folder.
+        commit: The last commit, which may have replaced the manifest.
 
     Raises:
         BankNotFoundError: The folder holds no manifest.
         BankFormatError: The bank has another format version.
         BankCorruptError: The manifest breaks the format's rules.
     """
-    path = folder / FILE_NAME
-    with files.storage_errors(path):
-        there = path.is_file()
-    if not there:
+    path = rewriting.present(folder / FILE_NAME, commit or Commit())
+    if not regions.exists(path):
         raise BankNotFoundError(
             "no bank here", source=str(folder), hint="`deltamem init` makes a new one"
         )
     try:
-        record = orjson.loads(files.read(path, _LIMIT))
+        record = orjson.loads(regions.read(path, LIMITS.manifest))
     except orjson.JSONDecodeError as error:
         raise _corrupt(path, f"not JSON: {error}") from error
     if not isinstance(record, dict):
@@ -102,7 +114,10 @@ def _checked(path: Path, record: dict[str, Any]) -> Manifest:
         raise _corrupt(path, "'embedder.dimensions' is not a positive number")
     if not all(isinstance(value, dict) for value in record["parameters"].values()):
         raise _corrupt(path, "'parameters' must hold one object per tree")
-    return Manifest(**{key: record[key] for key in _TYPES})
+    origin = record.get("origin", "")
+    if origin != "" and not codec.is_id(origin):
+        raise _corrupt(path, "'origin' is not an id of 16 hexadecimal digits")
+    return Manifest(**{key: record[key] for key in _TYPES}, origin=origin)
 
 
 def write(folder: Path, manifest: Manifest) -> None:
@@ -118,6 +133,8 @@ def replacing(folder: Path, manifest: Manifest) -> AbstractContextManager[None]:
 def encode(manifest: Manifest) -> bytes:
     """The manifest as the text of `bank.json`: indented, for people and for `git diff`."""
     record = {"format": manifest.format} | {key: getattr(manifest, key) for key in _TYPES}
+    if manifest.origin:  # else the text stays that which a frozen bank has promised
+        record["origin"] = manifest.origin
     return orjson.dumps(record, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import files
+from deltamem_tui.bank import files, regions
 from deltamem_tui.errors import BankCorruptError
 
 _MAGIC = b"\x93NUMPY"
@@ -99,9 +99,9 @@ class MatrixFile:
         return rows
 
     def _read_header(self) -> bytes:
-        if not self.path.exists():
+        if not regions.exists(self.path):
             raise self._corrupt("is missing")
-        with files.storage_errors(self.path), self.path.open("rb") as stream:
+        with files.storage_errors(self.path), regions.opened(self.path) as stream:
             return stream.read(len(self.header(0)))
 
     def _header_record(self, found: bytes) -> dict[str, Any]:
@@ -128,17 +128,19 @@ class MatrixFile:
             BankCorruptError: The file is too short for them, or is another kind of array.
         """
         self.rows()
-        found = (files.size(self.path) - self.position(0)) // self.row_bytes
+        region = regions.find(self.path)
+        length = region.length if region else 0
+        found = (length - self.position(0)) // self.row_bytes
         if found < rows:
             raise self._corrupt(f"holds {found} rows where {rows} were written: it was cut short")
-        if rows == 0:
+        if rows == 0 or region is None:
             return np.zeros(self.shape(0), dtype=self.dtype)
         with files.storage_errors(self.path):
             return np.memmap(
-                self.path,
+                region.path,
                 dtype=self.dtype,
                 mode="r",
-                offset=self.position(0),
+                offset=region.start + self.position(0),
                 shape=self.shape(rows),
             )
 

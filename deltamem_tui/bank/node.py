@@ -8,8 +8,9 @@ tree's is knowledge (where, what; the termination condition stays empty).
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import orjson
 
@@ -107,15 +108,8 @@ def born(
     The id is a digest of the tree, the parent and all that the node says and comes from,
     so the same episode in the same place gives the same id on every machine.
     """
-    identity = [
-        tree,
-        parent.id if parent else None,
-        label,
-        payload,
-        [origin.trajectory, origin.extractor, origin.model, origin.prompt, list(origin.nodes)],
-    ]
     return Node(
-        id=hashlib.sha256(orjson.dumps(identity)).hexdigest()[:16],
+        id=_birth_id(tree, parent.id if parent else None, label, payload, origin),
         parent=parent.id if parent else None,
         kind="residual" if parent else "root",
         label=label,
@@ -123,3 +117,24 @@ def born(
         payload=payload,
         origin=origin,
     )
+
+
+def is_as_born(tree: str, node: Node) -> bool:
+    """Whether a node's id is the digest of what it says. So it is as long as nobody changed it."""
+    return node.id == _birth_id(tree, node.parent, node.label, node.payload, node.origin)
+
+
+def _birth_id(tree: str, parent: str | None, label: Label, payload: Payload, origin: Origin) -> str:
+    identity = [
+        tree,
+        parent,
+        label,
+        payload,
+        [origin.trajectory, origin.extractor, origin.model, origin.prompt, list(origin.nodes)],
+    ]
+    return identity_digest(identity)
+
+
+def identity_digest(identity: Sequence[Any]) -> str:
+    """The id of a node that was born as `identity` says: tree, parent, label, payload, origin."""
+    return hashlib.sha256(orjson.dumps(identity)).hexdigest()[:16]

@@ -10,27 +10,29 @@ The index is derived from the lines. It may be deleted at any time and is made a
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import files
+from deltamem_tui.bank import files, regions, rewriting
 from deltamem_tui.bank.journal import Commit, Extent
 from deltamem_tui.bank.matrix import MatrixFile
-from deltamem_tui.errors import BankCorruptError, StorageError
+from deltamem_tui.errors import BankCorruptError, BankError, StorageError
 
 COUNTER = np.dtype("<u4")
 VECTOR = np.dtype("<f4")
+UNIT_TOLERANCE = 1e-3  # How far from 1 a vector's length may be and still count as unit length.
 _FEW_LOOKUPS = 16
 LINE_LIMIT = 32 * 1024 * 1024
+_BLOCK = 1024 * 1024
 
 Rows = NDArray[np.int64]
+Value = TypeVar("Value")
 # One index row per line, in order; raises BankCorruptError at a line that breaks the format.
 IndexBuilder = Callable[["Shelf", Iterator[tuple[int, int, bytes]], int], NDArray[Any]]
 
@@ -48,6 +50,7 @@ class Shelf:
         index_type: The structured type of an index row; holds at least `id`, `offset` and `first`.
         build_index: Makes index rows from lines.
         dimensions: Width of the vectors, or 0 for none.
+        commit: The commit whose files are meant; it may have replaced them.
     """
 
     folder: Path
@@ -58,28 +61,33 @@ class Shelf:
     index_type: np.dtype[Any]
     build_index: IndexBuilder
     dimensions: int = 0
+    commit: Commit = field(default_factory=Commit)
+
+    def path(self, name: str) -> Path:
+        """Where a file of the shelf lies."""
+        return rewriting.present(self.folder / name, self.commit)
 
     @property
     def lines_path(self) -> Path:
         """The line file."""
-        return self.folder / self.lines_name
+        return self.path(self.lines_name)
 
     @property
     def index_file(self) -> MatrixFile:
         """`<name>.index.npy`, derived from the lines."""
-        return MatrixFile(self.folder / f"{self.name}.index.npy", self.index_type)
+        return MatrixFile(self.path(f"{self.name}.index.npy"), self.index_type)
 
     @property
     def counters_file(self) -> MatrixFile:
         """The counters, uint32 [rows, counters]; a record's are at the row of its first line."""
-        return MatrixFile(self.folder / self.counters_name, COUNTER, self.counters)
+        return MatrixFile(self.path(self.counters_name), COUNTER, self.counters)
 
     @property
     def vectors_file(self) -> MatrixFile | None:
         """`<name>.embeddings.npy`, float32 [rows, dimensions]; row i embeds line i."""
         if not self.dimensions:
             return None
-        return MatrixFile(self.folder / f"{self.name}.embeddings.npy", VECTOR, self.dimensions)
+        return MatrixFile(self.path(f"{self.name}.embeddings.npy"), VECTOR, self.dimensions)
 
     @property
     def matrices(self) -> tuple[MatrixFile, ...]:
@@ -101,7 +109,7 @@ class Shelf:
         Raises:
             BankCorruptError: A file is missing, too short, or of another kind.
         """
-        if files.size(self.lines_path) < extent.bytes:
+        if regions.size(self.lines_path) < extent.bytes:
             raise self.corrupt("the file is missing or was cut short")
         for matrix in self.matrices[1:]:
             matrix.load(extent.rows)
@@ -113,13 +121,13 @@ class Shelf:
             BankCorruptError: The line file does not end with a whole line, or is gone while
                 its vectors are there.
         """
-        length = files.size(self.lines_path)
+        length = regions.size(self.lines_path)
         if not length:
             vectors = self.vectors_file
-            if vectors and vectors.path.exists() and vectors.rows():
+            if vectors and regions.exists(vectors.path) and vectors.rows():
                 raise self.corrupt("the file is missing or empty, but its vectors are there")
             return Extent()
-        with files.storage_errors(self.lines_path), self.lines_path.open("rb") as stream:
+        with files.storage_errors(self.lines_path), regions.opened(self.lines_path) as stream:
             stream.seek(-1, 2)
             if stream.read(1) != b"\n":
                 raise self.corrupt("the last line was cut short")
@@ -138,7 +146,7 @@ class Shelf:
         if not length - LINE_LIMIT <= offset < length:
             return None
         before = min(offset, 1)
-        with files.storage_errors(self.lines_path), self.lines_path.open("rb") as stream:
+        with files.storage_errors(self.lines_path), regions.opened(self.lines_path) as stream:
             stream.seek(offset - before)
             text = stream.read(before + length - offset)
         alone = text[:before] in (b"", b"\n") and text.find(b"\n", before) == len(text) - 1
@@ -152,18 +160,24 @@ class Shelf:
         """
         if not extent.bytes:
             return
-        offset = 0
-        row = 0
-        with files.storage_errors(self.lines_path), self.lines_path.open("rb") as stream:
-            while offset < extent.bytes:
-                line = stream.readline(LINE_LIMIT)
-                if not line.endswith(b"\n") or offset + len(line) > extent.bytes:
-                    raise self.corrupt(
-                        "the line is too long or was cut short", position=f"line {row + 1}"
-                    )
-                yield row, offset, line[:-1]
-                offset += len(line)
-                row += 1
+        row, offset, begun = 0, 0, b""
+        with files.storage_errors(self.lines_path), regions.opened(self.lines_path) as stream:
+            while (read := offset + len(begun)) < extent.bytes:
+                block = stream.read(min(_BLOCK, extent.bytes - read))
+                *lines, begun = (begun + block).split(b"\n")
+                for line in lines:
+                    if len(line) >= LINE_LIMIT:
+                        raise self._line_error(row)
+                    yield row, offset, line
+                    offset += len(line) + 1
+                    row += 1
+                if not block or len(begun) >= LINE_LIMIT:
+                    raise self._line_error(row)
+        if begun:
+            raise self._line_error(row)
+
+    def _line_error(self, row: int) -> BankCorruptError:
+        return self.corrupt("the line is too long or was cut short", position=f"line {row + 1}")
 
     def corrupt(self, message: str, position: str | None = None) -> BankCorruptError:
         """The error for a line file that breaks the format."""
@@ -179,7 +193,7 @@ class ShelfSnapshot:
     """What a shelf held at one commit. Later writes do not show in it."""
 
     def __init__(self, shelf: Shelf, commit: Commit) -> None:
-        self.shelf = shelf
+        self.shelf = replace(shelf, commit=commit)
         self.extent = commit.extent(shelf.name)
         self.counters = self._read_counters(commit)
         self._lookups = 0
@@ -198,16 +212,43 @@ class ShelfSnapshot:
     @cached_property
     def index(self) -> NDArray[Any]:
         """The index, one structured row per line; made from the lines where it is missing."""
+        return self._reading(self._found_index)
+
+    def _found_index(self) -> NDArray[Any]:
         stored = self.stored_index()
         if stored is not None:
             return stored
         lines = self.shelf.lines(self.extent)
         return self.shelf.build_index(self.shelf, lines, self.extent.rows)
 
+    def _reading(self, read: Callable[[], Value]) -> Value:
+        """Open something late, and see that it is of this commit's files.
+
+        Raises:
+            BankRewrittenError: Another commit has replaced them.
+        """
+        try:
+            found = read()
+        except BankError:
+            self.require_current()
+            if not self.shelf.commit.replaces:
+                raise
+            found = read()  # a file may have been renamed to its place at just this moment
+        self.require_current()
+        return found
+
+    def require_current(self) -> None:
+        """See that the files are still those of this commit, or have only grown since.
+
+        Raises:
+            BankRewrittenError: Another commit has replaced them.
+        """
+        rewriting.require_current(self.shelf.folder, self.shelf.commit)
+
     def stored_index(self) -> NDArray[Any] | None:
         """The index as it lies on disk; None if it is missing or cannot be of these lines."""
         try:
-            index: NDArray[Any] = np.array(self.shelf.index_file.load(self.extent.rows))
+            index: NDArray[Any] = np.asarray(self.shelf.index_file.load(self.extent.rows))
         except (BankCorruptError, StorageError):
             return None
         return index if self._plausible(index) else None
@@ -230,18 +271,28 @@ class ShelfSnapshot:
         Raises:
             BankCorruptError: The file is too short or not such an array.
         """
+        return self._reading(self._found_vectors)
+
+    def _found_vectors(self) -> NDArray[np.float32]:
         matrix = self.shelf.vectors_file
         if matrix is None:
             raise ValueError(f"the {self.shelf.name} shelf keeps no vectors")
         return matrix.load(self.extent.rows)
 
     @cached_property
-    def _text(self) -> mmap.mmap:
+    def text(self) -> memoryview:
+        """All lines that count, mapped and not read.
+
+        Raises:
+            BankCorruptError: The file is too short.
+        """
+        return self._reading(self._found_text)
+
+    def _found_text(self) -> memoryview:
         path = self.shelf.lines_path
-        if files.size(path) < self.extent.bytes:
+        if regions.size(path) < self.extent.bytes:
             raise self.shelf.corrupt("the file was cut short")
-        with files.storage_errors(path), path.open("rb") as stream:
-            return mmap.mmap(stream.fileno(), self.extent.bytes, access=mmap.ACCESS_READ)
+        return regions.mapped(path, self.extent.bytes)
 
     def line(self, row: int) -> bytes:
         """The line at `row`, without its newline."""
@@ -250,7 +301,7 @@ class ShelfSnapshot:
         end = int(offsets[row + 1]) if row + 1 < len(offsets) else self.extent.bytes
         if not start < end <= self.extent.bytes or end - start > LINE_LIMIT:
             raise self.shelf.corrupt("the index does not fit the file", position=f"line {row + 1}")
-        return self._text[start : end - 1]
+        return bytes(self.text[start : end - 1])
 
     @cached_property
     def current(self) -> Rows:

@@ -70,6 +70,7 @@ COMMANDS = (
     CommandEntry(
         "extract", "Learn", "Learn from the episodes that wait, in the order of their import."
     ),
+    CommandEntry("judge", "Learn", "Let a model say how episodes ended whose logs do not say."),
     CommandEntry(
         "consolidate",
         "Learn",
@@ -81,6 +82,38 @@ COMMANDS = (
         "Propose a threshold per tree from the scores of the bank's own episodes.",
     ),
     CommandEntry("parameters", "Learn", "Show the method's numbers of a bank, or change some."),
+    CommandEntry(
+        "compact",
+        "Tend",
+        "Drop earlier revisions and the journal's old lines. All knowledge and all counts stay.",
+    ),
+    CommandEntry(
+        "reembed",
+        "Tend",
+        "Give a bank the vectors of another embedder. No episode is learnt anew.",
+    ),
+    CommandEntry(
+        "prompts",
+        "Ask models",
+        "List the prompts, show or check them, or hand them out to be edited.",
+    ),
+    CommandEntry(
+        "cache", "Ask models", "Tell what the kept answers of models take, or remove some."
+    ),
+    CommandEntry(
+        "export",
+        "Ship",
+        "Write a bank into one file: frozen, with digests, looked through for secrets.",
+    ),
+    CommandEntry(
+        "install",
+        "Ship",
+        "Check a bank from elsewhere, whoever made it, and put it among the banks, frozen.",
+    ),
+    CommandEntry(
+        "merge", "Ship", "Merge what banks have learnt, node by node, with nothing counted twice."
+    ),
+    CommandEntry("diff", "Ship", "Show what differs between two banks, node by node."),
     CommandEntry("freeze", "Ship", "Forbid all writing to a bank, and note each file's digest."),
     CommandEntry("unfreeze", "Ship", "Allow writing to a frozen bank again."),
     CommandEntry(

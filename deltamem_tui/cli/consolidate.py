@@ -2,66 +2,121 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from deltamem_tui.cli import options
+from deltamem_tui.cli.extractors import Wanted, chosen_extractor
+from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import Result
+from deltamem_tui.cli.model_client import usage_facts, usage_record
+from deltamem_tui.cli.output import InterruptionError, Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.errors import DeltaMemError, ExtractionError
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.consolidate import Fusion
+    from deltamem_tui.memory.extraction import Extractor
 
 
 def run(
     context: typer.Context,
     bank: options.Bank,
     extractor: options.Extractor = None,
+    model: options.Model = None,
     dry_run: options.DryRun = False,
+    api_base: options.ApiBase = None,
+    concurrency: options.Concurrency = 1,
+    max_cost: options.MaxCost = None,
+    no_cache: options.NoCache = False,
+    prompts: options.Prompts = None,
 ) -> Result:
     """Fuse every chain that was hit often enough into a new root. Nothing is deleted."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.errors import BankFrozenError, ExtractionError
-    from deltamem_tui.memory.consolidate import consolidate, due
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
+    wanted = Wanted(extractor, model, api_base, max_cost, no_cache, prompts, dry_run)
+    chosen = chosen_extractor(invocation, opened, wanted)
     if dry_run:
-        found: list[dict[str, Any]] = [
-            {"tree": name, "node": node.id, "root": None, "reason": "due"}
-            for name, node in due(opened)
-        ]
-        errors: tuple[ExtractionError, ...] = ()
-    else:
-        chosen = options.extractor_named(extractor)
-        if opened.frozen:
-            raise BankFrozenError(
-                "the bank is frozen",
-                source=str(opened.path),
-                hint="`deltamem unfreeze` allows writing",
-            )
-        fusions = list(consolidate(opened, chosen)) if due(opened) else []
-        found = [
-            {
-                "tree": fusion.tree,
-                "node": fusion.chain[-1].id,
-                "root": fusion.root.id if fusion.root else None,
-                "reason": fusion.reason,
-            }
-            for fusion in fusions
-        ]
-        errors = tuple(
-            ExtractionError(fusion.reason, source=fusion.chain[-1].id)
-            for fusion in fusions
-            if fusion.root is None
-        )
+        return _foreseen(opened, chosen)
+    opened.require_writable()
+    fusions: list[Fusion] = []
+    errors: list[DeltaMemError] = []
+    with interruptible() as interruption:
+        for found in _fused(opened, chosen, concurrency, interruption):
+            if isinstance(found, DeltaMemError):
+                invocation.output.trace(found)
+                errors.append(found)
+                continue
+            fusions.append(found)
+            if found.root is None:
+                errors.append(ExtractionError(found.reason, source=found.chain[-1].id))
+    if interruption and not errors:
+        errors.append(InterruptionError("interrupted", hint="what was fused before stays"))
+    return _result([_record(each) for each in fusions], errors, _usage_of(chosen))
 
+
+def _fused(
+    bank: Bank, extractor: Extractor, concurrency: int, interruption: Interruption
+) -> Iterator[Fusion | DeltaMemError]:
+    """Each chain that was due; what ended the work, if something did, is the last thing told."""
+    from deltamem_tui.memory.consolidate import consolidate, due
+
+    try:
+        if due(bank):
+            yield from consolidate(bank, extractor, concurrency=concurrency, stopped=interruption)
+    except DeltaMemError as error:
+        yield error
+    except KeyboardInterrupt:
+        yield InterruptionError("interrupted", hint="what was fused before stays")
+
+
+def _foreseen(bank: Bank, extractor: Extractor) -> Result:
+    """What is due, and what a model would take for it. Nothing is sent."""
+    from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.consolidate import due
+    from deltamem_tui.memory.model import ModelExtractor
+    from deltamem_tui.memory.rehearsal import rehearse_fusions
+
+    chains = due(bank)
+    usage = Usage()
+    if isinstance(extractor, ModelExtractor):
+        usage = rehearse_fusions(bank, chains, extractor)
+    rows = [{"tree": name, "node": node.id, "root": None, "reason": "due"} for name, node in chains]
+    return _result(rows, [], usage)
+
+
+def _usage_of(extractor: Extractor) -> Usage:
+    from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.extraction import AskingExtractor
+
+    return extractor.usage if isinstance(extractor, AskingExtractor) else Usage()
+
+
+def _record(fusion: Fusion) -> dict[str, Any]:
+    return {
+        "tree": fusion.tree,
+        "node": fusion.chain[-1].id,
+        "root": fusion.root.id if fusion.root else None,
+        "reason": fusion.reason,
+    }
+
+
+def _result(found: list[dict[str, Any]], errors: list[DeltaMemError], usage: Usage) -> Result:
     def view(page: Page) -> None:
         rows = [(each["tree"], each["node"], each["root"], each["reason"]) for each in found]
         if rows:
             page.table(("tree", "node", "new root", "why"), rows)
+        if usage.calls or usage.cached:
+            page.facts(usage_facts(usage))
 
     done = sum(each["root"] is not None for each in found)
     status = Result.verdict(done, errors)
-    notes = () if found else ("no chain is due",)
-    data = {"consolidated": done, "chains": found}
+    notes = () if found or errors else ("no chain is due",)
+    data = {"consolidated": done, "chains": found, "usage": usage_record(usage)}
     return Result("consolidate", data, errors, status, view=view, notes=notes)

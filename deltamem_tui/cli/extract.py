@@ -3,120 +3,189 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deltamem_tui.cli import options
+from deltamem_tui.cli.extractors import Wanted, chosen_extractor
+from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.model_client import usage_facts, usage_record
 from deltamem_tui.cli.output import InterruptionError, Result
 from deltamem_tui.cli.page import Page
-from deltamem_tui.errors import DeltaMemError, ExtractionError, TrajectoryError, VectorError
+from deltamem_tui.errors import DeltaMemError
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.embedding.protocol import Embedder
+    from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.extraction import Extractor
-    from deltamem_tui.memory.learn import Lesson
+    from deltamem_tui.memory.lesson import Lesson
+    from deltamem_tui.memory.run import LearningRun
     from deltamem_tui.trajectory.model import Trajectory
 
 Limit = Annotated[
     int | None, typer.Option("--limit", metavar="N", min=1, help="Learn at most N episodes.")
 ]
 
-_NO_USAGE = {"calls": 0, "cached": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost": 0.0}
+
+@dataclass(slots=True)
+class _Found:
+    """What a run came to."""
+
+    usage: Usage
+    wasted: Usage
+    lessons: list[Lesson] = field(default_factory=list)
+    errors: list[DeltaMemError] = field(default_factory=list)
 
 
 def run(
     context: typer.Context,
     bank: options.Bank,
     extractor: options.Extractor = None,
+    model: options.Model = None,
     limit: Limit = None,
+    admit: options.Admit = None,
     dry_run: options.DryRun = False,
+    api_base: options.ApiBase = None,
+    concurrency: options.Concurrency = 1,
+    max_cost: options.MaxCost = None,
+    no_cache: options.NoCache = False,
+    prompts: options.Prompts = None,
 ) -> Result:
     """Learn from the episodes that wait, in the order of their import.
 
-    Every episode is committed by itself: what was learnt before an interruption stays.
+    Every episode is committed by itself: what was learnt before an interruption stays, and the
+    same command goes on from there. What a model answered is kept, so nothing is paid twice.
+    With --concurrency, what is learnt is the same; a few calls may be made in vain.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.errors import BankFrozenError
+    from deltamem_tui.memory.admission import admitted_by, policy_named
     from deltamem_tui.memory.intake import waiting
-    from deltamem_tui.memory.recall import embedder_of
 
     invocation = Invocation.of(context)
-    chosen = options.extractor_named(extractor)
+    policy = policy_named(admit)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
-    if opened.frozen:
-        raise BankFrozenError(
-            "the bank is frozen", source=str(opened.path), hint="`deltamem unfreeze` allows writing"
+    wanted = Wanted(extractor, model, api_base, max_cost, no_cache, prompts, dry_run)
+    chosen = chosen_extractor(invocation, opened, wanted)
+    opened.require_writable()
+    known = [trajectory for trajectory in waiting(opened) if trajectory.outcome.known]
+    admitted = [each for each in known if admitted_by(policy, each.outcome)]
+    ready = admitted[:limit]
+    with interruptible() as interruption:
+        if dry_run:
+            found = _rehearsed(invocation, opened, ready, chosen, interruption)
+        else:
+            found = _learnt(invocation, opened, ready, chosen, concurrency, interruption)
+    if interruption and not found.errors:
+        found.errors.append(
+            InterruptionError("interrupted", hint="what was learnt before stays; run it again")
         )
-    ready = [trajectory for trajectory in waiting(opened) if trajectory.outcome.known][:limit]
-    lessons: list[Lesson] = []
-    errors: list[DeltaMemError] = []
-    if ready and not dry_run:
-        embedder = embedder_of(opened)
-        with invocation.output.progress("learning", len(ready)) as advance:
-            for found in _learnt(opened, ready, chosen, embedder):
-                if isinstance(found, DeltaMemError):
-                    invocation.output.trace(found)
-                    errors.append(found)
-                else:
-                    lessons.append(found)
-                advance()
-    status = Result.verdict(len(lessons), errors)
-    if status == "error":
-        return Result("extract", None, tuple(errors), status)
+    status = Result.verdict(len(found.lessons), found.errors)
+    if status == "error" and not found.usage.calls:
+        return Result("extract", None, tuple(found.errors), status)
     data = {
-        **_counts(lessons),
+        **_counts(found.lessons),
         "would_learn": len(ready) if dry_run else 0,
         "waiting": len(opened.episodes.waiting()),
-        "usage": _NO_USAGE,
+        "not_admitted": len(known) - len(admitted),
+        "usage": usage_record(found.usage),
+        "wasted": usage_record(found.wasted),
     }
+    asking = bool(found.usage.calls or found.usage.cached)
 
     def view(page: Page) -> None:
-        nodes = data["nodes_written"]
-        page.facts(
-            {
-                "learned": data["learned"],
-                "skipped": data["skipped"],
-                "waiting": data["waiting"],
-                **{f"new {tree} nodes": count for tree, count in nodes.items()},
-                "consolidated": data["consolidated"],
-                **({"would learn": data["would_learn"]} if dry_run else {}),
-            }
-        )
+        page.facts(_facts(data, dry_run=dry_run))
+        if asking:
+            page.facts(usage_facts(found.usage))
 
-    notes = []
-    if not ready:
-        notes.append("no episode with a known outcome waits; `deltamem import` brings some")
-    return Result("extract", data, tuple(errors), status, view=view, notes=notes)
+    notes = _notes(ready, data, found, dry_run=dry_run)
+    return Result("extract", data, tuple(found.errors), status, view=view, notes=notes)
+
+
+def _rehearsed(
+    invocation: Invocation,
+    bank: Bank,
+    ready: Sequence[Trajectory],
+    extractor: Extractor,
+    interruption: Interruption,
+) -> _Found:
+    """What the run will take. Nothing is sent, and the rules cost nothing."""
+    from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.model import ModelExtractor
+
+    if not isinstance(extractor, ModelExtractor):
+        return _Found(Usage(), Usage())
+    from deltamem_tui.memory.embedder import embedder_of
+    from deltamem_tui.memory.rehearsal import rehearse
+
+    with invocation.output.progress("rehearsing", len(ready)) as advance:
+        usage = rehearse(
+            bank, ready, extractor, embedder_of(bank), advance=advance, stopped=interruption
+        )
+    return _Found(usage, Usage())
 
 
 def _learnt(
-    bank: Bank, ready: list[Trajectory], extractor: Extractor, embedder: Embedder
+    invocation: Invocation,
+    bank: Bank,
+    ready: Sequence[Trajectory],
+    extractor: Extractor,
+    concurrency: int,
+    interruption: Interruption,
+) -> _Found:
+    from deltamem_tui.llm.cost import Usage
+
+    if not ready:
+        return _Found(Usage(), Usage())
+    from deltamem_tui.memory.run import LearningRun
+
+    found = _Found(Usage(), Usage())
+    learning = LearningRun(bank, extractor, concurrency=concurrency, stopped=interruption)
+    with learning, invocation.output.progress("learning", len(ready)) as advance:
+        for each in _lessons(learning, ready):
+            if isinstance(each, DeltaMemError):
+                invocation.output.trace(each)
+                found.errors.append(each)
+            else:
+                found.lessons.append(each)
+            advance(label=_label(learning.usage))
+    found.usage, found.wasted = learning.usage, learning.wasted
+    return found
+
+
+def _lessons(
+    learning: LearningRun, ready: Sequence[Trajectory]
 ) -> Iterator[Lesson | DeltaMemError]:
     """Each episode's lesson, or why there is none.
 
     What is wrong with one episode stops none of the others. What would be wrong with all of
     them, like a full disk or a refused key, is the last thing told, and so is Ctrl+C.
     """
-    from deltamem_tui.memory.learn import learn
+    from deltamem_tui.memory.run import Refusal
 
-    for trajectory in ready:
-        try:
-            yield learn(bank, trajectory, extractor, embedder=embedder)
-        except (ExtractionError, VectorError, TrajectoryError) as error:
-            yield type(error)(error.message, source=trajectory.id, hint=error.hint)
-        except DeltaMemError as error:
-            yield error
-            return
-        except KeyboardInterrupt:
-            yield InterruptionError("interrupted", hint="what was learnt before stays")
-            return
+    try:
+        for outcome in learning.learn(ready):
+            if isinstance(outcome, Refusal):
+                outcome.error.source = outcome.trajectory
+                yield outcome.error
+            else:
+                yield outcome
+    except DeltaMemError as error:
+        yield error
+    except KeyboardInterrupt:
+        yield InterruptionError("interrupted", hint="what was learnt before stays")
 
 
-def _counts(lessons: list[Lesson]) -> dict[str, Any]:
+def _label(usage: Usage) -> str:
+    if not usage.calls:
+        return "learning"
+    return f"learning, {'cost unknown' if usage.cost is None else f'${usage.cost:.4f}'}"
+
+
+def _counts(lessons: Sequence[Lesson]) -> dict[str, Any]:
     nodes = Counter({"task": 0, "env": 0})
     consolidated = skipped = 0
     for lesson in lessons:
@@ -130,3 +199,36 @@ def _counts(lessons: list[Lesson]) -> dict[str, Any]:
         "nodes_written": dict(nodes),
         "consolidated": consolidated,
     }
+
+
+def _facts(data: dict[str, Any], *, dry_run: bool) -> dict[str, Any]:
+    if dry_run:
+        return {"would learn": data["would_learn"], "waiting": data["waiting"]}
+    return {
+        "learned": data["learned"],
+        "skipped": data["skipped"],
+        "waiting": data["waiting"],
+        **{f"new {tree} nodes": count for tree, count in data["nodes_written"].items()},
+        "consolidated": data["consolidated"],
+    }
+
+
+def _notes(
+    ready: Sequence[Trajectory], data: dict[str, Any], found: _Found, *, dry_run: bool
+) -> list[str]:
+    notes = []
+    if not ready:
+        notes.append("no episode with a known outcome waits; `deltamem import` brings some")
+    if data["not_admitted"]:
+        notes.append(
+            f"{data['not_admitted']} episodes wait because of who says how they ended; "
+            "see `--admit`"
+        )
+    if found.wasted.calls > 0:
+        yet = " yet" if found.errors else ""
+        notes.append(
+            f"{found.wasted.calls} of the calls were ahead of their turn and not used{yet}"
+        )
+    if dry_run and ready:
+        notes.append("nothing was sent or written: calls, tokens and cost are an estimate")
+    return notes

@@ -15,9 +15,11 @@ from deltamem_tui.cli.page import Page
 from deltamem_tui.errors import UsageError
 
 if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.intake import Redaction
     from deltamem_tui.memory.receipts import FileTally, Intake, Receipt
     from deltamem_tui.trajectory.readers import Reading
+    from deltamem_tui.trajectory.readers.written import Written
 
 Logs = Annotated[
     list[str], typer.Argument(metavar="LOG…", help="Files, folders, patterns, or - for stdin.")
@@ -63,28 +65,37 @@ def run(
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.intake import take_in
-    from deltamem_tui.trajectory.readers import read_logs
+    from deltamem_tui.trajectory.logs.pace import Pace
+    from deltamem_tui.trajectory.readers.reading import read_logs, read_written
     from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 
     redaction = _redaction(personal=redact_personal, off=no_redact)
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
     given = user_outcomes(outcome, success_at=success_at) if outcome else UserOutcomes()
-    readings = read_logs(logs, format=format, success_at=success_at)
-    with invocation.output.progress("reading") as advance:
+    pace = Pace()
+    inherited = _domain_of(opened)
+    readings: Iterator[Reading | Written]
+    if domain:
+        readings = read_logs(logs, format=format, success_at=success_at, pace=pace)
+    else:
+        readings = read_written(
+            logs, format=format, success_at=success_at, pace=pace, domain=inherited
+        )
+    with invocation.output.progress("reading", pace.total) as pace.advance:
         intake = take_in(
             opened,
-            _in_domain(readings, domain),
+            _in_domain(readings, domain, inherited),
             redaction=redaction,
             outcomes=given,
             dry_run=dry_run,
             listed=invocation.output.json,
-            advance=advance,
         )
 
     def view(page: Page) -> None:
         page.facts(_facts(intake))
-        page.table(_COLUMNS, [_row(file, tally) for file, tally in intake.files.items()])
+        rows = [_row(file, tally) for file, tally in intake.files.items()]
+        page.table(_COLUMNS, rows, headed=True)
 
     data = {
         "imported": intake.count("imported"),
@@ -100,7 +111,8 @@ def run(
         ],
     }
     errors = tuple(intake.rejected)
-    status = Result.verdict(intake.episodes, errors)
+    # Whatever came in, the import ran to its end: that is more than a failure, which did not.
+    status = Result.verdict(1, errors)
     return Result("import", data, errors, status, view=view, notes=_notes(intake, data))
 
 
@@ -110,14 +122,24 @@ def _redaction(*, personal: bool, off: bool) -> Redaction:
     return "personal" if personal else "off" if off else "secrets"
 
 
-def _in_domain(readings: Iterator[Reading], domain: str | None) -> Iterator[Reading]:
-    """The readings with the domain that the user gives, if any."""
+def _domain_of(bank: Bank) -> str:
+    """The domain that a bank's episodes have, if their logs do not say; a generic one is none."""
+    domain = bank.manifest.domain
+    return "" if domain == "generic" else domain
+
+
+def _in_domain(
+    readings: Iterator[Reading | Written], domain: str | None, otherwise: str
+) -> Iterator[Reading | Written]:
+    """The readings with the domain that the user gives, else the log's own, else the bank's."""
     from deltamem_tui.text import clean
     from deltamem_tui.trajectory.model import Trajectory
 
+    given = clean(domain or "")
     for reading in readings:
-        if domain and isinstance(reading, Trajectory):
-            yield replace(reading, domain=clean(domain))
+        if isinstance(reading, Trajectory):
+            chosen = given or reading.domain or otherwise
+            yield reading if chosen == reading.domain else replace(reading, domain=chosen)
         else:
             yield reading
 
@@ -127,7 +149,8 @@ def _notes(intake: Intake, data: dict[str, Any]) -> list[str]:
     if intake.unsaid:
         notes.append(
             f"{intake.unsaid} episodes wait without an outcome: import them again with "
-            "`--outcome success`, `--outcome failure` or `--outcome FILE`"
+            "`--outcome success`, `--outcome failure` or `--outcome FILE`, or let a model say: "
+            "`deltamem judge`"
         )
     if data["redaction"] == "off":
         notes.append("nothing was redacted: keys and passwords in the logs are in the episodes")

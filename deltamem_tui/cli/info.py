@@ -10,6 +10,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.model_client import usage_facts, usage_record
 from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
 
@@ -17,14 +18,18 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.node import TreeName
     from deltamem_tui.memory.statistics import TreeStatistics
 
+_REFUSED_SHOWN = 20
+
 
 def run(context: typer.Context, bank: options.Bank) -> Result:
     """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
     from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.history import history
     from deltamem_tui.memory.statistics import bank_statistics
 
     opened = Bank.open(Invocation.of(context).bank(bank))
     statistics = bank_statistics(opened)
+    past = history(opened)
     manifest = opened.manifest
     about = {
         "bank": manifest.name,
@@ -44,21 +49,31 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     def view(page: Page) -> None:
         facts: dict[str, Any] = {**about, **episodes}
         page.facts(facts)
-        page.table(("", *statistics.trees), _rows(statistics.trees))
+        page.table(("tree", *statistics.trees), _rows(statistics.trees), headed=True)
+        if past.usage.calls or past.usage.cached:
+            page.facts(usage_facts(past.usage))
+        if past.refused:
+            shown = past.refused[-_REFUSED_SHOWN:]
+            page.table(("waits in vain", "why"), [(each.trajectory, each.reason) for each in shown])
 
     data: dict[str, Any] = {
         **about,
         **episodes,
         "parameters": manifest.parameters,
         "provenance": manifest.provenance,
+        "usage": usage_record(past.usage),
+        "refused": [asdict(each) for each in past.refused],
     }
     data |= {str(name): asdict(numbers) for name, numbers in statistics.trees.items()}
     notes = []
     if statistics.without_outcome:
         notes.append(
             f"{statistics.without_outcome} episodes wait for an outcome: import them again with "
-            "`--outcome success`, `--outcome failure` or `--outcome FILE`"
+            "`--outcome success`, `--outcome failure` or `--outcome FILE`, or let a model say: "
+            f"`deltamem judge {bank}`"
         )
+    if len(past.refused) > _REFUSED_SHOWN:
+        notes.append(f"{len(past.refused)} episodes wait in vain; `--json` lists them all")
     return Result("info", data, view=view, notes=notes)
 
 

@@ -27,8 +27,9 @@ def run(
     The embedder is met once, and the bank will accept no other. The parameters are the
     domain's published preset.
     """
-    from deltamem_tui.embedding.load import DEFAULT_EMBEDDER
+    from deltamem_tui.config import DEFAULT_EMBEDDER
     from deltamem_tui.memory.opening import create_bank
+    from deltamem_tui.memory.parameters import PRESETS, domain_named
     from deltamem_tui.text import clean
 
     invocation = Invocation.of(context)
@@ -37,7 +38,7 @@ def run(
     made = create_bank(
         path,
         embedder=settings.embedder,
-        domain=clean(settings.domain),
+        domain=domain_named(clean(settings.domain).strip() or "generic"),
         description=clean(description),
     )
     notes = [f"made {made.name} in {path}"]
@@ -45,6 +46,11 @@ def run(
         notes.append(
             f"the thresholds were published for {DEFAULT_EMBEDDER}; after the import, "
             f"`deltamem calibrate {bank}` proposes some for {made.manifest.embedder['model']}"
+        )
+    if made.manifest.domain not in PRESETS:
+        notes.append(
+            f"{made.manifest.domain} has no preset, so the generic one is used; there are presets "
+            f"for {', '.join(PRESETS)}"
         )
     data = {
         "bank": made.name,

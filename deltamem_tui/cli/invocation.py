@@ -17,7 +17,7 @@ import typer
 from deltamem_tui import config, paths
 from deltamem_tui.cli.output import Output
 from deltamem_tui.config import Configuration
-from deltamem_tui.errors import BankFrozenError, UsageError
+from deltamem_tui.errors import BankExistsError, BankFrozenError, UsageError
 from deltamem_tui.text import one_line
 
 SHARED_OPTIONS = (
@@ -109,7 +109,7 @@ class Invocation:
         return paths.banks_folder(self.configuration.banks)
 
     def bank(self, bank: str) -> Path:
-        """The folder of an existing bank, by name or path.
+        """The folder or archive of an existing bank, by name or path.
 
         Raises:
             BankNotFoundError: There is none.
@@ -124,11 +124,17 @@ class Invocation:
         read only; unless their folder is the banks folder in use, as in a checkout.
 
         Raises:
-            BankFrozenError: The bank came with the package.
+            BankFrozenError: The bank came with the package, or lies in an archive.
             BankNotFoundError: There is none.
             UsageError: Neither a possible name nor a path.
         """
         path = self.bank(bank)
+        if path.is_file():
+            raise BankFrozenError(
+                "the bank lies in an archive, which is never written",
+                source=one_line(str(path)),
+                hint="`deltamem install --unfreeze` unpacks one that can be",
+            )
         shipped = paths.shipped_banks_folder().resolve()
         if shipped not in path.resolve().parents or self.banks_folder.resolve() == shipped:
             return path
@@ -146,3 +152,34 @@ class Invocation:
             UsageError: The name is not one a bank can have.
         """
         return paths.new_bank_path(bank, self.banks_folder)
+
+    def bank_to_install(self, name: str | None, own_name: str, *, replace: bool) -> Path:
+        """Where a bank from elsewhere will lie. A name that a stranger gave it is no path.
+
+        Args:
+            name: What the user calls it; None if as it calls itself.
+            own_name: What it calls itself.
+            replace: Whether it may take the place of a bank that is there.
+
+        Raises:
+            BankExistsError: Something lies there already, and is not to be replaced.
+            UsageError: The name is not one a bank can have.
+        """
+        if name is None:
+            name = own_name
+            try:
+                paths.check_bank_name(name)
+            except UsageError as error:
+                raise UsageError(
+                    f"{error.message}, but this one says it is called so",
+                    hint="name it with --name",
+                ) from error
+        if replace:
+            path = self.banks_folder / paths.check_bank_name(name)
+            if path.is_dir() and not path.is_symlink():
+                return path
+        try:
+            return self.new_bank(name)
+        except BankExistsError as error:
+            hint = "--name calls it otherwise, --replace puts it in the place of the bank there"
+            raise BankExistsError(error.message, source=error.source, hint=hint) from error

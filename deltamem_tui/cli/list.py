@@ -19,9 +19,16 @@ def run(context: typer.Context) -> Result:
     banks = paths.find_banks(folder)
 
     def view(page: Page) -> None:
-        rows = [(bank.name, "shipped" if bank.shipped else "own", str(bank.path)) for bank in banks]
+        rows = [(bank.name, _kind(bank), str(bank.path)) for bank in banks]
         if rows:
-            page.table(("bank", "from", "folder"), rows)
+            page.table(("bank", "from", "path"), rows)
 
     notes = () if banks else (f"no banks in {folder}; `deltamem init NAME` makes one",)
     return Result("list", {"folder": folder, "banks": banks}, view=view, notes=notes)
+
+
+def _kind(bank: paths.BankPlace) -> str:
+    """Where a bank comes from, or that it is still packed."""
+    if bank.path.is_file():
+        return "archive"
+    return "shipped" if bank.shipped else "own"

@@ -16,7 +16,6 @@ from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.node import TreeName
-    from deltamem_tui.memory.extraction import Extractor as MemoryExtractor
 
 
 def _complete_bank(incomplete: str) -> list[tuple[str, str]]:
@@ -61,6 +60,40 @@ Model = Annotated[
     str | None,
     typer.Option("--model", metavar="NAME", help="The language model, as litellm names it."),
 ]
+ApiBase = Annotated[
+    str | None,
+    typer.Option("--api-base", metavar="URL", help="The address of a server of your own."),
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(
+        "--max-cost", metavar="USD", min=0.0, help="Stop before more than this would be spent."
+    ),
+]
+NoCache = Annotated[
+    bool, typer.Option("--no-cache", help="Ask again what was asked before, and keep no answer.")
+]
+Concurrency = Annotated[
+    int,
+    typer.Option("--concurrency", metavar="N", min=1, max=256, help="At most N calls at once."),
+]
+Prompts = Annotated[
+    str | None,
+    typer.Option("--prompts", metavar="DIR", help="A folder whose prompts come before all others."),
+]
+"""`invocation.settings(prompts=prompts).prompt_folders()` is where prompts are looked up."""
+
+Admit = Annotated[
+    str | None,
+    typer.Option(
+        "--admit",
+        metavar="all|stated|strict",
+        help="Whose word on an outcome counts: the log's and yours (strict), the log's alone "
+        "(stated), or a judge's too (all).",
+    ),
+]
+"""`memory.admission.policy_named(admit)` reads it, `admitted_by` applies it."""
+
 Format = Annotated[
     str | None,
     typer.Option(
@@ -113,20 +146,8 @@ def tree_names(choice: str | None) -> tuple[TreeName, ...]:
 
 Extractor = Annotated[
     str | None,
-    typer.Option("--extractor", metavar="NAME", help="What distils the episodes: rules."),
+    typer.Option(
+        "--extractor", metavar="rules", help="Distil by rules, at no cost, instead of by a model."
+    ),
 ]
-"""`extractor_named(extractor)` makes it."""
-
-
-def extractor_named(name: str | None) -> MemoryExtractor:
-    """The extractor that was chosen.
-
-    Raises:
-        UsageError: None was chosen, or there is none of this name.
-    """
-    if name != "rules":
-        wrong = "no extractor was named" if name is None else f"no extractor {one_line(name, 40)!r}"
-        raise UsageError(wrong, hint="`--extractor rules` needs no model")
-    from deltamem_tui.memory.rules import RulesExtractor
-
-    return RulesExtractor()
+"""`extractors.chosen_extractor` makes it, or the model's."""

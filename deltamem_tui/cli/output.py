@@ -45,8 +45,8 @@ class InterruptionError(DeltaMemError):
 class Advance(Protocol):
     """Tells a progress bar how far the work went on."""
 
-    def __call__(self, steps: int = 1) -> None:
-        """Go on by `steps` of the total."""
+    def __call__(self, steps: int = 1, label: str | None = None) -> None:
+        """Go on by `steps` of the total, and perhaps say something else about what is done."""
         ...
 
 
@@ -62,6 +62,7 @@ class Result:
         status: `success` without errors, `partial` if some of the work stands, else `error`.
         view: Shows the data to a person; without one, nothing is on stdout.
         notes: Words about the data for a person: what was done, what to do next.
+        code: What to exit with where that was asked for; as the status says if not given.
     """
 
     command: str
@@ -70,6 +71,7 @@ class Result:
     status: Status = "success"
     view: View | None = field(default=None, compare=False)
     notes: Sequence[str] = ()
+    code: ExitCode | None = None
 
     def __post_init__(self) -> None:
         if bool(self.errors) != (self.status != "success"):
@@ -92,6 +94,8 @@ class Result:
         """What the program says to the shell about this result: 130 whenever it was cut short."""
         if any(isinstance(error, InterruptionError) for error in self.errors):
             return ExitCode.INTERRUPTED
+        if self.code is not None:
+            return self.code
         if self.status != "error":
             return ExitCode.SUCCESS if self.status == "success" else ExitCode.PARTIAL
         usage = all(isinstance(error, UsageError) for error in self.errors)
@@ -186,8 +190,10 @@ class Output:
             return
         task = progress.add_task(one_line(label), total=total)
 
-        def advance(steps: int = 1) -> None:
-            progress.advance(task, steps)
+        def advance(steps: int = 1, label: str | None = None) -> None:
+            progress.update(
+                task, advance=steps, description=None if label is None else one_line(label)
+            )
 
         with _shown_after(self._patience, progress):
             yield advance
@@ -233,7 +239,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _stand_still(steps: int = 1) -> None:
+def _stand_still(steps: int = 1, label: str | None = None) -> None:
     """Advance nothing: there is nobody to show it to."""
 
 

@@ -63,15 +63,19 @@ class Page:
             grid.add_row(Text(one_line(name), style="bold"), Text(_shown_cell(value)))
         self._console.print(grid)
 
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
-        """Write records, one a line. The column names are for the terminal only.
+    def table(
+        self, columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, headed: bool = False
+    ) -> None:
+        """Write records, one a line. The column names are for the terminal only, as a rule.
 
         Args:
             columns: One name a column.
             rows: As many cells each as there are columns.
+            headed: Whether the names are the first line even if nobody looks on: for tables
+                that stand among other data, and are read rather than cut.
         """
         if not self.drawn:
-            for row in rows:
+            for row in (columns, *rows) if headed else rows:
                 self._line("\t".join(_plain_cell(cell) for cell in row))
             return
         from rich import box

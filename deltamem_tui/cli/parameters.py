@@ -23,18 +23,16 @@ def run(context: typer.Context, bank: options.Bank, changes: Changes = None) -> 
     Per tree: tau_base, failure_penalty, d_max, k_cons (`none` never fuses) and enabled.
     """
     from dataclasses import asdict
+    from functools import reduce
 
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.parameters import assigned, of_bank, to_record
+    from deltamem_tui.memory.parameters import assigned, change, of_bank
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.writable_bank(bank) if changes else invocation.bank(bank))
+    if changes:
+        change(opened, "user", lambda numbers: reduce(assigned, changes, numbers))
     parameters = of_bank(opened)
-    for assignment in changes or ():
-        parameters = assigned(parameters, assignment)
-    record = to_record(parameters)
-    if changes and record != opened.manifest.parameters:
-        opened.change_manifest("parameters", {"why": "user", **record}, parameters=record)
     columns: dict[str, Any] = {str(name): asdict(numbers) for name, numbers in parameters.items()}
 
     def view(page: Page) -> None:

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from deltamem_tui.text import count_tokens, one_line
+from deltamem_tui.memory.plain import node_record
+from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.node import Node
     from deltamem_tui.bank.tree import Counts, Tree
     from deltamem_tui.memory.recall import Candidate, TreeRecall
-
-
-def node_record(tree: Tree, node: Node) -> dict[str, Any]:
-    """All that there is to know of a node."""
-    return {
-        "id": node.id,
-        "tree": tree.name,
-        "parent": node.parent,
-        "kind": node.kind,
-        "label": node.label,
-        "depth": node.depth,
-        **asdict(node.payload),
-        "consolidated": node.consolidated,
-        "revision": node.revision,
-        "tokens": count_tokens(node.text),
-        **asdict(tree.counts(node.id)),
-        "origin": asdict(node.origin),
-    }
 
 
 def node_line(node: Node, counts: Counts) -> str:

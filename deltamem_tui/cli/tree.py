@@ -32,7 +32,8 @@ def run(
 ) -> Result:
     """Show the outline of the trees, a line a node."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.cli.records import NODE_LINE_LEGEND, node_line, node_record
+    from deltamem_tui.cli.records import NODE_LINE_LEGEND, node_line
+    from deltamem_tui.memory.plain import node_record
 
     opened = Bank.open(Invocation.of(context).bank(bank))
     rows = {name: list(_rows(opened.tree(name), depth, limit)) for name in options.tree_names(tree)}

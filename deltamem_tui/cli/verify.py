@@ -12,7 +12,7 @@ from deltamem_tui.cli.output import Result
 def run(context: typer.Context, bank: options.Bank) -> Result:
     """Check every file, line, vector and counter of a bank. Nothing is changed."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.verify import verify
+    from deltamem_tui.bank.verify import unchecked, verify
     from deltamem_tui.errors import BankCorruptError
 
     invocation = Invocation.of(context)
@@ -20,8 +20,17 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     with invocation.output.progress("verifying"):
         flaws = verify(opened)
     errors = tuple(
-        BankCorruptError(flaw.message, source=flaw.source, position=flaw.position) for flaw in flaws
+        BankCorruptError(flaw.message, source=flaw.source, position=flaw.position, hint=flaw.hint)
+        for flaw in flaws
     )
-    data = {"bank": opened.name, "frozen": opened.frozen, "sound": not flaws, "flaws": flaws}
-    notes = () if flaws else (f"{bank} is sound",)
+    missing = unchecked(opened)
+    data = {
+        "bank": opened.name,
+        "frozen": opened.frozen,
+        "sound": not flaws,
+        "flaws": flaws,
+        "unchecked": missing,
+    }
+    sound = [] if flaws else [f"{bank} is sound"]
+    notes = [*sound, *(f"not checked: {each}" for each in missing)]
     return Result("verify", data, errors, "error" if flaws else "success", notes=notes)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from deltamem_tui.embedding.model import SentenceModel
     from deltamem_tui.embedding.sentence import SentenceEmbedder
 
-DEFAULT_EMBEDDER = "intfloat/e5-base-v2"
 HASHING = "hashing"
 
 # `owner/model` or `model`, each beginning with a letter or digit: no dot, slash or tilde in front.

@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ import orjson
 from deltamem_tui.errors import StorageError
 from deltamem_tui.llm.reply import Reply
 from deltamem_tui.paths import APPLICATION
-from deltamem_tui.text import clean
+from deltamem_tui.text import clean, one_line
 
 FORMAT = 1
 _LARGEST_FILE = 4_000_000
@@ -39,18 +39,46 @@ def default_folder() -> Path:
 
 
 @dataclass(frozen=True, slots=True)
+class Holding:
+    """Some answers.
+
+    Attributes:
+        answers: How many.
+        bytes: Their size.
+    """
+
+    answers: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: Holding) -> Holding:
+        return Holding(self.answers + other.answers, self.bytes + other.bytes)
+
+
+@dataclass(frozen=True, slots=True)
 class CacheInfo:
     """What a cache holds.
 
     Attributes:
         folder: Where it lies.
-        answers: How many answers.
-        bytes: Their size.
+        models: Per model, its answers. Those of an empty name cannot be read.
     """
 
     folder: Path
-    answers: int
-    bytes: int
+    models: Mapping[str, Holding]
+
+    @property
+    def answers(self) -> int:
+        """How many answers there are."""
+        return self._total.answers
+
+    @property
+    def bytes(self) -> int:
+        """Their size."""
+        return self._total.bytes
+
+    @property
+    def _total(self) -> Holding:
+        return sum(self.models.values(), Holding())
 
 
 class ResponseCache:
@@ -72,12 +100,10 @@ class ResponseCache:
 
     def get(self, key: str) -> Reply | None:
         """The answer to a request; None if it was not answered before."""
-        path = self._path(key)
+        record = _record(self._path(key))
         try:
-            with path.open("rb") as file:
-                data = file.read(_LARGEST_FILE + 1)
-            return _reply(orjson.loads(data)) if len(data) <= _LARGEST_FILE else None
-        except (OSError, ValueError, KeyError, TypeError):
+            return _reply(record) if record else None
+        except (ValueError, KeyError, TypeError):
             return None
 
     def put(self, key: str, model: str, reply: Reply) -> None:
@@ -106,13 +132,24 @@ class ResponseCache:
                 hint="free some space, or use `--no-cache`",
             ) from error
 
-    def info(self) -> CacheInfo:
-        """How much the cache holds."""
-        sizes = [size for _, size in self._files()]
-        return CacheInfo(self.folder, len(sizes), sum(sizes))
+    def info(self, model: str | None = None, before: float | None = None) -> CacheInfo:
+        """What the cache holds.
 
-    def clear(self) -> CacheInfo:
-        """Remove every answer, and nothing else that lies in the folder.
+        Args:
+            model: Only this model's answers.
+            before: Only those that were given before, in seconds since 1970.
+
+        Raises:
+            StorageError: The disk refused.
+        """
+        return self._summed(self._chosen(model, before))
+
+    def clear(self, model: str | None = None, before: float | None = None) -> CacheInfo:
+        """Remove answers, and nothing else that lies in the folder.
+
+        Args:
+            model: Only this model's.
+            before: Only those that were given before, in seconds since 1970.
 
         Returns:
             What was removed.
@@ -120,34 +157,81 @@ class ResponseCache:
         Raises:
             StorageError: The disk refused; some answers may be left.
         """
-        removed, freed = 0, 0
-        for path, size in list(self._files()):
+        removed = self._summed(self._removed(list(self._chosen(model, before))))
+        for shelf in self._shelves():
+            with suppress(OSError):  # it is not empty
+                shelf.rmdir()
+        return removed
+
+    def _removed(self, chosen: list[_Kept]) -> Iterator[_Kept]:
+        for kept in chosen:
             try:
-                path.unlink(missing_ok=True)
+                kept.path.unlink(missing_ok=True)
             except OSError as error:
                 raise StorageError(
-                    f"cannot be removed: {error.strerror}", source=str(path)
+                    f"cannot be removed: {error.strerror}", source=str(kept.path)
                 ) from error
-            removed, freed = removed + 1, freed + size
-        for shelf in self._shelves():
-            with suppress(OSError):  # somebody put something there meanwhile
-                shelf.rmdir()
-        return CacheInfo(self.folder, removed, freed)
+            yield kept
+
+    def _summed(self, chosen: Iterable[_Kept]) -> CacheInfo:
+        models: dict[str, Holding] = {}
+        for kept in chosen:
+            models[kept.model] = models.get(kept.model, Holding()) + Holding(1, kept.bytes)
+        return CacheInfo(self.folder, dict(sorted(models.items())))
+
+    def _chosen(self, model: str | None, before: float | None) -> Iterator[_Kept]:
+        for path in self._files():
+            try:
+                status = path.stat()
+            except OSError:  # cleared by another process
+                continue
+            kept = _Kept(path, _model(path), status.st_size)
+            if model in (None, kept.model) and (before is None or status.st_mtime < before):
+                yield kept
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"
 
     def _shelves(self) -> list[Path]:
-        if not self.folder.is_dir():
-            return []
-        return [path for path in self.folder.iterdir() if _SHELF.fullmatch(path.name)]
+        return [path for path in _entries(self.folder) if _SHELF.fullmatch(path.name)]
 
-    def _files(self) -> Iterator[tuple[Path, int]]:
+    def _files(self) -> Iterator[Path]:
         for shelf in self._shelves():
-            for path in shelf.iterdir():
-                if _NAME.fullmatch(path.name):
-                    with suppress(OSError):  # cleared by another process
-                        yield path, path.stat().st_size
+            yield from (path for path in _entries(shelf) if _NAME.fullmatch(path.name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """One file of the cache."""
+
+    path: Path
+    model: str
+    bytes: int
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise StorageError(f"cannot be listed: {error.strerror}", source=str(folder)) from error
+
+
+def _model(path: Path) -> str:
+    """Who gave an answer; empty if the file cannot be read."""
+    record = _record(path)
+    return one_line(str(record["model"]), 200) if record and "model" in record else ""
+
+
+def _record(path: Path) -> dict[str, Any] | None:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST_FILE + 1)
+        found = orjson.loads(data) if len(data) <= _LARGEST_FILE else None
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -162,7 +246,7 @@ def _write(path: Path, data: bytes) -> None:
         raise
 
 
-def _reply(record: Any) -> Reply:
+def _reply(record: Mapping[str, Any]) -> Reply:
     if record["format"] != FORMAT:
         raise ValueError("another format")
     cost = record["cost"]

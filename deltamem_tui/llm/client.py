@@ -55,6 +55,22 @@ class Answer(Generic[T]):
     attempts: int
 
 
+class InVainError(AnswerError):
+    """The model gave answers, but none that could be used. They were paid for all the same.
+
+    Attributes:
+        usage: What it took, all attempts together.
+        attempts: How often the model was asked.
+    """
+
+    def __init__(self, error: AnswerError, usage: Usage, attempts: int) -> None:
+        super().__init__(
+            error.message, source=error.source, position=error.position, hint=error.hint
+        )
+        self.usage = usage
+        self.attempts = attempts
+
+
 class Client:
     """One model at one server."""
 
@@ -165,7 +181,8 @@ class Client:
             contract: The JSON object that is asked for; None for free text.
 
         Raises:
-            AnswerError: No answer could be read, also after asking again with the reason.
+            InVainError: No answer could be read, also after asking again with the reason; an
+                `AnswerError` that knows what it took.
             LanguageModelError: There was no answer at all; see the classes below it.
         """
         schema = contract.schema() if contract else None
@@ -173,17 +190,21 @@ class Client:
         usage = Usage()
         reason = ""
         for attempt in range(1, REPEATS + 2):
-            reply, took = self._reply(messages, schema)
+            try:
+                reply, took = self._reply(messages, schema)
+            except AnswerError as refused:
+                raise InVainError(refused, usage, attempt) from refused
             usage += took
             try:
                 return Answer(_read(reply, read), usage, attempt)
             except UnusableAnswer as unusable:
                 reason = str(unusable)
             messages = [*messages, *_again(reply, reason)]
-        raise AnswerError(
+        useless = AnswerError(
             f"{self.model} gave no usable answer in {REPEATS + 1} attempts: {reason}",
             hint="try another model, or ask this one afresh with `--no-cache`",
         )
+        raise InVainError(useless, usage, REPEATS + 1)
 
     def _reply(self, messages: list[Message], schema: dict[str, Any] | None) -> tuple[Reply, Usage]:
         key = self._key(messages, schema)

@@ -59,6 +59,17 @@ class Usage:
             (self.cost or 0.0) + (other.cost or 0.0) if known else None,
         )
 
+    def __sub__(self, other: Usage) -> Usage:
+        """What is left of a sum without one of its parts; its cost is never below zero."""
+        known = self.cost is not None and other.cost is not None
+        return Usage(
+            self.calls - other.calls,
+            self.cached - other.cached,
+            self.prompt_tokens - other.prompt_tokens,
+            self.completion_tokens - other.completion_tokens,
+            max((self.cost or 0.0) - (other.cost or 0.0), 0.0) if known else None,
+        )
+
 
 class Budget:
     """A limit on cost that is kept by asking before each call, also by several threads at once."""
@@ -116,6 +127,13 @@ class Budget:
                 )
             self._promised += worst
         return worst
+
+
+class NoBudget(Budget):
+    """A budget that lets no call through, not even a free one: only the cache answers."""
+
+    def _set_aside(self, worst: float | None) -> float:  # noqa: ARG002 - no cost is small enough
+        raise BudgetError("nothing may be sent in a rehearsal")
 
 
 @dataclass(slots=True)

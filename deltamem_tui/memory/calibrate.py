@@ -1,31 +1,40 @@
 """Calibration: a threshold per tree from the scores that a bank's own episodes get.
 
-The published thresholds were chosen by looking at the scores of a small sample. Here
-each episode is asked as a question, its own nodes left aside. Sorted from the best down, its
-scores fall slowly among what is of its kind, then jump to the rest: the middle of its widest
-jump is where this episode would draw the line. The proposal is the median of those.
+The published thresholds were chosen by looking at the scores of a small sample. Here each
+episode is asked as a question, whatever was learnt from the same text left aside. The rules
+say of which kind an episode is: those that they would have found by one trigger are of one.
+Each question has a best score among its kind and a best among the others, and the proposal
+is the threshold that tells these two apart best: the share of questions that reach it with
+their own kind, less the share that reach it with another (Youden's index).
+
+Where too few episodes have one of their kind, there is nothing to tell apart. Then the scores
+of one question, sorted from the best down, fall slowly among what resembles it and jump to the
+rest, and the proposal is the median of the middles of their widest jumps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import ExtractionError
+from deltamem_tui.errors import ExtractionError, NodeNotFoundError
+from deltamem_tui.memory.embedder import embedder_of, weighting_of
 from deltamem_tui.memory.intake import episodes
-from deltamem_tui.memory.parameters import Parameters, changed, of_bank, to_record
-from deltamem_tui.memory.recall import embedder_of, scan_of, weighting_of
+from deltamem_tui.memory.parameters import Parameters, change, changed, of_bank
+from deltamem_tui.memory.recall import scan_of
 from deltamem_tui.memory.similarity import Rows, Scan
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 QUESTION_LIMIT = 1000
 _LEAST_ROWS = 3
+_LEAST_KINDRED = 0.5
 _BINS = 20
 
 
@@ -80,13 +89,14 @@ def apply(bank: Bank, proposals: Sequence[Proposal]) -> Parameters:
     Raises:
         BankFrozenError: The bank is frozen.
     """
-    parameters = of_bank(bank)
-    for proposal in proposals:
-        if proposal.proposed is not None:
-            parameters = changed(parameters, proposal.tree, tau_base=proposal.proposed)
-    record = to_record(parameters)
-    bank.change_manifest("parameters", {"why": "calibrate", **record}, parameters=record)
-    return parameters
+
+    def with_proposed(parameters: Parameters) -> Parameters:
+        for proposal in proposals:
+            if proposal.proposed is not None:
+                parameters = changed(parameters, proposal.tree, tau_base=proposal.proposed)
+        return parameters
+
+    return change(bank, "calibrate", with_proposed)
 
 
 def _sample(found: list[Trajectory]) -> list[Trajectory]:
@@ -107,22 +117,34 @@ def _propose(
     questions = _questions(name, asked)
     vectors = embedder.embed_queries(list(questions.values()))
     penalty = parameters[name].failure_penalty
+    triggers = _triggers(name, asked, questions)
+    compared = _compared(bank, name, asked, questions, triggers, embedder)
     firsts: list[float] = []
-    lines: list[float] = []
-    triggers = [] if _has_nodes(bank, name) else _triggers(name, asked, questions)
-    passages = embedder.embed_passages(triggers)
-    for scores in _scores(bank, name, questions, vectors, penalty, passages):
-        firsts += [float(score) for score in scores[:1]]
-        line = widest_jump(scores)
-        lines += [] if line is None else [line]
+    jumps: list[float] = []
+    pairs: list[tuple[float, float]] = []
+    for text, trigger, vector in zip(questions.values(), triggers, vectors, strict=True):
+        scores = compared.scan.scores(vector, penalty)
+        others = np.isfinite(scores) & (compared.texts != text)
+        ranked = np.sort(scores[others])[::-1]
+        firsts += [float(score) for score in ranked[:1]]
+        jump = widest_jump(ranked)
+        jumps += [] if jump is None else [jump]
+        kindred = others & (compared.kinds == trigger)
+        strange = others & (compared.kinds != trigger)
+        if kindred.any() and strange.any():
+            pairs.append((float(scores[kindred].max()), float(scores[strange].max())))
     best = np.array(firsts)
     current = parameters[name].tau_base
-    proposed = round(float(np.median(lines)), 2) if lines else None
+    told_apart = len(pairs) >= _LEAST_KINDRED * len(questions)
+    line = dividing_line(pairs) if told_apart else None
+    if line is None and jumps:
+        line = float(np.median(jumps))
+    proposed = None if line is None else round(line, 2)
     counts, edges = np.histogram(best, bins=_BINS) if len(best) else (np.zeros(0), np.zeros(0))
     return Proposal(
         tree=name,
         questions=len(questions),
-        compared_with="nodes" if _has_nodes(bank, name) else "triggers",
+        compared_with=compared.what,
         current=current,
         proposed=proposed,
         matching_now=_share(best, current),
@@ -136,10 +158,13 @@ def _questions(name: TreeName, asked: Sequence[Trajectory]) -> dict[str, str]:
     """What each episode asks the tree, by its id. A text asked twice would only match itself."""
     texts: dict[str, str] = {}
     for each in asked:
-        text = (each.task if name == "task" else each.environment).strip()
-        if text:
+        if text := _question(name, each):
             texts.setdefault(text, each.id)
     return {episode_id: text for text, episode_id in texts.items()}
+
+
+def _question(name: TreeName, episode: Trajectory) -> str:
+    return (episode.task if name == "task" else episode.environment).strip()
 
 
 def _triggers(
@@ -163,36 +188,83 @@ def _triggers(
     return triggers
 
 
-def _has_nodes(bank: Bank, name: TreeName) -> bool:
-    return len(bank.tree(name)) >= _LEAST_ROWS
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What the questions are compared with: the rows, and what each was learnt from.
+
+    Attributes:
+        what: `nodes` or `triggers`.
+        scan: The rows.
+        texts: Per row, the question of its episode; empty if the bank does not know it.
+        kinds: Per row, the trigger that the rules would find its episode by; likewise.
+    """
+
+    what: str
+    scan: Scan
+    texts: NDArray[np.object_]
+    kinds: NDArray[np.object_]
 
 
-def _scores(
+def _compared(
     bank: Bank,
     name: TreeName,
-    questions: dict[str, str],
-    vectors: NDArray[np.float32],
-    penalty: float,
-    triggers: NDArray[np.float32],
-) -> Iterator[NDArray[np.float32]]:
-    """Per question, the scores of everything but its own, best first."""
+    asked: Sequence[Trajectory],
+    questions: Mapping[str, str],
+    triggers: Sequence[str],
+    embedder: Embedder,
+) -> _Compared:
     weighting = weighting_of(bank)
-    if _has_nodes(bank, name):
-        tree = bank.tree(name)
-        scan = scan_of(tree, weighting)
-        origins = np.full(len(tree.dead), "", dtype="U16")
-        for row in tree.rows:
-            origins[row] = tree.node_at(int(row)).origin.trajectory
-    else:
-        scan = Scan(Rows.of_vectors(triggers), weighting)
-        origins = np.array(list(questions), dtype="U16")
-    for episode_id, vector in zip(questions, vectors, strict=True):
-        yield _others(scan.scores(vector, penalty), origins == episode_id)
+    tree = bank.tree(name)
+    if len(tree) < _LEAST_ROWS:
+        texts, kinds = list(questions.values()), list(triggers)
+        scan = Scan(Rows.of_vectors(embedder.embed_passages(triggers)), weighting)
+        return _Compared("triggers", scan, _objects(texts), _objects(kinds))
+    of_text = dict(zip(questions.values(), triggers, strict=True))
+    of_episode = {each.id: _question(name, each) for each in asked}
+    texts = [""] * len(tree.dead)
+    for row in tree.rows:
+        texts[row] = of_episode.get(_source(tree, tree.node_at(int(row))), "")
+    kinds = [of_text.get(text, "") for text in texts]
+    return _Compared("nodes", scan_of(tree, weighting), _objects(texts), _objects(kinds))
 
 
-def _others(scores: NDArray[np.float32], own: NDArray[np.bool_]) -> NDArray[np.float32]:
-    others: NDArray[np.float32] = np.sort(scores[~own & np.isfinite(scores)])
-    return others[::-1]
+def _source(tree: Tree, node: Node) -> str:
+    """The episode behind a node; for a fused root, the one behind the end of its chain."""
+    seen = {node.id}
+    while node.origin.nodes and node.origin.nodes[-1] not in seen:
+        try:
+            node = tree.node(node.origin.nodes[-1])
+        except NodeNotFoundError:
+            return ""
+        seen.add(node.id)
+    return node.origin.trajectory
+
+
+def _objects(texts: Sequence[str]) -> NDArray[np.object_]:
+    return np.array(texts, dtype=object)
+
+
+def dividing_line(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """The threshold that most questions reach with their own kind and fewest with another.
+
+    Args:
+        pairs: Per question, its best score among its kind and its best among the others.
+
+    Returns:
+        The middle of the best stretch between two scores, the lowest such stretch; None if
+        no threshold is better than one that lets everything pass.
+    """
+    if not pairs:
+        return None
+    own, other = (np.sort(np.array(scores)) for scores in zip(*pairs, strict=True))
+    scores = np.unique(np.concatenate((own, other)))
+    middles = (scores[:-1] + scores[1:]) / 2
+    if not len(middles):
+        return None
+    # Both have as many scores, so the counts that lie below compare like the shares above.
+    gain = np.searchsorted(other, middles) - np.searchsorted(own, middles)
+    best = int(np.argmax(gain))
+    return float(middles[best]) if gain[best] > 0 else None
 
 
 def widest_jump(scores: NDArray[np.float32]) -> float | None:

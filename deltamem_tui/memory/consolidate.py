@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-
-import numpy as np
+from typing import Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, Node, TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
-from deltamem_tui.memory.extraction import Extractor
+from deltamem_tui.memory.ahead import Ahead, StoppedError
+from deltamem_tui.memory.embedder import embedder_of
+from deltamem_tui.memory.extraction import (
+    AskedInVainError,
+    AskingExtractor,
+    Call,
+    Extractor,
+    known_calls,
+)
 from deltamem_tui.memory.learn import fused_root, is_due
+from deltamem_tui.memory.lesson import REASON_WIDTH
 from deltamem_tui.memory.parameters import of_bank
-from deltamem_tui.memory.recall import embedder_of
+from deltamem_tui.memory.twins import twin_of
+from deltamem_tui.text import one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +37,14 @@ class Fusion:
         chain: Root to the residual that was hit often enough.
         root: The new root; None if the extractor could not fuse the chain.
         reason: Why, in one line.
+        calls: The questions to a language model that it took.
     """
 
     tree: TreeName
     chain: tuple[Node, ...]
     root: Node | None
     reason: str
+    calls: tuple[Call, ...] = ()
 
 
 def due(bank: Bank) -> list[tuple[TreeName, Node]]:
@@ -52,19 +64,57 @@ def due(bank: Bank) -> list[tuple[TreeName, Node]]:
 
 
 def consolidate(
-    bank: Bank, extractor: Extractor, *, embedder: Embedder | None = None
+    bank: Bank,
+    extractor: Extractor,
+    *,
+    embedder: Embedder | None = None,
+    concurrency: int = 1,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[Fusion]:
     """Fuse every chain that is due, one commit each.
 
+    Args:
+        bank: The bank; its handle shows the new state after each chain.
+        extractor: What fuses the chains.
+        embedder: The bank's embedder; loaded if not given.
+        concurrency: The most questions to a model at once.
+        stopped: Whether somebody wants to stop; asked between chains and while a model is
+            waited for. The chain whose turn it is stays due then.
+
     Raises:
+        LanguageModelError: The model cannot be asked at all; what was committed before stays.
         BankFrozenError: The bank is frozen.
         StorageError: The disk refused; what was committed before stays.
     """
     loaded = embedder_of(bank, embedder)
-    for name, node in due(bank):
-        fusion = _consolidate_one(bank, name, node, extractor, loaded)
-        if fusion is not None:
-            yield fusion
+    chains = due(bank)
+    ahead = None
+    if isinstance(extractor, AskingExtractor):
+        extractor = ahead = Ahead(extractor, concurrency, stopped)
+    try:
+        for number, (name, node) in enumerate(chains):
+            if stopped():
+                return
+            if ahead:
+                ahead.turn = number
+                _look_ahead(bank, ahead, number, chains[number : number + concurrency])
+            fusion = _consolidate_one(bank, name, node, extractor, loaded)
+            if fusion is not None:
+                yield fusion
+    except StoppedError:
+        return
+    finally:
+        if ahead:
+            ahead.close()
+
+
+def _look_ahead(
+    bank: Bank, ahead: Ahead, number: int, chains: Sequence[tuple[TreeName, Node]]
+) -> None:
+    """Have the next chains fused before their turn; what is gone meanwhile is left out."""
+    for turn, (name, node) in enumerate(chains, start=number):
+        with suppress(NodeNotFoundError):
+            ahead.look(turn, name, None, bank.tree(name).chain(node.id))
 
 
 def _consolidate_one(
@@ -82,22 +132,48 @@ def _consolidate_one(
             return None
         if chain[-1].consolidated:
             return None
+        calls: tuple[Call, ...] = ()
         try:
             extraction = extractor.fuse(name, chain)
+            calls = known_calls(extraction.call("fuse", name))
             root = fused_root(name, chain, extraction, extractor.name)
+        except AskedInVainError as error:
+            return _refused(bank, Fusion(name, chain, None, str(error), (error.call,)))
         except ExtractionError as error:
-            return Fusion(name, chain, None, str(error))
+            return _refused(bank, Fusion(name, chain, None, str(error), calls))
         vector = embedder.embed_passages([root.payload.activation_condition])[0]
         with bank.writing() as batch:
             if not _stands(bank.tree(name), chain):
                 continue
-            batch.add_node(name, root, np.asarray(vector))
+            twin = twin_of(bank.tree(name), root, vector)
+            if twin is None:
+                batch.add_node(name, root, vector)
             batch.revise_node(name, replace(chain[-1], consolidated=True))
-            batch.log(
-                "consolidate",
-                {"tree": name, "root": root.id, "nodes": [each.id for each in chain]},
-            )
-            return Fusion(name, chain, root, extraction.reason)
+            fusion = Fusion(name, chain, root, extraction.reason, calls)
+            if twin:
+                fusion = replace(fusion, root=twin.node, reason=twin.reason)
+            batch.log("consolidate", fusion_record(fusion))
+            return fusion
+
+
+def _refused(bank: Bank, fusion: Fusion) -> Fusion:
+    """Tell the journal what was paid for nothing. The chain stays due."""
+    if fusion.calls:
+        with bank.writing() as batch:
+            batch.log("refuse", fusion_record(fusion))
+    return fusion
+
+
+def fusion_record(fusion: Fusion) -> dict[str, Any]:
+    """What the journal tells of a chain that was fused, or could not be."""
+    record = {
+        "tree": fusion.tree,
+        "root": fusion.root.id if fusion.root else None,
+        "nodes": [each.id for each in fusion.chain],
+        "reason": one_line(fusion.reason, REASON_WIDTH),
+        "calls": [call.record() for call in fusion.calls] or None,
+    }
+    return {key: value for key, value in record.items() if value is not None}
 
 
 def _stands(tree: Tree, chain: tuple[Node, ...]) -> bool:

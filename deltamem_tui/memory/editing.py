@@ -18,9 +18,9 @@ from deltamem_tui.bank.node import TREES, Label, Node, Payload, TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankError, BankFrozenError
+from deltamem_tui.memory.embedder import embedder_of
 from deltamem_tui.memory.learn import cleaned
 from deltamem_tui.memory.parameters import of_bank
-from deltamem_tui.memory.recall import embedder_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,11 +6,16 @@ Equations 4 and 5 of DeltaMem decide *where* a new node goes; an extractor decid
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from deltamem_tui.bank.node import Node, Payload, TreeName
+from deltamem_tui.errors import ExtractionError
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
+
+Purpose = Literal["extract", "fuse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +27,82 @@ class Extraction:
         reason: Why, in one line, for the journal.
         model: The language model that wrote it, if one did.
         prompt: Digest of the prompt, if there was one.
+        usage: What asking the model took, all attempts together.
+        attempts: How often the model was asked.
+        cut: What of the episode did not fit the model's window, in one line; empty if all did.
     """
 
     payload: Payload | None
     reason: str
     model: str = ""
     prompt: str = ""
+    usage: Usage = field(default_factory=Usage)
+    attempts: int = 0
+    cut: str = ""
+
+    def call(self, purpose: Purpose, tree: TreeName) -> Call | None:
+        """The question that was put to a model; None if none was asked."""
+        if not self.attempts:
+            return None
+        return Call(purpose, tree, self.model, self.prompt, self.usage, self.attempts, self.cut)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One question to a language model, with its repeats, as the journal remembers it.
+
+    Attributes:
+        purpose: To `extract` from an episode, or to `fuse` a chain.
+        tree: The tree it was for.
+        model: Who was asked.
+        prompt: Digest of the prompt.
+        usage: What it took, all attempts together.
+        attempts: How often it was asked, the first time included.
+        cut: What of the episode did not fit the model's window; empty if all did.
+    """
+
+    purpose: Purpose
+    tree: TreeName
+    model: str
+    prompt: str
+    usage: Usage
+    attempts: int = 1
+    cut: str = ""
+
+    def record(self) -> dict[str, Any]:
+        """The call as data. A cost of null is one that nobody knows."""
+        record: dict[str, Any] = {
+            "purpose": self.purpose,
+            "tree": self.tree,
+            "model": one_line(self.model, 200),
+            "prompt": self.prompt,
+            "attempts": self.attempts,
+            "calls": self.usage.calls,
+            "cached": self.usage.cached,
+            "prompt_tokens": self.usage.prompt_tokens,
+            "completion_tokens": self.usage.completion_tokens,
+            "cost": self.usage.cost,
+        }
+        return {**record, "cut": self.cut} if self.cut else record
+
+
+def known_calls(*calls: Call | None) -> tuple[Call, ...]:
+    """The calls among these that were made."""
+    return tuple(call for call in calls if call is not None)
+
+
+class AskedInVainError(ExtractionError):
+    """A model was asked and gave nothing that can be used; what that took stays known.
+
+    Attributes:
+        call: The question.
+    """
+
+    def __init__(
+        self, message: str, call: Call, *, source: str | None = None, hint: str | None = None
+    ) -> None:
+        super().__init__(message, source=source, hint=hint)
+        self.call = call
 
 
 class Extractor(Protocol):
@@ -60,5 +135,33 @@ class Extractor(Protocol):
 
         Raises:
             ExtractionError: The chain could not be fused.
+        """
+        ...
+
+
+@runtime_checkable
+class AskingExtractor(Extractor, Protocol):
+    """An extractor that asks somebody who takes his time, and can say beforehand what it asks.
+
+    Any number of threads may share one.
+    """
+
+    @property
+    def usage(self) -> Usage:
+        """What everything that was asked took, also what nobody used in the end."""
+        ...
+
+    def prompt(
+        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
+    ) -> str | None:
+        """What `extract` would send first, or `fuse` if there is no episode. Nothing is sent.
+
+        Equal prompts get equal answers, so an answer to this one is as good later on.
+
+        Returns:
+            None if nothing would be sent.
+
+        Raises:
+            DeltaMemError: What `extract` or `fuse` would raise before anything is sent.
         """
         ...

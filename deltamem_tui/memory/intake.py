@@ -7,44 +7,35 @@ An episode's id is that of what is kept, and so is the id that users name an out
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.batch import Batch
+from deltamem_tui.bank.episodes import Episodes, EpisodeState
 from deltamem_tui.bank.shelf import LINE_LIMIT
 from deltamem_tui.errors import BankCorruptError, RecordError
-from deltamem_tui.memory.receipts import Intake, Receipt, Reception
+from deltamem_tui.memory.receipts import Intake, Reception
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.logs.log import located
-from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.native import from_record, to_line, to_record
-from deltamem_tui.trajectory.redaction import NOTHING, Redactions, redact
+from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.readers.native import from_record
+from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.readers.written import Written, written
+from deltamem_tui.trajectory.redaction import NOTHING, redact
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 
-_BATCH_EPISODES = 1000
-_BATCH_CHARACTERS = 32_000_000
-_CHARACTER_BYTES = 4  # the most that one takes in UTF-8, and more than one escaped
-_STEP_BYTES = 100  # more than a step's keys take
+_BATCH_EPISODES = 5000
+_BATCH_BYTES = 16_000_000
 _NO_OUTCOMES = UserOutcomes()
 
 Redaction = Literal["secrets", "personal", "off"]
 """What is taken out of episodes: secrets, e-mail addresses too, or nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Arrival:
-    """An episode as it shall be kept, what takes time to find out, and what was taken out."""
-
-    trajectory: Trajectory
-    id: str
-    characters: int
-    redactions: Redactions
-
-
 def take_in(
     bank: Bank,
-    records: Iterable[Trajectory | RecordError],
+    records: Iterable[Reading | Written],
     *,
     redaction: Redaction = "secrets",
     outcomes: UserOutcomes = _NO_OUTCOMES,
@@ -54,11 +45,13 @@ def take_in(
 ) -> Intake:
     """Import episodes. Those that the bank has already are counted and left alone.
 
-    An episode that waits without an outcome and now comes with one is updated.
+    An episode that waits without an outcome and now comes with one is updated. So is one that
+    a judge gave its outcome, once its log or a person says how it ended.
 
     Args:
         bank: The bank; its handle shows the new state afterwards.
-        records: What readers give: episodes, and records they refused.
+        records: What readers give: episodes, written out already or not, and records they
+            refused.
         redaction: What is taken out of the episodes first.
         outcomes: What the user says of episodes whose logs do not say how they ended.
         dry_run: Look, but write nothing.
@@ -70,31 +63,43 @@ def take_in(
         StorageError: The disk refused; what was committed before stays.
     """
     intake = Intake(listed=listed)
-    seen: dict[str, bool] = {}
+    seen: dict[str, int] = {}
     arrivals = (_arrived(record, redaction, outcomes) for record in records)
+    before = _Before()
     for batch in _batches(arrivals, intake, advance):
         if dry_run:
-            receptions = _receptions(bank, batch, seen)
+            receptions = _receptions(bank, before.of(bank), batch, seen)
         else:
             with bank.writing() as changes:
-                receptions = _receptions(bank, batch, seen)
-                fresh = [arrival for arrival, what in receptions if what != "duplicate"]
-                for arrival in fresh:
-                    changes.put_episode(to_record(arrival.trajectory))
+                receptions = _receptions(bank, before.of(bank), batch, seen)
+                fresh = [(arrival, what) for arrival, what in receptions if what != "duplicate"]
+                for new, group in groupby(fresh, lambda each: each[1] == "imported"):
+                    _put(changes, [arrival for arrival, _ in group], new=new)
                 if fresh:
-                    ids = dict.fromkeys(arrival.id for arrival in fresh)
+                    ids = dict.fromkeys(arrival.id for arrival, _ in fresh)
                     changes.log("import", {"trajectories": list(ids)})
+            before.written(bank)
         for arrival, reception in receptions:
-            intake.receive(_receipt(arrival, reception))
+            intake.receive(arrival, reception)
     return intake
 
 
+def _put(changes: Batch, arrivals: list[Written], *, new: bool) -> None:
+    if new:
+        changes.put_new_episodes([each.id for each in arrivals], [each.line for each in arrivals])
+        return
+    for each in arrivals:
+        changes.put_episode_line(each.id, each.line)
+
+
 def _arrived(
-    record: Trajectory | RecordError, redaction: Redaction, outcomes: UserOutcomes
-) -> _Arrival | RecordError:
+    record: Reading | Written, redaction: Redaction, outcomes: UserOutcomes
+) -> Written | RecordError:
     """A record as it shall be kept, or why it is not."""
     if isinstance(record, RecordError):
         return record
+    if isinstance(record, Written):  # it has an outcome, and nothing that could be taken out
+        return _bounded(record)
     trajectory, redactions = record, NOTHING
     if redaction != "off":
         trajectory, redactions = redact(record, personal=redaction == "personal")
@@ -104,94 +109,106 @@ def _arrived(
         except RecordError as error:
             return located(error, record.source.file, record.source.position)
     trajectory = outcomes.apply(trajectory)
-    characters = len(trajectory.text)
-    size = _line_bytes(trajectory, characters)
-    if size > LINE_LIMIT:
-        return _too_long(trajectory, size)
-    return _Arrival(trajectory, trajectory.id, characters, redactions)
+    return _bounded(written(trajectory, record.source, redactions))
+
+
+def _bounded(arrival: Written) -> Written | RecordError:
+    if len(arrival.line) <= LINE_LIMIT:
+        return arrival
+    return RecordError(
+        f"the episode has {len(arrival.line):,} bytes, "
+        f"more than the {LINE_LIMIT:,} that a bank keeps of one",
+        source=arrival.source.file or None,
+        position=arrival.source.position or None,
+        hint="cut its observations in the log",
+    )
 
 
 def _batches(
-    arrivals: Iterable[_Arrival | RecordError], intake: Intake, advance: Callable[[int], None]
-) -> Iterator[list[_Arrival]]:
+    arrivals: Iterable[Written | RecordError], intake: Intake, advance: Callable[[int], None]
+) -> Iterator[list[Written]]:
     """Gather episodes, so that the lock is never held while a log is read."""
-    batch: list[_Arrival] = []
-    characters = 0
+    batch: list[Written] = []
+    size = 0
     for arrival in arrivals:
         advance(1)
         if isinstance(arrival, RecordError):
             intake.reject(arrival)
             continue
         batch.append(arrival)
-        characters += arrival.characters
-        if len(batch) >= _BATCH_EPISODES or characters >= _BATCH_CHARACTERS:
+        size += len(arrival.line)
+        if len(batch) >= _BATCH_EPISODES or size >= _BATCH_BYTES:
             yield batch
-            batch, characters = [], 0
+            batch, size = [], 0
     if batch:
         yield batch
 
 
-def _receipt(arrival: _Arrival, reception: Reception) -> Receipt:
-    trajectory = arrival.trajectory
-    return Receipt(
-        id=arrival.id,
-        task=trajectory.task,
-        steps=len(trajectory.steps),
-        outcome=trajectory.outcome,
-        source=trajectory.source,
-        reception=reception,
-        redactions=tuple(arrival.redactions.counts.items()),
-    )
+class _Before:
+    """The episodes that a bank had before an intake.
 
+    What the intake adds it knows by itself. To look it up in the bank after each batch would
+    cost a new table of all ids each time, so that is done only if somebody else has written.
+    """
 
-def _line_bytes(trajectory: Trajectory, characters: int) -> int:
-    """The bytes that a bank would keep of an episode; 0 if there is no need to measure."""
-    most = _CHARACTER_BYTES * characters + _STEP_BYTES * len(trajectory.steps)
-    if most < LINE_LIMIT // 2:
-        return 0
-    return len(to_line(trajectory))
+    def __init__(self) -> None:
+        self._episodes: Episodes | None = None
+        self._sequence = -1
 
+    def of(self, bank: Bank) -> Episodes:
+        """The episodes to look in."""
+        if self._episodes is None or bank.commit.sequence != self._sequence:
+            self._episodes = bank.episodes
+            self._sequence = bank.commit.sequence
+        return self._episodes
 
-def _too_long(trajectory: Trajectory, size: int) -> RecordError:
-    return RecordError(
-        f"the episode has {size:,} bytes, more than the {LINE_LIMIT:,} that a bank keeps of one",
-        source=trajectory.source.file or None,
-        position=trajectory.source.position or None,
-        hint="cut its observations in the log",
-    )
+    def written(self, bank: Bank) -> None:
+        """The bank's last commit is the intake's own."""
+        self._sequence = bank.commit.sequence
 
 
 def _receptions(
-    bank: Bank, batch: Iterable[_Arrival], seen: dict[str, bool]
-) -> list[tuple[_Arrival, Reception]]:
+    bank: Bank, before: Episodes, batch: Iterable[Written], seen: dict[str, int]
+) -> list[tuple[Written, Reception]]:
     """What becomes of each episode.
 
     Args:
         bank: The bank.
+        before: The episodes that it had before the intake.
         batch: The episodes.
-        seen: Per id of this intake so far, whether that episode still lacks an outcome.
+        seen: Per id of this intake so far, how much the word on that episode's outcome weighs.
     """
-    receptions: list[tuple[_Arrival, Reception]] = []
+    receptions: list[tuple[Written, Reception]] = []
     for arrival in batch:
-        outcome = arrival.trajectory.outcome
-        known = arrival.id in seen or bank.episodes.state(arrival.id) is not None
-        if arrival.id not in seen:
-            seen[arrival.id] = known and _lacks_outcome(bank, arrival.id)
-        is_news = seen[arrival.id] and outcome.known
+        weight = _weight(arrival.outcome)
+        known = arrival.id in seen or before.state(arrival.id) is not None
+        if known and arrival.id not in seen:
+            seen[arrival.id] = _known_weight(bank, arrival.id)
+        is_news = known and weight > seen[arrival.id]
         receptions.append(
             (arrival, "imported" if not known else "updated" if is_news else "duplicate")
         )
         if is_news or not known:
-            seen[arrival.id] = not outcome.known
+            seen[arrival.id] = weight
     return receptions
 
 
-def _lacks_outcome(bank: Bank, episode_id: str) -> bool:
-    """Whether an episode of the bank waits for somebody to say how it ended."""
+_FINAL = 2
+
+
+def _weight(outcome: Outcome) -> int:
+    """How much a word on an outcome weighs: nobody's, a judge's, or one that is final."""
+    if not outcome.known:
+        return 0
+    return 1 if outcome.source == "judge" else _FINAL
+
+
+def _known_weight(bank: Bank, episode_id: str) -> int:
+    """The same for an episode of the bank. What was learnt stays as it was learnt."""
     if bank.episodes.state(episode_id) != EpisodeState.WAITING:
-        return False
+        return _FINAL
     found = episode(bank, episode_id)
-    return found is not None and not found.outcome.known
+    return _FINAL if found is None else _weight(found.outcome)
 
 
 def episode(bank: Bank, episode_id: str) -> Trajectory | None:

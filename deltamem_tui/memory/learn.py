@@ -8,9 +8,9 @@ decided again on what the bank shows then, and no extraction is repeated whose c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
@@ -18,11 +18,25 @@ from deltamem_tui.bank.codec import TEXT_LIMIT
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import TREES, Label, Node, Origin, Payload, TreeName, born
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
-from deltamem_tui.memory.extraction import Extraction, Extractor
+from deltamem_tui.errors import (
+    BankRewrittenError,
+    ExtractionError,
+    OutcomeUnknownError,
+    wrong_argument,
+)
+from deltamem_tui.memory.embedder import embedder_of
+from deltamem_tui.memory.encounter import Encounter
+from deltamem_tui.memory.extraction import (
+    AskedInVainError,
+    Extraction,
+    Extractor,
+    known_calls,
+)
 from deltamem_tui.memory.intake import episode
+from deltamem_tui.memory.lesson import Decision, Lesson, TreeLesson, lesson_record
 from deltamem_tui.memory.parameters import TreeParameters, of_bank
-from deltamem_tui.memory.recall import TreeRecall, embedder_of, recall_tree, weighting_of
+from deltamem_tui.memory.recall import TreeRecall
+from deltamem_tui.memory.twins import Twin, twin_of
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.model import Trajectory
@@ -33,47 +47,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Decision = Literal["root", "residual", "skip", "unasked"]
-
-
-@dataclass(frozen=True, slots=True)
-class TreeLesson:
-    """What an episode taught one tree.
-
-    Attributes:
-        tree: `task` or `env`.
-        decision: A new `root` or `residual`, a `skip` because the chain covers the episode,
-            or `unasked` because the tree is switched off or the episode has no question for it.
-        reason: Why, in one line.
-        node: The new node, if one was written.
-        match: Id of the match, if there was one.
-        score: The match's score, or the best score if nothing matched.
-        consolidated: The new root that the match's chain was fused into, if it was.
-    """
-
-    tree: TreeName
-    decision: Decision
-    reason: str
-    node: Node | None = None
-    match: str | None = None
-    score: float | None = None
-    consolidated: Node | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """What an episode taught a bank.
-
-    Attributes:
-        trajectory: The episode's id.
-        new: Whether the bank had not learnt it before; if it had, nothing was written.
-        trees: Per tree, what it was taught; empty if the episode was not new.
-    """
-
-    trajectory: str
-    new: bool
-    trees: Mapping[TreeName, TreeLesson]
-
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
@@ -83,6 +56,7 @@ class _Plan:
     chain: tuple[Node, ...] = ()
     vector: NDArray[np.float32] | None = None
     fused_vector: NDArray[np.float32] | None = None
+    fused_before: bool = False  # the chain's root is there, or was deleted: mark it as fused
 
 
 def learn(
@@ -102,32 +76,60 @@ def learn(
         embedder: The bank's embedder; loaded if not given.
 
     Raises:
+        UsageError: An argument is of the wrong kind.
         OutcomeUnknownError: Nobody said how the episode ended.
         RecordError: It has no task, no step, or a text of more characters than are taken.
         ExtractionError: Nothing could be made of it.
+        LanguageModelError: The extractor's model cannot be asked at all.
         BankFrozenError: The bank is frozen.
         StorageError: The disk refused; the bank is as it was.
+    """
+    if not isinstance(bank, Bank):
+        raise wrong_argument("bank", "an open bank", bank)
+    if not isinstance(trajectory, Trajectory):
+        raise wrong_argument("trajectory", "a Trajectory", trajectory)
+    trajectory = as_kept(bank, trajectory)
+    embedder = embedder_of(bank, embedder)
+    return learn_from(bank, Encounter(bank, trajectory, embedder), extractor or _rules(), embedder)
+
+
+def learn_from(
+    bank: Bank, encounter: Encounter, extractor: Extractor, embedder: Embedder
+) -> Lesson:
+    """Learn from an episode that has met the bank already, in the form that `as_kept` gives it.
+
+    Raises:
+        DeltaMemError: Whatever `learn` raises.
+    """
+    trajectory = encounter.trajectory
+    planner = _Planner(bank, encounter, extractor, embedder)
+    while True:
+        bank.refresh()
+        if bank.episodes.state(trajectory.id) == EpisodeState.LEARNT:
+            return Lesson(trajectory.id, new=False, trees={})
+        embedder_of(bank, embedder)  # somebody may have given the bank another meanwhile
+        decided_on = bank.commit.sequence
+        try:
+            plans = planner.plan()
+        except BankRewrittenError:
+            continue  # by somebody who made it compact, or gave it new vectors: look again
+        with bank.writing() as batch:
+            if bank.commit.sequence == decided_on:
+                return _write(batch, bank, trajectory, plans)
+
+
+def as_kept(bank: Bank, trajectory: Trajectory) -> Trajectory:
+    """The episode as the bank keeps it. One of the bank's own is not redacted once more.
+
+    Raises:
+        OutcomeUnknownError: Nobody said how the episode ended.
+        RecordError: It has no task, no step, or a text of more characters than are taken.
     """
     if not trajectory.outcome.known:
         raise OutcomeUnknownError(
             f"episode {trajectory.id} has no outcome",
             hint="import it again with `--outcome success`, `failure` or a FILE",
         )
-    trajectory = _as_kept(bank, trajectory)
-    planner = _Planner(bank, trajectory, extractor or _rules(), embedder_of(bank, embedder))
-    while True:
-        bank.refresh()
-        if bank.episodes.state(trajectory.id) == EpisodeState.LEARNT:
-            return Lesson(trajectory.id, new=False, trees={})
-        decided_on = bank.commit.sequence
-        plans = planner.plan()
-        with bank.writing() as batch:
-            if bank.commit.sequence == decided_on:
-                return _write(batch, bank, trajectory, plans)
-
-
-def _as_kept(bank: Bank, trajectory: Trajectory) -> Trajectory:
-    """The episode as the bank keeps it. One of the bank's own is not redacted once more."""
     trajectory = admitted(trajectory)
     bank.refresh()
     if bank.episodes.state(trajectory.id) is None:
@@ -145,13 +147,13 @@ class _Planner:
     """Decides what an episode teaches a bank as it stands, asking for each extraction once."""
 
     def __init__(
-        self, bank: Bank, trajectory: Trajectory, extractor: Extractor, embedder: Embedder
+        self, bank: Bank, encounter: Encounter, extractor: Extractor, embedder: Embedder
     ) -> None:
         self._bank = bank
-        self._trajectory = trajectory
+        self._encounter = encounter
+        self._trajectory = encounter.trajectory
         self._extractor = extractor
         self._embedder = embedder
-        self._questions = {"task": trajectory.task.strip(), "env": trajectory.environment.strip()}
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._extractions: dict[tuple[str, TreeName, tuple[tuple[str, int], ...]], Extraction] = {}
 
@@ -160,25 +162,20 @@ class _Planner:
         return [self._plan_tree(name, parameters[name]) for name in TREES]
 
     def _plan_tree(self, name: TreeName, parameters: TreeParameters) -> _Plan:
-        if not parameters.enabled:
-            return _Plan(TreeLesson(name, "unasked", "the tree is switched off"))
-        if not self._questions[name]:
-            return _Plan(TreeLesson(name, "unasked", "the episode says nothing of its environment"))
-        found = recall_tree(
-            self._bank.tree(name),
-            self._questions[name],
-            self._question_vector(name),
-            parameters,
-            weighting_of(self._bank),
-        )
+        if unasked := self._encounter.unasked(name, parameters):
+            return _Plan(TreeLesson(name, "unasked", unasked))
+        found = self._encounter.recall(name, parameters)
         extraction = self._extract(name, found.chain)
+        node = self._new_node(name, parameters, found, extraction)
+        twin = self._twin(name, node)
         lesson = TreeLesson(
             tree=name,
-            decision=_decision(found, extraction),
-            reason=extraction.reason,
-            node=self._new_node(name, parameters, found, extraction),
+            decision="skip" if twin else _decision(found, extraction),
+            reason=twin.reason if twin else extraction.reason,
+            node=None if twin else node,
             match=found.match.node.id if found.match else None,
             score=found.candidates[0].score if found.candidates else None,
+            calls=known_calls(extraction.call("extract", name)),
         )
         return self._with_fusion(_Plan(lesson, found.chain), parameters)
 
@@ -198,12 +195,23 @@ class _Planner:
         match = plan.chain[-1] if plan.chain else None
         if match and self._is_due(lesson.tree, match, parameters):
             lesson = self._fused(lesson, plan.chain)
+        twin = self._twin(lesson.tree, lesson.consolidated)
+        if twin:
+            lesson = _unfused(replace(lesson, consolidated=None), twin.reason)
         return replace(
             plan,
             lesson=lesson,
             vector=self._passage_vector(lesson.node),
             fused_vector=self._passage_vector(lesson.consolidated),
+            fused_before=twin is not None,
         )
+
+    def _twin(self, name: TreeName, node: Node | None) -> Twin | None:
+        """What makes a new node needless, if something does."""
+        vector = self._passage_vector(node)
+        if node is None or vector is None:
+            return None
+        return twin_of(self._bank.tree(name), node, vector)
 
     def _is_due(self, name: TreeName, match: Node, parameters: TreeParameters) -> bool:
         hits = self._bank.tree(name).counts(match.id).hits + bool(self._trajectory.outcome.success)
@@ -212,10 +220,14 @@ class _Planner:
     def _fused(self, lesson: TreeLesson, chain: tuple[Node, ...]) -> TreeLesson:
         try:
             extraction = self._fuse(lesson.tree, chain)
+        except AskedInVainError as error:
+            return _unfused(replace(lesson, calls=(*lesson.calls, error.call)), str(error))
         except ExtractionError as error:
-            return replace(lesson, reason=f"{lesson.reason}; not consolidated: {error}")
+            return _unfused(lesson, str(error))
+        calls = (*lesson.calls, *known_calls(extraction.call("fuse", lesson.tree)))
+        lesson = replace(lesson, calls=calls)
         if extraction.payload is None:
-            return replace(lesson, reason=f"{lesson.reason}; not consolidated: {extraction.reason}")
+            return _unfused(lesson, extraction.reason)
         return replace(
             lesson,
             consolidated=fused_root(lesson.tree, chain, extraction, self._extractor.name),
@@ -242,24 +254,21 @@ class _Planner:
             prompt=extraction.prompt,
         )
 
-    def _question_vector(self, name: TreeName) -> NDArray[np.float32]:
-        key = f"question {name}"
-        if key not in self._vectors:
-            self._vectors[key] = self._embedder.embed_queries([self._questions[name]])[0]
-        return self._vectors[key]
-
     def _passage_vector(self, node: Node | None) -> NDArray[np.float32] | None:
         if node is None:
             return None
         text = node.payload.activation_condition
-        key = f"passage {text}"
-        if key not in self._vectors:
-            self._vectors[key] = self._embedder.embed_passages([text])[0]
-        return self._vectors[key]
+        if text not in self._vectors:
+            self._vectors[text] = self._embedder.embed_passages([text])[0]
+        return self._vectors[text]
 
 
 def _key(chain: Sequence[Node]) -> tuple[tuple[str, int], ...]:
     return tuple((node.id, node.revision) for node in chain)
+
+
+def _unfused(lesson: TreeLesson, why: str) -> TreeLesson:
+    return replace(lesson, reason=f"{lesson.reason}; not consolidated: {why}")
 
 
 def _decision(found: TreeRecall, extraction: Extraction) -> Decision:
@@ -364,28 +373,5 @@ def _write_tree(batch: Batch, trajectory: Trajectory, plan: _Plan) -> None:
         batch.count(lesson.tree, node.id, hits=hit, recalls=1, successes=success)
     if lesson.consolidated is not None and plan.fused_vector is not None:
         batch.add_node(lesson.tree, lesson.consolidated, plan.fused_vector)
+    if lesson.consolidated is not None or plan.fused_before:
         batch.revise_node(lesson.tree, replace(plan.chain[-1], consolidated=True))
-
-
-def lesson_record(trajectory: Trajectory, lesson: Lesson) -> dict[str, Any]:
-    """What the journal tells of a lesson: every decision and why."""
-    return {
-        "trajectory": trajectory.id,
-        "success": trajectory.outcome.success,
-        "outcome_source": trajectory.outcome.source,
-        "trees": {name: tree_lesson_record(taught) for name, taught in lesson.trees.items()},
-    }
-
-
-def tree_lesson_record(taught: TreeLesson) -> dict[str, Any]:
-    """One tree's decision as data, without what it left empty."""
-    record = {
-        "decision": taught.decision,
-        "reason": taught.reason,
-        "node": taught.node.id if taught.node else None,
-        "parent": taught.node.parent if taught.node else None,
-        "match": taught.match,
-        "score": taught.score,
-        "consolidated": taught.consolidated.id if taught.consolidated else None,
-    }
-    return {key: value for key, value in record.items() if value is not None}

@@ -10,8 +10,10 @@ from typing import Any
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.embedding.load import DEFAULT_EMBEDDER, load
+from deltamem_tui.config import DEFAULT_EMBEDDER
+from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import wrong_argument
 from deltamem_tui.memory.parameters import Parameters, preset, to_record
 
 
@@ -25,10 +27,13 @@ def open_bank(bank: Path | str, banks: Path | str | None = None) -> Bank:
 
     Raises:
         BankNotFoundError: There is no such bank.
+        UsageError: It is neither a possible name nor a path.
         BankCorruptError: It breaks the rules of the format.
     """
     if isinstance(bank, Path):
         return Bank.open(bank)
+    if not isinstance(bank, str):
+        raise wrong_argument("bank", "the name or the path of a bank", bank)
     return Bank.open(paths.find_bank(bank, paths.banks_folder(banks)))
 
 
@@ -56,6 +61,8 @@ def create_bank(
         BankExistsError: Something is there already.
         StorageError: The folder cannot be written.
     """
+    if not isinstance(path, Path | str):
+        raise wrong_argument("path", "the new bank's folder", path)
     loaded = load(embedder) if isinstance(embedder, str) else embedder
     return Bank.create(
         path,

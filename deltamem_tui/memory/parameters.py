@@ -7,13 +7,15 @@ for it from a bank's own episodes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from difflib import get_close_matches
 from typing import Any
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import TREES, TreeName
-from deltamem_tui.errors import BankCorruptError, ConfigurationError
+from deltamem_tui.errors import BankCorruptError, ConfigurationError, UsageError
 from deltamem_tui.text import one_line
 
 
@@ -65,6 +67,23 @@ def preset(domain: str) -> Parameters:
     return PRESETS.get(domain, PRESETS["generic"])
 
 
+def domain_named(domain: str) -> str:
+    """A domain as a person types it, if it is not one with a preset, misspelt.
+
+    Any other name is taken: a domain of one's own has one's own prompts.
+
+    Raises:
+        UsageError: It is almost the name of a domain that has a preset.
+    """
+    near = get_close_matches(domain.lower(), PRESETS, n=1, cutoff=0.8)
+    if domain in PRESETS or not near:
+        return domain
+    raise UsageError(
+        f"there is no domain {one_line(domain, 40)!r}",
+        hint=f"did you mean {near[0]}? Those with presets are {', '.join(PRESETS)}",
+    )
+
+
 def checked(tree: TreeName, parameters: TreeParameters) -> TreeParameters:
     """The same parameters, if they can be.
 
@@ -107,6 +126,33 @@ def of_bank(bank: Bank) -> Parameters:
             position=error.source,
             hint="correct it in the file",
         ) from error
+
+
+def change(bank: Bank, why: str, how: Callable[[Parameters], Parameters]) -> Parameters:
+    """Change a bank's numbers, and tell the journal unless they stay as they are.
+
+    Args:
+        bank: The bank; its handle shows the new numbers afterwards.
+        why: Who or what asked for it, for the journal.
+        how: From the numbers as they are, whoever wrote them last, to what they shall be.
+
+    Returns:
+        The bank's numbers now.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        ConfigurationError: A number is outside its range; nothing was written.
+    """
+    how(of_bank(bank))  # what is wrong by itself is refused before any file is touched
+
+    def changed_manifest(manifest: Manifest) -> tuple[Manifest, Mapping[str, Any]]:
+        record = to_record(how(of_bank(bank)))
+        if from_record(record) == of_bank(bank):
+            return manifest, {}
+        return replace(manifest, parameters=record), {"why": why, **record}
+
+    bank.change_manifest("parameters", changed_manifest)
+    return of_bank(bank)
 
 
 def to_record(parameters: Parameters) -> dict[str, dict[str, Any]]:
@@ -170,6 +216,10 @@ def assigned(parameters: Parameters, assignment: str) -> Parameters:
         )
     word = text.strip().lower()
     record = to_record(parameters)
+    if name == "enabled" and not isinstance(_VALUES.get(word), bool):
+        raise ConfigurationError(
+            f"{name} cannot be {one_line(text, 40)!r}", source=target.strip(), hint="true or false"
+        )
     record[tree][name] = _VALUES[word] if word in _VALUES else _number(target, word)
     return from_record(record)
 
@@ -181,4 +231,6 @@ def _number(target: str, text: str) -> int | float:
     try:
         return int(text) if text.lstrip("-").isdigit() else float(text)
     except ValueError as error:
-        raise ConfigurationError(f"{one_line(text, 40)!r} is no number", source=target) from error
+        raise ConfigurationError(
+            f"{one_line(text, 40)!r} is no number", source=target.strip()
+        ) from error

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,6 +27,9 @@ NAME = re.compile(r"[^\W_][\w-]{0,59}")  # so short that every file system takes
 # Prompts for a tree give a node's payload; see `bank.node.Payload`.
 _FOR_A_TREE = re.compile(r"(?:task|env)_\w+")
 _PAYLOAD = ("activation_condition", "execution_procedure", "termination_condition")
+# What the answers to other prompts are read as: the scene's words, or free text.
+_OUTPUTS: Mapping[str, tuple[str, ...]] = {"environment": ("environment",), "judge": ()}
+_PLACE = re.compile(r" \(at line (\d+), column \d+\)")
 _FRAGMENT = re.compile(r"_[\w-]{1,59}")
 _KEYS: dict[str, type | tuple[type, ...]] = {
     "purpose": str,
@@ -109,15 +112,9 @@ def load(path: Path, _modified: int) -> Prompt:
     Raises:
         ConfigurationError: It cannot be read, or its front matter is wrong.
     """
-    text = file_text(path)
-    if not text.startswith(_FENCE + "\n") or f"\n{_FENCE}\n" not in text:
-        raise file_error(path, f"has no front matter between two lines of {_FENCE}", 1)
-    head = text.removeprefix(_FENCE).partition(f"\n{_FENCE}\n")[0]
-    try:
-        matter = tomllib.loads(head)
-    except tomllib.TOMLDecodeError as error:
-        raise file_error(path, f"the front matter is not TOML: {error}") from error
-    _check_matter(path, matter)
+    matter = front_matter(path)
+    for flaw in matter_flaws(path, matter):
+        raise flaw
     reward = matter.get("skip_reward")
     return Prompt(
         domain=path.parent.name,
@@ -133,25 +130,66 @@ def load(path: Path, _modified: int) -> Prompt:
     )
 
 
-def _check_matter(path: Path, matter: Mapping[str, Any]) -> None:
+def front_matter(path: Path) -> dict[str, Any]:
+    """The table between the fences, as it stands.
+
+    Raises:
+        ConfigurationError: There is none, or it is not TOML.
+    """
+    text = file_text(path)
+    if not text.startswith(_FENCE + "\n") or f"\n{_FENCE}\n" not in text:
+        raise file_error(path, f"has no front matter between two lines of {_FENCE}", 1)
+    # The opening fence's line end stays, so that TOML counts lines as the file has them.
+    head = text.removeprefix(_FENCE).partition(f"\n{_FENCE}\n")[0]
+    try:
+        return tomllib.loads(head)
+    except tomllib.TOMLDecodeError as error:
+        message = _PLACE.sub("", str(error))
+        place = _PLACE.search(str(error))
+        line = int(place[1]) if place else None
+        raise file_error(path, f"the front matter is not TOML: {message}", line) from error
+
+
+def matter_flaws(path: Path, matter: Mapping[str, Any]) -> Iterator[ConfigurationError]:
+    """Everything that a front matter says wrongly, or does not say."""
+    sound: dict[str, Any] = {}
     for key, value in matter.items():
+        line = matter_line(path, key)
         if key not in _KEYS:
-            raise file_error(path, f"the front matter has {key!r}; it may have {', '.join(_KEYS)}")
-        if not isinstance(value, _KEYS[key]) or (key == "skip_reward" and value is True):
-            raise file_error(path, f"{key!r} in the front matter is of the wrong type")
-    if not str(matter.get("purpose", "")).strip():
-        raise file_error(path, "the front matter has no purpose")
+            known = ", ".join(_KEYS)
+            yield file_error(path, f"the front matter has {key!r}; it may have {known}", line)
+        elif not isinstance(value, _KEYS[key]) or (key == "skip_reward" and value is True):
+            yield file_error(path, f"{key!r} in the front matter is of the wrong type", line)
+        else:
+            sound[key] = value
+    if "purpose" not in matter or not sound.get("purpose", "x").strip():
+        yield file_error(path, "the front matter has no purpose", matter_line(path, "purpose"))
     for key in ("inputs", "markers"):
-        if not all(isinstance(item, str) and item.strip() for item in matter.get(key, ())):
-            raise file_error(path, f"{key!r} in the front matter must be a list of texts")
-    output = matter.get("output", {})
-    if _FOR_A_TREE.fullmatch(path.stem) and sorted(output) != sorted(_PAYLOAD):
-        raise file_error(path, f"the output must have {', '.join(_PAYLOAD)}, and nothing else")
+        if not all(isinstance(item, str) and item.strip() for item in sound.get(key, ())):
+            message = f"{key!r} in the front matter must be a list of texts"
+            yield file_error(path, message, matter_line(path, key))
+    if "output" in sound or "output" not in matter:
+        yield from _output_flaws(path, sound.get("output", {}))
+
+
+def _output_flaws(path: Path, output: Mapping[str, Any]) -> Iterator[ConfigurationError]:
+    line = matter_line(path, "output")
+    expected = _PAYLOAD if _FOR_A_TREE.fullmatch(path.stem) else _OUTPUTS.get(path.stem)
+    if expected is not None and sorted(output) != sorted(expected):
+        names = ", ".join(expected)
+        wanted = f"must have {names}, and nothing else" if expected else "must not be there"
+        yield file_error(path, f"the output {wanted}", line)
     for name, most in output.items():
         if isinstance(most, bool) or not isinstance(most, int) or most < 0:
-            raise file_error(
-                path, f"the most words of {name!r} must be a whole number, or 0 for none"
-            )
+            message = f"the most words of {name!r} must be a whole number, or 0 for none"
+            yield file_error(path, message, line)
+
+
+def matter_line(path: Path, key: str) -> int:
+    """The line of the front matter that sets `key`; the first line if none does."""
+    written = re.compile(rf"\s*\[?\s*[\"']?{re.escape(key)}[\"']?\s*[\].=]")
+    lines = file_text(path).split("\n")
+    return next((number for number, line in enumerate(lines, 1) if written.match(line)), 1)
 
 
 def file_text(path: Path) -> str:

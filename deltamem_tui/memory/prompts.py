@@ -48,11 +48,7 @@ def find(domain: str, name: str, folders: Sequence[Path] | None = None) -> Promp
     """
     path = locate(domain, f"{name}{SUFFIX}", _folders(folders))
     if path is None:
-        raise ConfigurationError(
-            f"there is no prompt {one_line(name, 60)!r}",
-            source=one_line(domain, 60) or GENERIC,
-            hint="reinstall the package, or remove the folder that hides its prompts",
-        )
+        raise _not_found(domain, name, folders)
     return replace(load(path, path.stat().st_mtime_ns), domain=domain or GENERIC)
 
 
@@ -67,22 +63,17 @@ def listing(folders: Sequence[Path] | None = None) -> list[tuple[str, str]]:
     return sorted(found)
 
 
-def check(prompt: Prompt, folders: Sequence[Path] | None = None) -> None:
-    """Make sure that a prompt can be filled in: its syntax, its includes, its inputs.
+def _not_found(domain: str, name: str, folders: Sequence[Path] | None) -> ConfigurationError:
+    from difflib import get_close_matches
 
-    Raises:
-        ConfigurationError: It cannot; says where and why.
-    """
-    used: set[str] = set()
-    for path in sources(prompt, folders):
-        used |= _undeclared(_parsed(path))
-    unknown = sorted(used - set(prompt.inputs))
-    if unknown:
-        raise ConfigurationError(
-            f"uses {', '.join(unknown)}, which is not among its inputs",
-            source=str(prompt.path),
-            hint=f"its inputs are {', '.join(prompt.inputs) or 'none'}",
-        )
+    known = sorted({each for _, each in listing(folders)})
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    return ConfigurationError(
+        f"there is no prompt {one_line(name, 60)!r}",
+        source=one_line(domain, 60) or GENERIC,
+        hint=f"{hint}`deltamem prompts list` names all" if known else "reinstall the package",
+    )
 
 
 def digest(prompt: Prompt, folders: Sequence[Path] | None = None) -> str:
@@ -117,7 +108,7 @@ def render(
     except jinja2.TemplateSyntaxError as error:
         raise _syntax(Path(error.filename or prompt.path), error) from error
     except Exception as error:  # whatever an expression of the template can raise
-        raise file_error(prompt.path, str(error)) from error
+        raise _at_its_line(error, prompt, folders) from error
     return clean(text).strip()
 
 
@@ -136,11 +127,12 @@ def sources(prompt: Prompt, folders: Sequence[Path] | None = None) -> Iterator[P
             continue
         seen.add(path)
         yield path
-        for name in _included(path, path.stat().st_mtime_ns):
-            included = locate(prompt.domain, name, places)
-            if included is None:
-                raise file_error(path, f"includes {one_line(name, 60)!r}, which is not there")
-            waiting.append(included)
+        for name, line in included(path):
+            found = locate(prompt.domain, name, places)
+            if found is None:
+                what = f"includes {one_line(name, 60)!r}, which is not there"
+                raise file_error(path, what, line)
+            waiting.append(found)
 
 
 def _folders(folders: Sequence[Path] | None) -> tuple[Path, ...]:
@@ -178,6 +170,54 @@ def _environment(domain: str, folders: tuple[Path, ...]) -> jinja2.Environment:
     )
 
 
+def names_used(path: Path) -> dict[str, int]:
+    """The names that a file's template needs to be given, each with the first line that does.
+
+    Raises:
+        ConfigurationError: It is no template.
+    """
+    import jinja2
+    from jinja2 import meta
+
+    tree = _parsed(path)
+    needed = meta.find_undeclared_variables(tree)
+    lines: dict[str, int] = {}
+    for node in tree.find_all(jinja2.nodes.Name):
+        if node.name in needed:
+            lines.setdefault(node.name, node.lineno + lines_above(path))
+    return dict.fromkeys(sorted(needed), 1) | lines
+
+
+def included(path: Path) -> tuple[tuple[str, int], ...]:
+    """The files that a template includes, each with its line.
+
+    Raises:
+        ConfigurationError: It is no template, or a name is not written out.
+    """
+    return _included(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _included(path: Path, _modified: int) -> tuple[tuple[str, int], ...]:
+    import jinja2
+
+    found: list[tuple[str, int]] = []
+    kinds = (
+        jinja2.nodes.Include,
+        jinja2.nodes.Extends,
+        jinja2.nodes.Import,
+        jinja2.nodes.FromImport,
+    )
+    for node in _parsed(path).find_all(kinds):
+        line = node.lineno + lines_above(path)
+        named = node.template  # type: ignore[attr-defined]  # the four kinds have one
+        name = getattr(named, "value", None)
+        if not isinstance(name, str):
+            raise file_error(path, "includes a file whose name is not written out", line)
+        found.append((name, line))
+    return tuple(found)
+
+
 def _parsed(path: Path) -> jinja2.nodes.Template:
     import jinja2
 
@@ -187,23 +227,26 @@ def _parsed(path: Path) -> jinja2.nodes.Template:
         raise _syntax(path, error) from error
 
 
-@cache
-def _included(path: Path, _modified: int) -> tuple[str, ...]:
-    from jinja2 import meta
-
-    names = list(meta.find_referenced_templates(_parsed(path)))
-    if None in names:
-        raise file_error(path, "includes a file whose name is not written out")
-    return tuple(name for name in names if name is not None)
-
-
-def _undeclared(tree: jinja2.nodes.Template) -> set[str]:
-    from jinja2 import meta
-
-    return meta.find_undeclared_variables(tree)
-
-
 def _syntax(path: Path, error: jinja2.TemplateSyntaxError) -> ConfigurationError:
-    """A syntax error at its line of the file, front matter included."""
-    above = file_text(path).count("\n") - template(path).count("\n")
-    return file_error(path, error.message or "wrong syntax", error.lineno + above)
+    """A syntax error at its line of the file."""
+    return file_error(path, error.message or "wrong syntax", error.lineno + lines_above(path))
+
+
+def _at_its_line(
+    error: Exception, prompt: Prompt, folders: Sequence[Path] | None
+) -> ConfigurationError:
+    """What an expression raised, at the line of the file where it stands."""
+    from traceback import walk_tb
+
+    files = {str(path): path for path in sources(prompt, folders)}
+    path, line = prompt.path, None
+    # Jinja puts its templates' own files and lines in place of those it runs.
+    for frame, at in walk_tb(error.__traceback__):
+        if found := files.get(frame.f_code.co_filename):
+            path, line = found, at + lines_above(found)
+    return file_error(path, str(error).rstrip(".") or type(error).__name__, line)
+
+
+def lines_above(path: Path) -> int:
+    """How many lines of a file stand above its template: its front matter's."""
+    return file_text(path).count("\n") - template(path).count("\n")

@@ -7,19 +7,19 @@ other's question, and their chains meet only in the agent's context.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, Node, TreeName
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.embedding.load import load_for
-from deltamem_tui.embedding.protocol import Embedder, EmbedderCard
-from deltamem_tui.errors import BankCorruptError
+from deltamem_tui.embedding.protocol import Embedder, Weighting
+from deltamem_tui.errors import wrong_argument
 from deltamem_tui.memory import context
+from deltamem_tui.memory.embedder import embedder_of, weighting_of
 from deltamem_tui.memory.parameters import TreeParameters, of_bank
-from deltamem_tui.memory.similarity import Rows, Scan, Weighting
+from deltamem_tui.memory.similarity import Rows, Scan
 from deltamem_tui.text import clean
 
 if TYPE_CHECKING:
@@ -102,10 +102,12 @@ def recall(
         candidates: How many nodes to return per tree, runners-up included.
 
     Raises:
+        UsageError: An argument is of the wrong kind.
         EmbedderUnavailableError: The bank's embedding model cannot be loaded.
         EmbedderMismatchError: The embedder is not the bank's.
         BankCorruptError: The bank breaks the rules of the format.
     """
+    _check_arguments(bank, task, environment)
     questions = {"task": clean(task).strip(), "env": clean(environment).strip()}
     parameters = of_bank(bank)
     asked = [name for name in TREES if questions[name] and parameters[name].enabled]
@@ -131,6 +133,14 @@ def recall(
             env_answer.chain if env_answer else (),
         ),
     )
+
+
+def _check_arguments(bank: object, task: object, environment: object) -> None:
+    if not isinstance(bank, Bank):
+        raise wrong_argument("bank", "an open bank", bank)
+    for name, text in (("task", task), ("environment", environment)):
+        if not isinstance(text, str):
+            raise wrong_argument(name, "text", text)
 
 
 def search(
@@ -199,40 +209,6 @@ def _vectors(
         return {}
     vectors = embedder_of(bank, embedder).embed_queries(list(questions.values()))
     return dict(zip(questions, vectors, strict=True))
-
-
-def embedder_of(bank: Bank, given: Embedder | None = None) -> Embedder:
-    """The bank's embedder: the given one if it is, else loaded.
-
-    Raises:
-        EmbedderUnavailableError: It cannot be loaded.
-        EmbedderMismatchError: The given or loaded one is not the bank's.
-    """
-    return load_for(card_of(bank), given)
-
-
-def weighting_of(bank: Bank) -> Weighting:
-    """How the bank's embedder has its dimensions weighted."""
-    weighting: Weighting = card_of(bank).weighting
-    return weighting
-
-
-def card_of(bank: Bank) -> EmbedderCard:
-    """What the bank remembers of its embedder.
-
-    Raises:
-        BankCorruptError: The manifest does not say it.
-    """
-    record = bank.manifest.embedder
-    expected = {field.name: field for field in fields(EmbedderCard)}
-    text = [name for name in expected if name != "dimensions"]
-    known = set(record) <= set(expected) and {"model", "dimensions"} <= set(record)
-    sound = known and all(isinstance(record.get(name, ""), str) for name in text)
-    if not sound or record.get("weighting", "none") not in get_args(Weighting):
-        raise BankCorruptError(
-            "'embedder' does not describe an embedder", source=str(bank.path / "bank.json")
-        )
-    return EmbedderCard(**record)
 
 
 _scans: WeakKeyDictionary[Tree, Scan] = WeakKeyDictionary()

@@ -11,6 +11,7 @@ from typing import Literal
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource
+from deltamem_tui.trajectory.readers.written import Written
 
 Reception = Literal["imported", "updated", "duplicate"]
 
@@ -70,18 +71,19 @@ class FileTally:
         """How many episodes were read."""
         return self.receptions.total()
 
-    def add(self, receipt: Receipt) -> None:
+    def add(self, written: Written, reception: Reception) -> None:
         """Count one more episode."""
-        outcome = receipt.outcome
-        if receipt.source.format not in self.formats:
-            self.formats.append(receipt.source.format)
-        self.steps += receipt.steps
-        self.receptions[receipt.reception] += 1
+        outcome = written.outcome
+        if written.source.format not in self.formats:
+            self.formats.append(written.source.format)
+        self.steps += written.steps
+        self.receptions[reception] += 1
         self.sources[outcome.source] += 1
         self.successes += outcome.success is True
         self.failures += outcome.success is False
-        self.unsaid += not outcome.known and receipt.reception != "duplicate"
-        self.redactions.update(dict(receipt.redactions))
+        self.unsaid += not outcome.known and reception != "duplicate"
+        if written.redactions.counts:
+            self.redactions.update(written.redactions.counts)
 
 
 @dataclass(slots=True)
@@ -100,11 +102,11 @@ class Intake:
     rejected: list[RecordError] = field(default_factory=list)
     listed: bool = True
 
-    def receive(self, receipt: Receipt) -> None:
+    def receive(self, written: Written, reception: Reception) -> None:
         """Note what became of an episode."""
-        self._tally(receipt.source.file).add(receipt)
+        self._tally(written.source.file).add(written, reception)
         if self.listed:
-            self.received.append(receipt)
+            self.received.append(_receipt(written, reception))
 
     def reject(self, error: RecordError) -> None:
         """Note a record that was refused."""
@@ -136,4 +138,19 @@ class Intake:
         return sum((tally.redactions for tally in self.files.values()), Counter())
 
     def _tally(self, file: str) -> FileTally:
-        return self.files.setdefault(file, FileTally())
+        tally = self.files.get(file)
+        if tally is None:
+            tally = self.files[file] = FileTally()
+        return tally
+
+
+def _receipt(written: Written, reception: Reception) -> Receipt:
+    return Receipt(
+        id=written.id,
+        task=written.task,
+        steps=written.steps,
+        outcome=written.outcome,
+        source=written.source,
+        reception=reception,
+        redactions=tuple(written.redactions.counts.items()),
+    )

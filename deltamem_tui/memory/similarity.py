@@ -1,26 +1,32 @@
 """Similarity of one question to every row of a tree, as fast as the memory can be read.
 
-All rows are scanned with one matrix product in float32. The few rows that could still be
-the best within float32's error are then scored again in float64 and rounded to six
-decimals, so that the result does not depend on how the product was split among threads,
-and equal texts score equally wherever they lie.
+All rows are scanned in float32, in pieces that are dealt out to a few threads: the scan
+waits for memory, and more than one core can wait at a time. Each row is a sum of its own, in
+one order, so its score does not depend on the piece or the thread it falls to; a BLAS product
+would be split by the number of cores. The few rows that could still be the best within
+float32's error are then scored again in float64 and rounded to six decimals, so that equal
+texts score equally wherever they lie, on every machine.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.embedding.protocol import Weighting
 from deltamem_tui.errors import BankCorruptError, VectorError
 
 DECIMALS = 6
 _CHUNK_ROWS = 4096
-
-Weighting = Literal["none", "document-frequency"]
+_PIECE_ROWS = 16_384
+_FEWEST_PIECES = 2  # For one piece, a thread costs more than it saves.
+_MOST_THREADS = 8  # More only queue for the same memory.
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,8 @@ class Scan:
     def __init__(self, rows: Rows, weighting: Weighting = "none") -> None:
         self.rows = rows
         self.weighting = weighting
-        self._vectors = rows.vectors
+        self._vectors = np.asarray(rows.vectors)  # a memory map is slow to slice
+        self._failure = np.ascontiguousarray(rows.failure)
         self._frequency: NDArray[np.float64] | None = None
         self._norms: NDArray[np.float32] | None = None
         if weighting == "document-frequency":
@@ -119,22 +126,28 @@ class Scan:
                 f"a question of shape {query.shape} for rows of {self._vectors.shape[1:]}",
                 hint="use the embedder that the bank was made with",
             )
-        with np.errstate(invalid="ignore", over="ignore"):  # `best` tells of rows that are broken
-            scores = self._cosines(query)
-        if penalty:
-            scores -= np.float32(penalty) * self.rows.failure
+        question, norm = self._weighted(query)
+        scores = np.empty(len(self._vectors), dtype=np.float32)
+
+        def score(piece: slice) -> None:
+            # Error states belong to a thread; `best` tells of rows that are broken.
+            with np.errstate(invalid="ignore", over="ignore"):
+                np.einsum("ij,j->i", self._vectors[piece], question, out=scores[piece])
+                if self._norms is not None:
+                    scores[piece] /= self._norms[piece] * norm
+                if penalty:
+                    scores[piece] -= np.float32(penalty) * self._failure[piece]
+
+        _each(score, _pieces(len(scores), _PIECE_ROWS))
         scores[self._dead] = -np.inf
         return scores
 
-    def _cosines(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
-        if self._frequency is None or self._norms is None:
-            plain: NDArray[np.float32] = self._vectors @ query
-            return plain
-        weighted = (self._frequency * query).astype(np.float32)
+    def _weighted(self, query: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:
+        """The question as the rows are multiplied with it, and its length under the weight."""
+        if self._frequency is None:
+            return query.astype(np.float32), np.float32(1.0)
         norm = float(np.sqrt(np.dot(self._frequency, query.astype(np.float64) ** 2)))
-        cosines: NDArray[np.float32] = self._vectors @ weighted
-        cosines /= self._norms * np.float32(norm or 1.0)
-        return cosines
+        return (self._frequency * query).astype(np.float32), np.float32(norm or 1.0)
 
     def _candidates(self, scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
         """The rows that may be among the `count` best, despite float32's error."""
@@ -154,8 +167,8 @@ class Scan:
         """The rows' cosines in float64, rounded."""
         question = query.astype(np.float64)
         parts = [
-            self._exact_chunk(self._vectors[rows[start : start + _CHUNK_ROWS]], question)
-            for start in range(0, len(rows), _CHUNK_ROWS)
+            self._exact_chunk(self._vectors[rows[piece]], question)
+            for piece in _pieces(len(rows), _CHUNK_ROWS)
         ]
         return np.concatenate(parts).round(DECIMALS)
 
@@ -171,13 +184,37 @@ class Scan:
         return cosines
 
 
+def _pieces(rows: int, size: int) -> list[slice]:
+    return [slice(start, start + size) for start in range(0, rows, size)]
+
+
+def _each(work: Callable[[slice], None], pieces: Sequence[slice]) -> None:
+    """Do the work on every piece; on several threads if there are enough pieces."""
+    threads = min(_cores(), _MOST_THREADS, len(pieces) // _FEWEST_PIECES)
+    if threads < 2:
+        for piece in pieces:
+            work(piece)
+        return
+    # A pool for each scan: kept threads would not survive a fork, and starting them is cheap.
+    with ThreadPoolExecutor(threads, thread_name_prefix="recall") as pool:
+        for _ in pool.map(work, pieces):
+            pass
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def _document_frequency(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
     """How many living rows hold each dimension, and each row's length under that weight.
 
     Returns:
         float64 [dimensions], and float32 [rows] where a row without length counts as 1.
     """
-    chunks = [slice(start, start + _CHUNK_ROWS) for start in range(0, len(rows.dead), _CHUNK_ROWS)]
+    chunks = _pieces(len(rows.dead), _CHUNK_ROWS)
     frequency = np.zeros(rows.vectors.shape[1], dtype=np.float64)
     for chunk in chunks:
         frequency += np.count_nonzero(rows.vectors[chunk][~rows.dead[chunk]], axis=0)

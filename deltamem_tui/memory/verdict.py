@@ -1,12 +1,21 @@
-"""A person's word on how an episode ended."""
+"""Somebody's word on how an episode ended: a person's counts, a judge's fills a gap."""
 
 from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.editing import require_writable
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_record
+
+if TYPE_CHECKING:
+    from deltamem_tui.llm.client import InVainError
+    from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.model.judge import Judgement
 
 
 def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
@@ -29,10 +38,7 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
     """
     require_writable(bank)
     with bank.writing() as batch:
-        record = bank.episodes.record(episode_id)
-        if record is None:
-            raise TrajectoryError(f"there is no episode {episode_id}", source=str(bank.path))
-        known = from_record(record)
+        known = _episode(bank, episode_id)
         before = known.outcome
         # A reward that contradicts the person's word is the log's mistake, so it goes.
         agrees = before.success == success
@@ -44,3 +50,70 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
             {"trajectory": episode_id, "success": success, "before": before.success},
         )
     return judged
+
+
+def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Trajectory:
+    """Keep what a judge said of an episode that nobody else has said anything of.
+
+    Args:
+        bank: The bank; its handle shows the new state afterwards.
+        episode_id: The episode.
+        judgement: The judge's outcome, with what it took.
+
+    Returns:
+        The episode with its new outcome.
+
+    Raises:
+        TrajectoryError: The bank does not have the episode, or it has an outcome by now: a
+            judge overrules nobody.
+        BankFrozenError: The bank is frozen.
+    """
+    require_writable(bank)
+    with bank.writing() as batch:
+        known = _episode(bank, episode_id)
+        if known.outcome.known:
+            raise TrajectoryError(
+                f"its outcome is {known.outcome.source} by now, and a judge overrules nobody",
+                source=episode_id,
+            )
+        judged = known.with_outcome(judgement.outcome)
+        batch.put_episode(to_record(judged))
+        call = _call(judgement.model, judgement.attempts, judgement.usage)
+        call |= {"prompt": judgement.prompt}
+        if judgement.cut:
+            call |= {"cut": judgement.cut}
+        success = judgement.outcome.success
+        batch.log("judge", {"trajectory": episode_id, "success": success, "calls": [call]})
+    return judged
+
+
+def note_failed_judgement(bank: Bank, episode_id: str, model: str, error: InVainError) -> None:
+    """Let the journal tell what was paid for answers that were no verdict.
+
+    Args:
+        bank: The bank; its handle shows the new state afterwards.
+        episode_id: The episode, which stays as it is.
+        model: Who was asked.
+        error: What was wrong with the answers, and what they took.
+    """
+    detail = {
+        "trajectory": episode_id,
+        "success": None,
+        "reason": one_line(error.message, 400),
+        "calls": [_call(model, error.attempts, error.usage)],
+    }
+    with bank.writing() as batch:
+        batch.log("judge", detail)
+
+
+def _episode(bank: Bank, episode_id: str) -> Trajectory:
+    record = bank.episodes.record(episode_id)
+    if record is None:
+        raise TrajectoryError(f"there is no episode {episode_id}", source=str(bank.path))
+    return from_record(record)
+
+
+def _call(model: str, attempts: int, usage: Usage) -> dict[str, Any]:
+    """One question to a model, with its repeats, as the journal remembers questions."""
+    asked = {"purpose": "judge", "model": one_line(model, 200), "attempts": attempts}
+    return {**asked, **asdict(usage)}

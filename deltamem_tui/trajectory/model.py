@@ -15,8 +15,22 @@ from typing import Literal
 
 import orjson
 
+from deltamem_tui.errors import RecordError
+
 OutcomeSource = Literal["stated", "user", "judge", "unknown"]
+StepRow = tuple[str, str, str, float | None]
+"""Thought, action, observation and reward of a step."""
 OUTCOME_SOURCES: tuple[OutcomeSource, ...] = ("stated", "user", "judge", "unknown")
+
+
+def _require_text(what: str, value: object) -> None:
+    """See that a caller, or a reader, gives text.
+
+    Raises:
+        RecordError: It gives something else.
+    """
+    if not isinstance(value, str):
+        raise RecordError(f"{what} must be text, not {type(value).__name__}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +49,31 @@ class Step:
     thought: str = ""
     reward: float | None = None
 
+    def __post_init__(self) -> None:
+        # One comparison for almost every step: there are millions of them in a large import.
+        if not (type(self.action) is type(self.observation) is type(self.thought) is str):
+            for name in ("action", "observation", "thought"):
+                _require_text(f"the {name} of a step", getattr(self, name))
+        if self.reward is not None and not isinstance(self.reward, (int, float)):
+            raise RecordError(
+                f"the reward of a step must be a number, not {type(self.reward).__name__}"
+            )
 
-def _decimal(value: float | None) -> float | None:
-    return None if value is None else float(value)
+
+def identity(task: str, environment: str, steps: list[StepRow]) -> bytes:
+    """All of an episode's own text, as JSON in UTF-8: what its id is a digest of.
+
+    Args:
+        task: The goal.
+        environment: The scene.
+        steps: Thought, action, observation and reward of each step; rewards are floats.
+    """
+    return orjson.dumps((task, environment, steps))
+
+
+def digest(identity: bytes) -> str:
+    """The id of the episode with this identity: 16 hexadecimal digits."""
+    return hashlib.sha256(identity).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +138,32 @@ class Trajectory:
     agent: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name in ("task", "environment", "domain", "agent"):
+            _require_text(f"the {name} of an episode", getattr(self, name))
+        if not isinstance(self.outcome, Outcome):
+            raise RecordError(f"the outcome must be an Outcome, not {type(self.outcome).__name__}")
+        for step in self.steps:
+            if type(step) is not Step:
+                raise RecordError(f"a step must be a Step, not {type(step).__name__}")
+
     @property
     def id(self) -> str:
         """16 hexadecimal digits: a digest of task, environment and steps."""
-        steps = [
-            # A reward of 1 and one of 1.0 are the same.
-            [step.thought, step.action, step.observation, _decimal(step.reward)]
+        return digest(identity(self.task, self.environment, self.rows))
+
+    @property
+    def rows(self) -> list[StepRow]:
+        """The steps as plain tuples. A reward of 1 and one of 1.0 are the same, a float."""
+        return [
+            (
+                step.thought,
+                step.action,
+                step.observation,
+                None if step.reward is None else float(step.reward),
+            )
             for step in self.steps
         ]
-        identity = [self.task, self.environment, steps]
-        return hashlib.sha256(orjson.dumps(identity)).hexdigest()[:16]
 
     def with_outcome(self, outcome: Outcome) -> Trajectory:
         """The same episode with another outcome."""
@@ -122,5 +174,5 @@ class Trajectory:
         """The whole episode as text; its length is what memory is compared against."""
         parts = [self.task, self.environment]
         for step in self.steps:
-            parts += [step.thought, step.action, step.observation]
-        return "\n".join([part for part in parts if part])
+            parts += (step.thought, step.action, step.observation)
+        return "\n".join(filter(None, parts))

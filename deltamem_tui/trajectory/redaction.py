@@ -10,8 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.secret_detectors import detected
 from deltamem_tui.trajectory.secret_rules import (
     ASSIGNMENTS,
@@ -19,6 +20,7 @@ from deltamem_tui.trajectory.secret_rules import (
     LONG_WORD,
     PLACEHOLDER,
     PRIVATE_KEY,
+    SIGNS_IN_NAMES,
     TOKENS,
     Rule,
 )
@@ -28,9 +30,11 @@ _TOKEN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0
 # search, ten times faster than by a pattern.
 _AS_RUNS = bytes(97 if byte in _TOKEN_BYTES else 32 for byte in range(256))
 _RUN = b"a" * 16
-# Ids and names in the metadata are made of words with dashes, so those count as blanks there.
+_LONG_RUN = re.compile(rb"[A-Za-z0-9_+/-]{16,}")
+_SHORTEST_SMALL_TOKEN = 32
+# Ids and file names are made of words with dashes, so those count as blanks there.
 _NAMES_AS_RUNS = bytes(32 if byte in b"_-/" else kind for byte, kind in enumerate(_AS_RUNS))
-_MANY_NOTES = 500
+_LONG_NOTE = 500
 _WORD_LENGTH = 20  # no word is longer
 
 
@@ -56,39 +60,74 @@ NOTHING = Redactions()
 def redact(trajectory: Trajectory, *, personal: bool = False) -> tuple[Trajectory, Redactions]:
     """The episode without secrets; the same object if it holds none.
 
-    A secret becomes `[redacted: kind]`. One that was found once is taken out wherever else
-    it stands in the episode.
+    Searched are all its texts, and what it is known by: the file it was read from, domain,
+    agent, and the names and values of its metadata. A secret becomes `[redacted: kind]`. One
+    that was found once is taken out wherever else it stands in the episode.
 
     Args:
         trajectory: The episode.
         personal: Take out e-mail addresses too.
     """
-    text = _joined(trajectory)
-    notes = "\n".join([trajectory.outcome.reason, trajectory.agent, *trajectory.metadata.values()])
-    looks = may_hold_secrets(text) or _is_dense(notes)
-    if not looks and not (personal and ("@" in text or "@" in notes)):
-        return trajectory, NOTHING
+    text, notes = _joined(trajectory), _notes(trajectory)
     redactor = _Redactor(personal=personal)
-    redactor.learn(f"{text}\n{notes}")
+    if may_hold_secrets(text) or (personal and "@" in text):
+        redactor.learn(text)
+    if names_may_hold_secrets(notes) or (personal and any("@" in note for note in notes)):
+        redactor.learn("\n".join(notes))
     if not redactor.found:
         return trajectory, NOTHING
     clean = _mapped(trajectory, redactor)
     return clean, Redactions(dict(sorted(redactor.counts.items())))
 
 
-def may_hold_secrets(text: str) -> bool:
-    """Whether a text is worth a closer look. One that holds a secret always is.
+def may_hold_secrets(text: str | bytes) -> bool:
+    """Whether a text, or its bytes in UTF-8, is worth a closer look.
 
-    It takes about as long as writing the text into memory once.
+    One that holds a secret always is; so is its JSON. It takes about as long as writing the
+    text into memory twice.
     """
-    if "@" in text and "://" in text:
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    if b"@" in data and b"://" in data:
         return True
-    if _RUN in text.encode("utf-8", "surrogatepass").translate(_AS_RUNS):
+    if _RUN in data.translate(_AS_RUNS) and not all(map(_is_word, _LONG_RUN.findall(data))):
         return True
-    lowered = text.lower()
-    if "pass" in lowered or ("/" in text and "curl " in lowered):
+    lowered = data.lower()
+    if b"pass" in lowered or (b"/" in data and b"curl " in lowered):
         return True
-    return ("=" in text or '"' in text) and ("pwd" in lowered or "pw=" in lowered)
+    return b"pw" in lowered and (b"pwd" in lowered or b"pw=" in lowered)
+
+
+def kinds_of_secrets(text: str) -> tuple[str, ...]:
+    """The kinds of secrets that a text holds; none for almost every text."""
+    if not may_hold_secrets(text):
+        return ()
+    redactor = _Redactor(personal=False)
+    redactor.learn(text)
+    return tuple(sorted(set(redactor.found.values())))
+
+
+def _is_word(run: bytes) -> bool:
+    """Whether a long run is a word such as `toiletpaperhanger`: no token has small letters only."""
+    return run.isalpha() and run.islower() and len(run) < _SHORTEST_SMALL_TOKEN
+
+
+def names_may_hold_secrets(notes: Iterable[str]) -> bool:
+    """The same of file names, ids and other short notes.
+
+    Those are made of words with dashes, which look like tokens to `may_hold_secrets`.
+    """
+    return any(map(_name_may_hold_secrets, notes))
+
+
+# The episodes of a log have most of their notes in common.
+@lru_cache(maxsize=4096)
+def _name_may_hold_secrets(note: str) -> bool:
+    if len(note) > _LONG_NOTE or "@" in note:
+        return may_hold_secrets(note)
+    if _RUN in note.encode("utf-8", "surrogatepass").translate(_NAMES_AS_RUNS):
+        return True
+    lowered = note.lower()
+    return any(sign in lowered for sign in SIGNS_IN_NAMES)
 
 
 def _joined(trajectory: Trajectory) -> str:
@@ -99,11 +138,22 @@ def _joined(trajectory: Trajectory) -> str:
     return "\n".join(parts)
 
 
-def _is_dense(notes: str) -> bool:
-    """Whether ids, names and reasons are worth a closer look."""
-    if len(notes) > _MANY_NOTES or "@" in notes or "pass" in notes or "PASS" in notes:
-        return may_hold_secrets(notes)
-    return _RUN in notes.encode("utf-8", "surrogatepass").translate(_NAMES_AS_RUNS)
+def _notes(trajectory: Trajectory) -> list[str]:
+    source = trajectory.source
+    texts = (trajectory.outcome.reason, trajectory.domain, trajectory.agent)
+    return notes_of(
+        *texts, source.file, source.position, source.format, metadata=trajectory.metadata
+    )
+
+
+def notes_of(*texts: str, metadata: Mapping[str, str]) -> list[str]:
+    """All that is not the episode's own text.
+
+    A value stands behind its name, since some are known as secrets by their names only. A
+    name that says more than a word is there alone too: it may have its own secret in it.
+    """
+    names = [key for key in metadata if not key.isidentifier()]
+    return [*texts, *names, *(f"{key}={value}" for key, value in metadata.items())]
 
 
 class _Redactor:
@@ -116,7 +166,7 @@ class _Redactor:
         self._pattern: re.Pattern[str] | None = None
 
     def learn(self, text: str) -> None:
-        """Find the secrets of a text, the surest kinds first."""
+        """Find the secrets of a text, the surest kinds first, beside those found before."""
         lowered = text.lower()
         if len(lowered) != len(text):  # a few letters of other scripts grow when lowered
             text = text.encode("ascii", "replace").decode()
@@ -195,7 +245,7 @@ def _standing_alone(value: str) -> str:
 
 
 def _mapped(trajectory: Trajectory, redactor: _Redactor) -> Trajectory:
-    clean = redactor.clean
+    clean, source = redactor.clean, trajectory.source
     return replace(
         trajectory,
         task=clean(trajectory.task),
@@ -210,7 +260,8 @@ def _mapped(trajectory: Trajectory, redactor: _Redactor) -> Trajectory:
             for step in trajectory.steps
         ),
         outcome=replace(trajectory.outcome, reason=clean(trajectory.outcome.reason)),
+        source=LogSource(clean(source.file), clean(source.position), clean(source.format)),
         domain=clean(trajectory.domain),
         agent=clean(trajectory.agent),
-        metadata={key: clean(value) for key, value in trajectory.metadata.items()},
+        metadata={clean(key): clean(value) for key, value in trajectory.metadata.items()},
     )

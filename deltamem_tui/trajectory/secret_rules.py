@@ -42,8 +42,11 @@ _SECRET_KEY = re.compile(
     r"|secret|service|session|signing|subscription|webhook)[ _-]?$",
     re.IGNORECASE,
 )
-# A value that no person would write as a word: letters and digits, at least sixteen.
-_RANDOM = r"(?=[A-Za-z_/+.=-]{0,200}\d)(?=[\d_/+.=-]{0,200}[A-Za-z])[A-Za-z0-9_/+.~=-]{16,512}"
+# A value that no person would write as a word: at least sixteen letters and digits, or
+# letters alone with capitals where no name has them, as in `aBc` or `aBC`, three times.
+_MIXED = r"(?=[A-Za-z_/+.=-]{0,200}\d)(?=[\d_/+.=-]{0,200}[A-Za-z])"
+_SHUFFLED = r"(?-i:(?=(?:[A-Za-z_/+.=-]{0,40}?(?:[A-Z][a-z](?=[A-Z])|[a-z](?=[A-Z]{2}))){3}))"
+_RANDOM = rf"(?:{_MIXED}|{_SHUFFLED})[A-Za-z0-9_/+.~=-]{{16,512}}"
 # A password: all between quotation marks, or else up to where a shell or a setting ends it.
 # It does not begin like a variable, a path, an option or a template.
 _BARE = (
@@ -217,4 +220,15 @@ PLACEHOLDER = re.compile(
     r"|(?:os|process|self|config|settings|request|req|args|env|ctx|options|props|this|data)\..*"
     r")|[a-z]+\d{0,4}(?:[._/-][a-z]+\d{0,4})+"  # names of variables, settings and functions
     r"|[A-Za-z]+[.!?:]+|[a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*)+|[A-Z]+(?:_[A-Z]+)+|[a-z]+(?:[A-Z][a-z]+)+"
+)
+
+# Letters, in lower case, of the secrets that dashes and points may cut into short pieces. In
+# file names and ids, where dashes are everywhere, these are what makes one worth a closer look.
+SIGNS_IN_NAMES = (
+    *("sk-", "k-lf-", "aiza", "ya29.", "gocspx-", "1//0", "github_pat_", "nvapi-", "pcsk_"),
+    *("glpat-", "gldt-", "glft-", "glsoat-", "glrt-", "glcbt-", "glptt-", "glagent-", "tvly-"),
+    *("lsv2_", "ls__", "xox", "xapp-", "k_live_", "k_test_", "whsec_", "sg.", "pypi-", "dckr_"),
+    *("figd_", "sntry", "sbp_", "sb_secret_", "hvs.", "hvb.", "hvr.", ":aa", "eyj", "sq0csp-"),
+    *("-----begin", "pass", "pwd", "pw=", "key=", "keys=", "key:", "secret", "token", "bearer "),
+    *("authorization", "credential", "curl ", "hooks"),
 )

@@ -60,6 +60,7 @@ class Action:
 ACTIONS: tuple[Action, ...] = (
     Action("help", ("question_mark", "f1"), "Show all keys", "app", brief="keys"),
     Action("palette", ("colon",), "Find an action by name", "app", "command_palette"),
+    Action("jump", ("o", "ctrl+o"), "Jump: a letter for every pane and line", "app"),
     Action("theme", ("T",), "Choose a theme", "app", "change_theme"),
     Action("cancel", ("x",), "Cancel the work that is going on", "app", "cancel_work"),
     Action("quit", ("q",), "Quit", "app", brief="quit"),
@@ -70,6 +71,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("create_bank", ("n",), "Create a bank", "banks", brief="new"),
     Action("freeze_bank", ("Z",), "Freeze or unfreeze the bank", "banks", brief="freeze"),
     Action("verify_bank", ("V",), "Verify every file of the bank", "banks", brief="verify"),
+    Action("export_bank", ("e",), "Export: write the bank into one file", "banks", brief="export"),
+    Action("install_bank", ("i",), "Install a bank from elsewhere", "banks", brief="install"),
+    Action("merge_banks", ("m",), "Merge other banks into this one", "banks", brief="merge"),
     Action("look_again", ("R",), "Look for banks again", "banks"),
     # Any screen of a bank
     Action("show_trees", ("1",), "Show the trees", "bank", "show('trees')"),

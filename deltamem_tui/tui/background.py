@@ -41,10 +41,10 @@ class Progress:
         """Whether somebody cancelled the work."""
         return self._worker.is_cancelled
 
-    def advance(self, steps: int = 1, total: int | None = None) -> None:
+    def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
         """Say that some more steps are done."""
         self._done += steps
-        self._target.post_message(WorkAdvanced(self.name, self._done, total))
+        self._target.post_message(WorkAdvanced(self.name, self._done, total, note))
 
 
 def look_up(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +13,11 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.models.banks import BankLine
+from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.calibrate import Proposal
+    from deltamem_tui.tui.background import Progress
     from deltamem_tui.tui.models.episodes import EpisodeBook
     from deltamem_tui.tui.models.outline import Family
     from deltamem_tui.tui.models.questions import Answer
@@ -87,6 +89,23 @@ class Told(Message):
 
 
 @dataclass
+class Planned(Message):
+    """Work found out what it would do, and asks before it is done.
+
+    Attributes:
+        name: What the doing is called.
+        question: Whether it shall be done.
+        sections: What would be done.
+        then: Does it.
+    """
+
+    name: str
+    question: str
+    sections: Sequence[Section]
+    then: Callable[[Progress], Message]
+
+
+@dataclass
 class WorkAdvanced(Message):
     """Long work goes on.
 
@@ -94,11 +113,13 @@ class WorkAdvanced(Message):
         name: What is being done.
         done: How much of it is done.
         total: How much there is; None if nobody knows.
+        note: What else is worth knowing, such as the cost so far.
     """
 
     name: str
     done: int
     total: int | None
+    note: str = ""
 
     def can_replace(self, message: Message) -> bool:
         """Only the last state matters."""

@@ -12,7 +12,7 @@ import pytest
 
 from deltamem_tui.bank import files
 
-EFFECTS = ("open", "pwrite", "fsync", "replace", "truncate")
+EFFECTS = ("open", "pwrite", "fsync", "replace", "truncate", "unlink")
 NEVER = -1
 
 

@@ -39,7 +39,8 @@ def learn_one(bank: Bank, number: int) -> None:
     with bank.writing() as batch:
         for tree in TREES:
             rows = bank.tree(tree).rows
-            parent = bank.tree(tree).node_at(int(rows[number % len(rows)])) if number % 3 else None
+            hangs = number % 3 and len(rows)
+            parent = bank.tree(tree).node_at(int(rows[number % len(rows)])) if hangs else None
             new = node(str(number), parent, "failure" if number % 4 == 0 else "success", tree)
             batch.add_node(tree, new, vector(number))
             if parent is not None:
@@ -56,6 +57,11 @@ def mark_first(bank: Bank) -> None:
         first = next(iter(bank.tree("task")))
         batch.revise_node("task", replace(first, consolidated=True))
         batch.log("mark")
+
+
+def change_domain(bank: Bank, domain: str) -> None:
+    """One change of the manifest."""
+    bank.change_manifest("parameters", lambda now: (replace(now, domain=domain), {"why": "user"}))
 
 
 def contents(bank: Bank) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import StorageError
 from tests.bank.fragile import NEVER, FragileOS, KilledError
-from tests.bank.support import contents, learn_one, manifest, mark_first
+from tests.bank.support import change_domain, contents, learn_one, manifest, mark_first
 
 Operation = Callable[[Bank], None]
 OPERATIONS: list[Operation] = [
@@ -158,12 +158,8 @@ def settle(bank: Bank) -> None:
         pass
 
 
-def change_domain(bank: Bank) -> None:
-    bank.change_manifest("parameters", {"why": "user"}, domain="kitchens")
-
-
 @pytest.mark.parametrize("how", ["before", "half", "disk full"])
-@pytest.mark.parametrize("operation", [change_domain, Bank.freeze])
+@pytest.mark.parametrize("operation", [lambda bank: change_domain(bank, "kitchens"), Bank.freeze])
 def test_a_change_of_the_manifest_is_made_or_not(
     tmp_path: Path, operation: Operation, how: str
 ) -> None:

@@ -11,8 +11,8 @@ import pytest
 from deltamem_tui.bank import journal as journal_module
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.journal import Commit, Extent, Journal, parse
-from deltamem_tui.errors import BankCorruptError
-from tests.bank.support import contents, learn_one, manifest
+from deltamem_tui.errors import BankCorruptError, BankError
+from tests.bank.support import contents, learn_one, manifest, node, vector
 
 COMMIT = Commit(
     sequence=4,
@@ -151,3 +151,25 @@ def test_the_end_is_found_behind_lines_longer_than_a_block(tmp_path: Path) -> No
     tail = journal.append(tail, Commit(sequence=2, event="learn"))
     assert journal.tail() == tail
     assert [commit.sequence for commit in journal.commits()] == [0, 1, 2]
+
+
+def test_a_line_that_nobody_could_read_again_is_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank = Bank.create(tmp_path / "bank", manifest())
+    learn_one(bank, 0)
+    monkeypatch.setattr(journal_module, "_LINE_LIMIT", 1000)
+    before = {path.name: path.read_bytes() for path in bank.path.iterdir()}
+
+    def add(length: int) -> None:
+        with bank.writing() as batch:
+            batch.add_node("task", node(f"new {length}"), vector(5))
+            batch.log("learn", {"why": "x" * length})
+
+    with pytest.raises(BankError, match=r"`learn` would have 1,\d\d\d bytes, more than the 1,000"):
+        add(1000)
+    assert {path.name: path.read_bytes() for path in bank.path.iterdir()} == before
+    line = len(bank.commit.line())
+    add(1000 - line - 60)
+    assert Bank.open(bank.path).commit.sequence == 2
+    assert len(list(bank.journal.commits())) == 3

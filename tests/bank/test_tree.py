@@ -288,7 +288,7 @@ def test_vectors_without_their_lines_are_not_an_empty_bank(bank: Bank) -> None:
     [
         (lambda b: b.add_node("task", node("a"), vector(1)), "has a node"),
         (lambda b: b.add_node("task", node("e"), vector(1)), "has a node"),
-        (lambda b: b.add_node("task", replace(node("x"), revision=1), vector(1)), "begins at"),
+        (lambda b: b.add_node("task", replace(node("x"), deleted=True), vector(1)), "is alive"),
         (lambda b: b.add_node("task", node("x", node("y")), vector(1)), "has no parent"),
         (lambda b: b.add_node("task", node("x", node("e")), vector(1)), "cannot be the parent"),
         (lambda b: b.add_node("env", node("x", node("a")), vector(1)), "has no parent"),

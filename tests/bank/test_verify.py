@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.verify import Flaw, verify
+from deltamem_tui.bank.verify import Flaw, unchecked, verify
 from deltamem_tui.errors import BankError
 from tests.bank.support import learn_one, manifest, mark_first
 
@@ -53,7 +53,7 @@ def test_one_changed_byte_anywhere_in_a_frozen_bank_is_found(
     frozen: Path, data: st.DataObject
 ) -> None:
     paths = sorted(path for path in frozen.iterdir() if path.stat().st_size)
-    assert len(paths) == 13
+    assert len(paths) == 15
     path = data.draw(st.sampled_from(paths))
     before = path.read_bytes()
     at = data.draw(st.integers(0, len(before) - 1))
@@ -172,3 +172,38 @@ def test_verification_changes_nothing(base: Path) -> None:
     verify(Bank.open(base))
     after = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in base.iterdir()}
     assert after == before
+
+
+def test_a_node_that_says_something_else_than_at_birth_is_found(base: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bank"
+    shutil.copytree(base, path)
+    lines = path / "env.nodes.jsonl"
+    lines.write_bytes(lines.read_bytes().replace(b'"how 3"', b'"how 4"', 1))
+    (flaw,) = flaws_of(path)
+    assert (flaw.source, flaw.position) == ("env.nodes.jsonl", "line 4")
+    assert "does not say what its id was made from" in flaw.message
+
+
+def test_a_broken_promise_comes_with_a_way_out(frozen: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bank"
+    shutil.copytree(frozen, path)
+    text = (path / "bank.json").read_text()
+    (path / "bank.json").write_text(text.replace('"generic"', '"kitchen"'))
+    (flaw,) = flaws_of(path)
+    assert flaw.source == "bank.json"
+    assert "`deltamem unfreeze`" in (flaw.hint or "")
+
+
+def test_what_nobody_could_check_is_told(base: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bank"
+    shutil.copytree(base, path)
+    assert unchecked(Bank.open(path)) == []
+    text = (path / "journal.jsonl").read_bytes()
+    (path / "journal.jsonl").write_bytes(text[text.index(b"\n") + 1 :])
+    assert ["earlier counts" in each for each in unchecked(Bank.open(path))] == [True]
+    for name in ("journal.jsonl", *(each.name for each in path.glob("trajectories.*"))):
+        (path / name).unlink()
+    missing = unchecked(Bank.open(path))
+    assert len(missing) == 2
+    assert "neither the counts nor the history" in missing[0]
+    assert "no episodes" in missing[1]

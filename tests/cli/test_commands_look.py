@@ -234,3 +234,10 @@ def test_the_options_of_every_command_stand_anywhere(program: Program) -> None:
     assert (options.json, options.banks, rest) == (True, "memory_banks", ["info", "kitchen"])
     answer = program("--banks", "memory_banks", "--json", "info", "kitchen")
     assert json.loads(answer.out)["data"]["bank"] == "kitchen"
+
+
+def test_the_table_of_trees_is_headed_on_a_pipe_too(program: Program) -> None:
+    lines = [line.split("\t") for line in program("info", "kitchen").out.splitlines()]
+    assert ["tree", "task", "env"] in lines
+    head = lines.index(["tree", "task", "env"])
+    assert lines[head + 1][0] == "nodes"

@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +54,10 @@ def refused(program: Program, *call: str, code: int = 1) -> str:
         (("search", "kitchen", ""), "the text is empty"),
         (("tree", "kitchen", "--tree", "wood"), "there is no tree 'wood'"),
         (("tree", "kitchen", "--depth", "0"), "0 is not in the range"),
-        (("extract", "kitchen"), "no extractor was named"),
+        (("extract", "kitchen"), "no model was named"),
         (("extract", "kitchen", "--extractor", "magic"), "no extractor 'magic'"),
         (("extract", "kitchen", "--extractor", "rules", "--limit", "-1"), "not in the range"),
-        (("consolidate", "kitchen"), "no extractor was named"),
+        (("consolidate", "kitchen"), "no model was named"),
         (("parameters", "kitchen", "task.tau_base=2"), "tau_base is a similarity"),
         (("parameters", "kitchen", "task.d_max=1"), "d_max is a depth"),
         (("parameters", "kitchen", "tau=1"), "assigns no parameter"),
@@ -345,7 +346,7 @@ def test_a_folder_that_cannot_be_locked(program: Program) -> None:
 def test_an_episode_that_is_none(program: Program, record: dict[str, Any], reason: str) -> None:
     before = state_of(program.bank)
     answer = program("import", "kitchen", program.log(record), "--format", "native")
-    assert answer.code == 1
+    assert answer.code == 3
     assert "log.jsonl, line 1: " in answer.error
     assert reason in answer.error
     after = state_of(program.bank)
@@ -400,7 +401,8 @@ def hostile(program: Program) -> Program:
     with bank.writing() as batch:
         batch.add_node("task", node, vector)
         batch.log(HOSTILE, {"why": HOSTILE})
-    bank.change_manifest("edit", {}, description=HOSTILE, provenance={HOSTILE: HOSTILE})
+    hostile = replace(bank.manifest, description=HOSTILE, provenance={HOSTILE: HOSTILE})
+    bank.change_manifest("edit", lambda _: (hostile, {}))
     return program
 
 

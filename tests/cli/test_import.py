@@ -135,3 +135,44 @@ def test_a_declaration_that_is_not_there(program: Program) -> None:
     answer = program("import", "kitchen", program.log(), "--format", "none.toml")
     assert answer.code == 2
     assert "none.toml: cannot be read: No such file" in answer.error
+
+
+@pytest.mark.parametrize(
+    ("bank_domain", "given", "log_domain", "kept"),
+    [
+        ("chess", None, None, "chess"),
+        ("chess", None, "webshop", "webshop"),
+        ("chess", "town", "webshop", "town"),
+        ("generic", None, None, ""),
+    ],
+)
+@pytest.mark.parametrize("said", [True, None])
+def test_an_episode_has_the_domain_of_its_bank_unless_somebody_says_another(
+    empty: Program,
+    bank_domain: str,
+    given: str | None,
+    log_domain: str | None,
+    kept: str,
+    said: bool | None,
+) -> None:
+    empty("init", "new", "--embedder", "hashing", "--domain", bank_domain)
+    record = heat("apple", success=said) | ({"domain": log_domain} if log_domain else {})
+    log = write_log(empty.folder / "log.jsonl", [record])
+    flag = ("--domain", given) if given else ()
+    assert empty("import", "new", str(log), *flag).code == 0
+    (found,) = episodes(Bank.open(empty.folder / "memory_banks" / "new"))
+    assert found.domain == kept
+
+
+def test_a_folder_without_files_is_no_import(program: Program) -> None:
+    (program.folder / "nothing").mkdir()
+    answer = program("import", "kitchen", "nothing")
+    assert answer.code == 1
+    assert answer.error == "nothing: there is no file in this folder"
+
+
+def test_the_table_of_files_is_headed_on_a_pipe_too(program: Program) -> None:
+    lines = program("import", "kitchen", program.log()).out.splitlines()
+    (at,) = [number for number, line in enumerate(lines) if line.startswith("format\t")]
+    head, row = lines[at].split("\t"), lines[at + 1].split("\t")
+    assert dict(zip(head, row, strict=True))["duplicates"] == "4"

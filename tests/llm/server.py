@@ -64,11 +64,27 @@ class Request:
 
 @dataclass
 class ModelServer:
-    """The running server, its script and its record."""
+    """The running server, its script and its record.
+
+    Attributes:
+        base: The address that a client calls.
+        replies: What is done with a request.
+        requests: What came in, in that order.
+        tokens: How the tokens of a text are counted: by white space, unless a test says better.
+        template: The tokens that the chat template adds to each message.
+        in_flight: The requests that wait for their answer now.
+        most_in_flight: The most that ever did at once.
+        over: Set when the server stops.
+        lock: Held while the record changes.
+    """
 
     base: str = ""
     replies: Callable[[Request], Reply] = lambda _request: Reply()
     requests: list[Request] = field(default_factory=list)
+    tokens: Callable[[str], int] = lambda text: len(text.split())
+    template: int = 0
+    in_flight: int = 0
+    most_in_flight: int = 0
     over: threading.Event = field(default_factory=threading.Event)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -76,6 +92,7 @@ class ModelServer:
         """Answer with these in turn, and with the last of them from then on."""
         left = list(replies) or [Reply(status=418)]
         self.requests.clear()
+        self.most_in_flight = 0
         self.replies = lambda _request: left.pop(0) if len(left) > 1 else left[0]
 
     def answer(self, *texts: str) -> None:
@@ -83,9 +100,9 @@ class ModelServer:
         self.script(*[Reply(text) for text in texts])
 
 
-def words(messages: Sequence[Body]) -> int:
-    """How the server counts tokens: white space between them."""
-    return sum(len(str(message["content"]).split()) for message in messages)
+def prompt_tokens(messages: Sequence[Body], script: ModelServer) -> int:
+    """How the server counts a conversation."""
+    return sum(script.tokens(str(message["content"])) + script.template for message in messages)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -102,11 +119,16 @@ class Handler(BaseHTTPRequestHandler):
         request = Request(self.path, dict(self.headers.items()), body)
         with self.script.lock:
             self.script.requests.append(request)
+            self.script.in_flight += 1
+            self.script.most_in_flight = max(self.script.most_in_flight, self.script.in_flight)
             reply = self.script.replies(request)
         try:
             self.obey(reply, body)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
+        finally:
+            with self.script.lock:
+                self.script.in_flight -= 1
 
     def obey(self, reply: Reply, body: Body) -> None:
         if reply.manner == "hang":
@@ -115,7 +137,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         if reply.delay:
             self.script.over.wait(reply.delay)
-        data = payload(reply, body)
+        data = payload(reply, body, self.script)
         self.send_response(reply.status)
         self.send_header("Content-Type", "application/json")
         for name, value in reply.headers:
@@ -157,7 +179,7 @@ def serving() -> Iterator[ModelServer]:
         thread.join()
 
 
-def payload(reply: Reply, body: Body) -> bytes:
+def payload(reply: Reply, body: Body, script: ModelServer) -> bytes:
     if reply.raw is not None:
         return reply.raw
     if reply.status != 200:
@@ -172,7 +194,7 @@ def payload(reply: Reply, body: Body) -> bytes:
         "choices": [{"index": 0, "finish_reason": reply.finish, "message": message_out}],
     }
     if reply.usage:
-        asked, said = words(body["messages"]), len((reply.text or "").split())
+        asked, said = prompt_tokens(body["messages"], script), script.tokens(reply.text or "")
         answer["usage"] = {
             "prompt_tokens": asked,
             "completion_tokens": said,

@@ -88,6 +88,57 @@ def test_clearing_removes_answers_and_nothing_else(tmp_path: Path) -> None:
     assert ResponseCache(tmp_path / "nowhere").clear().answers == 0
 
 
+def three_answers(folder: Path) -> ResponseCache:
+    """One answer of `m`, given long ago, and two of `n`."""
+    cache = ResponseCache(folder)
+    keys = [ResponseCache.key({"question": number}) for number in range(3)]
+    for key, model in zip(keys, "mnn", strict=True):
+        cache.put(key, model, REPLY)
+    os.utime(folder / keys[0][:2] / f"{keys[0]}.json", (1000, 1000))
+    return cache
+
+
+def test_answers_are_counted_by_model(tmp_path: Path) -> None:
+    cache = three_answers(tmp_path)
+    info = cache.info()
+    assert {model: held.answers for model, held in info.models.items()} == {"m": 1, "n": 2}
+    assert info.answers == 3
+    assert info.bytes == sum(held.bytes for held in info.models.values()) > 0
+    assert cache.info("m").answers == 1
+    assert cache.info("x").models == {}
+    assert cache.info(before=2000).models.keys() == {"m"}
+    assert cache.info("n", before=2000).answers == 0
+
+
+def test_what_cannot_be_read_is_counted_and_can_be_removed(tmp_path: Path) -> None:
+    cache = three_answers(tmp_path)
+    next(tmp_path.rglob("*.json")).write_bytes(b"[]")
+    assert cache.info().models[""].answers == 1
+    assert cache.clear("").answers == 1
+    assert cache.info().answers == 2
+
+
+def test_only_what_was_meant_is_removed(tmp_path: Path) -> None:
+    cache = three_answers(tmp_path)
+    assert cache.clear("n", before=2000).answers == 0
+    assert cache.clear(before=2000).models.keys() == {"m"}
+    assert cache.clear("m").answers == 0
+    assert cache.clear("n").answers == 2
+    assert cache.info().answers == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_listed_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_path: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    with pytest.raises(StorageError, match="cannot be listed: Permission denied"):
+        ResponseCache(tmp_path).info()
+
+
 def test_a_draft_left_by_a_killed_process_is_no_answer(tmp_path: Path) -> None:
     cache = ResponseCache(tmp_path)
     cache.put(KEY, "m", REPLY)

@@ -25,7 +25,7 @@ from deltamem_tui.errors import (
 from deltamem_tui.llm.answers import Skip
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.call import Server
-from deltamem_tui.llm.client import Client
+from deltamem_tui.llm.client import Client, InVainError
 from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.llm.patience import Patience
 from tests.llm.server import ModelServer, Reply, Request
@@ -244,7 +244,7 @@ LASTING = {
         ),
         PromptTooLongError,
     ),
-    "policy": (refused(400, "Blocked by our content policy"), AnswerError),
+    "policy": (refused(400, "Blocked by our content policy"), InVainError),
 }
 
 

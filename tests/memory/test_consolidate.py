@@ -15,7 +15,7 @@ from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.memory.consolidate import Fusion, consolidate, due
 from deltamem_tui.memory.extraction import Extraction
 from deltamem_tui.memory.learn import learn
-from deltamem_tui.memory.parameters import changed, to_record
+from deltamem_tui.memory.parameters import change, changed
 from tests.bank.support import contents
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
 
@@ -36,7 +36,7 @@ def bank(tmp_path: Path) -> Bank:
 
 def set_k_cons(bank: Bank, k_cons: int | None) -> None:
     numbers = changed(parameters(tau_base=0.9), "task", k_cons=k_cons)
-    bank.change_manifest("parameters", {}, parameters=to_record(numbers))
+    change(bank, "test", lambda _: numbers)
 
 
 def fuse(bank: Bank, extractor: EchoExtractor | None = None) -> list[Fusion]:
@@ -98,7 +98,7 @@ def test_a_chain_that_cannot_be_fused_is_reported_and_stays_due(bank: Bank) -> N
 
 def test_a_tree_that_is_switched_off_is_let_be(bank: Bank) -> None:
     numbers = changed(parameters(tau_base=0.9, k_cons=2), "task", enabled=False)
-    bank.change_manifest("parameters", {}, parameters=to_record(numbers))
+    change(bank, "test", lambda _: numbers)
     assert due(bank) == []
 
 

@@ -19,9 +19,9 @@ from deltamem_tui.errors import (
     TrajectoryError,
 )
 from deltamem_tui.memory import editing
+from deltamem_tui.memory.filters import Bound, due_rows, matching, parse_filter
 from deltamem_tui.memory.intake import take_in
 from deltamem_tui.memory.learn import learn
-from deltamem_tui.memory.outlook import Bound, due_rows, matching, parse_filter
 from deltamem_tui.memory.parameters import TreeParameters, from_record
 from deltamem_tui.memory.verdict import give_outcome
 from deltamem_tui.trajectory.readers.native import from_record as episode_of
@@ -232,10 +232,10 @@ def test_filters_never_let_the_dead_through(bank: Bank) -> None:
 
 def test_what_is_due_is_what_consolidation_takes(bank: Bank) -> None:
     from deltamem_tui.memory.consolidate import due
-    from deltamem_tui.memory.parameters import to_record
+    from deltamem_tui.memory.parameters import change
 
     chosen = {**parameters(k_cons=1, d_max=4, env=False)}
-    bank.change_manifest("parameters", {}, parameters=to_record(chosen))
+    change(bank, "test", lambda _: chosen)
     tree = bank.tree("task")
     rows = due_rows(tree, chosen["task"])
     assert [node.id for _, node in due(bank)] == [

@@ -24,7 +24,8 @@ from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_ban
 COORDINATES = st.sampled_from([-1.0, 0.0, 0.5, 1.0])
 DIRECTIONS = st.tuples(COORDINATES, COORDINATES, COORDINATES).filter(any)
 EPISODES = st.lists(
-    st.tuples(DIRECTIONS, DIRECTIONS, st.booleans(), st.sampled_from(["act", "skip"])), max_size=14
+    st.tuples(DIRECTIONS, DIRECTIONS, st.booleans(), st.sampled_from(["act", "do", "skip"])),
+    max_size=14,
 )
 
 
@@ -33,6 +34,7 @@ class ReferenceNode:
     direction: tuple[float, ...]
     parent: int | None
     failure: bool
+    said: str
     hits: int = 0
     recalls: int = 0
     successes: int = 0
@@ -74,15 +76,24 @@ class ReferenceTree:
                 best = number
         return None if best is None or self.score(query, self.nodes[best]) < self.tau else best
 
-    def learn(self, query: tuple[float, ...], success: bool, skip: bool) -> None:
+    def add(self, new: ReferenceNode) -> None:
+        """What a sibling says already is not said again."""
+
+        def says(node: ReferenceNode) -> tuple[object, ...]:
+            return (node.parent, node.failure, node.direction, node.said)
+
+        if says(new) not in [says(node) for node in self.nodes]:
+            self.nodes.append(new)
+
+    def learn(self, query: tuple[float, ...], success: bool, action: str) -> None:
         match = self.match(query)
         if match is None:
-            self.nodes.append(ReferenceNode(query, None, not success))
+            self.add(ReferenceNode(query, None, not success, action))
             return
-        if not skip:
+        if action != "skip":
             below = self.depth(match) < self.d_max
             parent = match if below else self.nodes[match].parent
-            self.nodes.append(ReferenceNode(query, parent, not success))
+            self.add(ReferenceNode(query, parent, not success, action))
         for number in self.chain(match):
             self.nodes[number].recalls += 1
             self.nodes[number].successes += success
@@ -91,8 +102,10 @@ class ReferenceTree:
         due = self.k_cons is not None and node.hits >= self.k_cons
         if due and node.parent is not None and not node.consolidated:
             node.consolidated = True
-            failed = all(self.nodes[number].failure for number in self.chain(match))
-            self.nodes.append(ReferenceNode(node.direction, None, failed))
+            chain = self.chain(match)
+            failed = all(self.nodes[number].failure for number in chain)
+            said = f"fused {len(chain)}"
+            self.add(ReferenceNode(node.direction, None, failed, said))
 
 
 def shape(bank: Bank, name: str) -> list[tuple[object, ...]]:
@@ -156,8 +169,8 @@ def test_trees_grow_as_the_equations_say(
                 EchoExtractor(),
                 embedder=embedder,
             )
-            references["task"].learn(task, success, action == "skip")
-            references["env"].learn(scene, success, action == "skip")
+            references["task"].learn(task, success, action)
+            references["env"].learn(scene, success, action)
         for name, reference in references.items():
             assert shape(bank, name) == reference_shape(reference)
         found = recall(bank, " ".join(map(str, question)), embedder=embedder, candidates=100).task
@@ -202,13 +215,13 @@ def test_the_match_and_the_parent_are_those_of_the_equations(
     """Equations 4–6 with no disk: the scan, the penalty, ties, and where a new node goes."""
     reference = ReferenceTree(tau, penalty, d_max, k_cons=None)
     nodes: list[Node] = []
-    for query, success, skip in episodes:
+    for number, (query, success, skip) in enumerate(episodes):
         chain: list[Node] = []
         if reference.nodes:
             ((row, _, score),) = scan_of(reference).best(unit(query), penalty)
             assert reference.match(query) == (row if score >= tau else None)
             chain = [nodes[number] for number in reference.chain(row)] if score >= tau else []
-        reference.learn(query, success, skip)
+        reference.learn(query, success, "skip" if skip else str(number))
         if len(reference.nodes) == len(nodes):
             continue
         parent = parent_of(chain, d_max)

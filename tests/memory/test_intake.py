@@ -261,3 +261,16 @@ def test_an_episode_that_was_tampered_with_is_told(bank: Bank, change: bytes) ->
     path.write_bytes(text.replace(b'"task":"1 0 0"', change))
     with pytest.raises(BankCorruptError, match=f"trajectories.jsonl: episode {found.id} "):
         list(waiting(Bank.open(bank.path)))
+
+
+def test_a_person_overrules_a_judge_and_a_judge_nobody(bank: Bank) -> None:
+    waits = episode(X, success=None)
+    judge = waits.with_outcome(Outcome(success=True, source="judge"))
+    person = waits.with_outcome(Outcome(success=False, source="user"))
+    assert receptions(bank, waits, judge, judge) == ["imported", "updated", "duplicate"]
+    assert receptions(bank, waits, judge) == ["duplicate"] * 2
+    assert receptions(bank, person) == ["updated"]
+    assert receptions(bank, judge, person) == ["duplicate"] * 2
+    assert list(episodes(bank)) == [person]
+    learn(bank, episode(Y), EchoExtractor(), embedder=ChosenEmbedder())
+    assert receptions(bank, episode(Y, success=False)) == ["duplicate"]

@@ -26,7 +26,8 @@ from deltamem_tui.errors import (
 from deltamem_tui.memory.extraction import Extraction
 from deltamem_tui.memory.intake import episode as stored_episode
 from deltamem_tui.memory.intake import take_in
-from deltamem_tui.memory.learn import Lesson, cleaned, learn, parent_of
+from deltamem_tui.memory.learn import cleaned, learn, parent_of
+from deltamem_tui.memory.lesson import Lesson
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.bank.fragile import NEVER, FragileOS, KilledError
 from tests.bank.support import contents, file_bytes

@@ -17,6 +17,7 @@ from deltamem_tui.memory.parameters import (
     Parameters,
     TreeParameters,
     assigned,
+    change,
     changed,
     checked,
     from_record,
@@ -142,7 +143,9 @@ def test_what_a_person_types_is_assigned(
         ("task.d_max=1", "d_max is a depth"),
         ("task.k_cons=0", "k_cons is a number of hits"),
         ("task.k_cons=inf", "k_cons cannot be inf"),
-        ("task.enabled=1", "enabled cannot be 1"),
+        ("task.enabled=1", "enabled cannot be '1' (true or false)"),
+        ("task.enabled=maybe", "enabled cannot be 'maybe' (true or false)"),
+        ("task.enabled=none", "enabled cannot be 'none' (true or false)"),
     ],
 )
 def test_what_cannot_be_assigned_is_told(assignment: str, reason: str) -> None:
@@ -173,6 +176,21 @@ def test_a_manifest_with_wrong_numbers_is_a_corrupt_bank_and_no_wrong_call(
     tmp_path: Path, record: dict[str, dict[str, Any]]
 ) -> None:
     bank = new_bank(tmp_path / "bank")
-    bank.change_manifest("parameters", {}, parameters=record)
+    bank.change_manifest("parameters", lambda now: (replace(now, parameters=record), {}))
     with pytest.raises(BankCorruptError, match=r"bank\.json, (task|env) tree: .*correct it"):
         of_bank(Bank.open(bank.path))
+
+
+def test_two_handles_lose_neither_ones_number(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    other = Bank.open(bank.path)
+    change(bank, "test", lambda now: changed(now, "task", tau_base=0.31))
+    change(other, "test", lambda now: changed(now, "task", failure_penalty=0.2))
+    change(bank, "test", lambda now: changed(now, "env", d_max=7))
+    numbers = of_bank(Bank.open(bank.path))
+    assert (numbers["task"].tau_base, numbers["task"].failure_penalty) == (0.31, 0.2)
+    assert numbers["env"].d_max == 7
+    commits = [commit.detail["why"] for commit in bank.journal.commits() if commit.detail]
+    assert commits == ["test"] * 3
+    assert change(other, "test", lambda now: now) == numbers  # nothing to tell the journal
+    assert len(list(bank.journal.commits())) == 4

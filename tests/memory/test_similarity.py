@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from deltamem_tui.embedding.protocol import Weighting
 from deltamem_tui.errors import BankCorruptError, VectorError
-from deltamem_tui.memory.similarity import DECIMALS, Rows, Scan, Weighting
+from deltamem_tui.memory.similarity import DECIMALS, Rows, Scan
 
 WEIGHTINGS: list[Weighting] = ["none", "document-frequency"]
 
@@ -124,6 +125,37 @@ def test_equal_rows_are_a_tie_that_the_first_born_wins(weighting: Weighting) -> 
     rows = rows_of(np.tile(vector, (5000, 1)))
     found = Scan(rows, weighting).best(vector, 0.05, 3)
     assert found == [(0, 1.0, 1.0), (1, 1.0, 1.0), (2, 1.0, 1.0)]
+
+
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+@pytest.mark.parametrize(("piece_rows", "cores"), [(7, 1), (64, 2), (100, 5), (1000, 8)])
+def test_no_bit_of_a_score_depends_on_pieces_or_threads(
+    monkeypatch: pytest.MonkeyPatch, weighting: Weighting, piece_rows: int, cores: int
+) -> None:
+    random = np.random.default_rng(7)
+    vectors = random.normal(size=(3000, 384)).astype(np.float32)
+    vectors[:, ::5] = 0
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    rows = rows_of(vectors, random.random(3000) < 0.1, random.random(3000) < 0.3)
+    whole = Scan(rows, weighting).scores(vectors[5], 0.05)
+    monkeypatch.setattr("deltamem_tui.memory.similarity._PIECE_ROWS", piece_rows)
+    monkeypatch.setattr("deltamem_tui.memory.similarity._cores", lambda: cores)
+    assert Scan(rows, weighting).scores(vectors[5], 0.05).tobytes() == whole.tobytes()
+    assert whole == pytest.approx(
+        np.where(
+            rows.dead, -np.inf, Scan(rows, weighting).scores(vectors[5], 0.0) - 0.05 * rows.failure
+        ),
+        abs=1e-6,
+    )
+
+
+def test_what_goes_wrong_in_a_thread_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deltamem_tui.memory.similarity._PIECE_ROWS", 10)
+    monkeypatch.setattr("deltamem_tui.memory.similarity._cores", lambda: 4)
+    vectors = np.tile(np.eye(4, dtype=np.float32), (30, 1))
+    vectors[77, 1] = np.nan
+    with pytest.raises(BankCorruptError, match=r"row 77: .* not finite"):
+        Scan(rows_of(vectors)).best(vectors[0], 0.05)
 
 
 def test_what_rounds_to_the_same_is_a_tie_even_in_the_plane() -> None:

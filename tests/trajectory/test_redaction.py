@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 import string
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers import read_logs, to_record
 from deltamem_tui.trajectory.redaction import NOTHING, may_hold_secrets, redact
 
 GENERATED = Path(__file__).parents[3] / "shared" / "data" / "generated"
@@ -147,8 +150,15 @@ NAMED: dict[str, tuple[str, Maker]] = {
 }
 
 
+MARK = re.compile(r"\[redacted: [a-z0-9 -]+\]")
+
+
 def leaks(secret: str, text: str) -> bool:
-    """Whether a part of a secret that would help to guess it is still there."""
+    """Whether a part of a secret that would help to guess it is still there.
+
+    The marks do not count: one says `github token` where a secret began with `github_pat_`.
+    """
+    text = MARK.sub("", text)
     return any(secret[at : at + 6] in text for at in range(len(secret) - 5))
 
 
@@ -176,6 +186,88 @@ def test_planted_secrets_are_found() -> None:
     assert missed.total() <= 0.01 * count, +missed
     # No kind is missed often, or the average would hide it.
     assert all(misses <= 3 for misses in missed.values()), +missed
+
+
+def _in_file(text: str) -> Trajectory:
+    return replace(planted("ok"), source=LogSource(f"run-{text}.jsonl", "line 1"))
+
+
+def _in_action(text: str) -> Trajectory:
+    arguments = json.dumps({"method": "POST", "body": {"note": text}})
+    return Trajectory("t", steps=(Step(f"request({arguments})", "ok"),))
+
+
+PLACES: dict[str, Callable[[str], Trajectory]] = {
+    "file": _in_file,
+    "position": lambda text: replace(planted("ok"), source=LogSource("a", f"samples/{text}.json")),
+    "agent": lambda text: replace(planted("ok"), agent=f"gpt-9 with {text}"),
+    "domain": lambda text: replace(planted("ok"), domain=text),
+    "reason": lambda text: replace(planted("ok"), outcome=Outcome(False, reason=f"no: {text}")),
+    "metadata value": lambda text: replace(planted("ok"), metadata={"id": "a-1", "note": text}),
+    "metadata key": lambda text: replace(planted("ok"), metadata={f"of {text}": "1"}),
+    "argument": _in_action,
+    "thought": lambda text: Trajectory("t", steps=(Step("ls", "", f"I shall use {text}."),)),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_planted_secrets_are_found_wherever_an_episode_has_text(place: str) -> None:
+    chance = random.Random(20260102)
+    missed: Counter[str] = Counter()
+    count = 0
+    for name, make in TOKENS.items():
+        for _ in range(24):
+            secret = make(chance)
+            count += 1
+            clean, _ = redact(PLACES[place](secret))
+            missed[name] += leaks(secret, repr(to_record(clean)))
+    for name, (context, make) in NAMED.items():
+        for _ in range(24):
+            secret = make(chance)
+            count += 1
+            clean, _ = redact(PLACES[place](context.format(secret)))
+            missed[name] += leaks(secret, repr(to_record(clean)))
+    assert count > 1200
+    assert missed.total() <= 0.01 * count, +missed
+
+
+@pytest.mark.parametrize(
+    ("key", "make"),
+    [
+        ("password", password),
+        ("db_passwd", password),
+        ("pwd", password),
+        ("api_key", with_prefix("", 32, HEX)),
+        ("OPENAI_API_KEY", TOKENS["openai"]),
+        ("access_token", with_prefix("", 24)),
+        ("client-secret", uuid),
+    ],
+)
+def test_a_value_is_known_by_its_name_in_the_metadata(key: str, make: Maker) -> None:
+    chance = random.Random(3)
+    for _ in range(40):
+        secret = make(chance)
+        clean, redactions = redact(replace(planted("ok"), metadata={key: secret, "id": "a"}))
+        assert not leaks(secret, clean.metadata[key])
+        assert redactions.total == 1
+
+
+def test_names_that_are_no_secrets_stay() -> None:
+    found = replace(
+        planted("ok"),
+        source=LogSource("runs/2026-01-02T03-04-05/django__django-12345.traj", "record 7", "chat"),
+        domain="alfworld",
+        agent="claude-sonnet-4-5-20250929",
+        metadata={
+            "id": "valid_train/pick_and_place_simple-KeyChain-None-Safe-204/trial_T20190906_200520",
+            "task_type": "pick_two_obj_and_place",
+            "session": "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b",
+            "pass": "3 of 5 tests",
+            "secret_level": "2",
+            "key": "0",
+        },
+    )
+    assert redact(found, personal=True) == (found, NOTHING)
 
 
 def test_no_false_alarm_on_the_generated_episodes() -> None:
@@ -216,6 +308,8 @@ def test_no_false_alarm_on_the_generated_episodes() -> None:
         "pip install task-runner-with-a-long-name==1.2.3",
         "ssh ada@example.com:/srv and http://example.com:8080/x",
         "class SkeletonAnimationControllerFactory123(Base):",
+        "token: TheAccessTokenProviderFactory",
+        "client_secret = HTTPSecretStoreForTheUser.first",
         "tests/test_tokens.py::test_token_is_refreshed_after_3600_seconds PASSED",
     ],
 )
@@ -224,6 +318,14 @@ def test_what_is_no_secret_stays(text: str) -> None:
     clean, redactions = redact(found)
     assert clean is found, clean.steps[0].observation
     assert redactions.total == 0
+
+
+def test_a_token_of_letters_only_is_known_by_its_capitals() -> None:
+    chance = random.Random(7)
+    secrets = [chars(chance, 32, string.ascii_letters) for _ in range(200)]
+    texts = [redact(planted(f"ACCESS_TOKEN={each}"))[0].text for each in secrets]
+    missed = sum(leaks(secret, text) for secret, text in zip(secrets, texts, strict=True))
+    assert missed <= 10  # some look like a name, and names must stay
 
 
 def test_a_secret_is_taken_out_wherever_it_stands() -> None:

@@ -134,6 +134,11 @@ class Person:
         line.value = text
         await self.settle()
 
+    async def resize(self, size: tuple[int, int]) -> None:
+        """Give the terminal another size."""
+        await self.pilot.resize_terminal(*size)
+        await self.settle()
+
     async def settle(self) -> None:
         """Wait until no worker runs and no message waits."""
         await self.pilot.pause()
@@ -141,6 +146,14 @@ class Person:
             await self.app.workers.wait_for_complete()
             await self.pilot.pause()
         await self.pilot.pause()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait for something that happens while a worker still runs."""
+        for _ in range(2_000):
+            if condition():
+                return
+            await self.pilot.pause(0.01)
+        raise AssertionError(f"it did not happen; the screen says\n{self.screen}")
 
     @property
     def screen(self) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.memory import learn as learning
+from deltamem_tui.memory.extraction import Extraction
+from deltamem_tui.memory.rules import RulesExtractor
 from deltamem_tui.trajectory.readers.native import from_record, to_record
 from deltamem_tui.tui.screens.episodes import EpisodeList, EpisodesScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
@@ -42,20 +44,19 @@ def test_episodes_with_their_outcome_and_nodes(folder: Path) -> None:
     browse(folder, story, "kitchen", size=(120, 40))
 
 
-@pytest.mark.parametrize(("key", "success"), [("plus", True), ("minus", False)])
-def test_an_outcome_is_given_to_an_episode_without_one(
-    folder: Path, key: str, success: bool
-) -> None:
+def test_an_outcome_is_given_to_an_episode_without_one(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("3", "G", key)
-        assert "you say" in person.said[-1]
-        assert person.app.screen.query_one(EpisodeList).cursor == 2
+        await person.press("3", "G")
+        for key, success in (("plus", True), ("minus", False)):
+            await person.press(key)
+            assert "you say" in person.said[-1]
+            assert person.app.screen.query_one(EpisodeList).cursor == 2
+            bank = Bank.open(folder / "kitchen")
+            outcome = from_record(bank.episodes.record(UNSAID.id) or {}).outcome
+            assert (outcome.success, outcome.source) == (success, "user")
+            assert bank.episodes.state(UNSAID.id) == EpisodeState.WAITING
 
     browse(folder, story, "kitchen")
-    bank = Bank.open(folder / "kitchen")
-    outcome = from_record(bank.episodes.record(UNSAID.id) or {}).outcome
-    assert (outcome.success, outcome.source) == (success, "user")
-    assert bank.episodes.state(UNSAID.id) == EpisodeState.WAITING
 
 
 def test_correcting_a_learnt_episode_keeps_it_learnt(folder: Path) -> None:
@@ -69,14 +70,16 @@ def test_correcting_a_learnt_episode_keeps_it_learnt(folder: Path) -> None:
     assert from_record(bank.episodes.record(LEARNT.id) or {}).outcome.success is False
 
 
-@pytest.mark.parametrize("key", ["plus", "minus", "i", "E"])
-def test_nothing_is_written_to_a_frozen_bank(folder: Path, key: str) -> None:
+def test_nothing_is_written_to_a_frozen_bank(folder: Path) -> None:
     Bank.open(folder / "kitchen").freeze()
 
     async def story(person: Person) -> None:
-        await person.press("3", key)
-        assert "the bank is frozen" in person.said[-1]
-        assert isinstance(person.app.screen, EpisodesScreen)
+        await person.press("3")
+        for number, key in enumerate(("plus", "minus", "i", "E"), start=1):
+            await person.press(key)
+            assert len(person.said) == number
+            assert "the bank is frozen" in person.said[-1]
+            assert isinstance(person.app.screen, EpisodesScreen)
 
     browse(folder, story, "kitchen")
 
@@ -106,6 +109,22 @@ def test_import_from_a_log(folder: Path, tmp_path: Path) -> None:
     browse(folder, story, "kitchen")
 
 
+def test_the_secrets_that_were_taken_out_are_counted(folder: Path, tmp_path: Path) -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(orjson.dumps(to_record(trajectory(f"log in with {key}", success=True))) + b"\n")
+
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        await person.write(str(log))
+        await person.press("enter")
+        assert person.said[-1].startswith("imported 1 episode, 1 taken out as secrets (")
+        await person.press("G")
+        assert key not in pane(person, "steps")
+
+    browse(folder, story, "kitchen")
+
+
 def test_a_log_that_is_none_is_told(folder: Path, tmp_path: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("3", "i")
@@ -120,7 +139,7 @@ def test_a_log_that_is_none_is_told(folder: Path, tmp_path: Path) -> None:
 
 def test_extract_learns_what_waits(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("3", "E")
+        await person.press("3", "E", "enter")
         assert person.said[-1].startswith("learnt 1 episode by rules, no cost")
         assert person.said[-1].endswith("1 waiting")
 
@@ -134,30 +153,30 @@ def test_extraction_shows_how_far_it_is_and_can_be_cancelled(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, go_on = threading.Event(), threading.Event()
-    real = learning.learn
+    real = RulesExtractor.extract
 
-    def slow(*args: object, **options: object) -> object:
+    def slow(self: RulesExtractor, *question: Any) -> Extraction:
         begun.set()
         assert go_on.wait(30)
-        return real(*args, **options)  # type: ignore[arg-type]
+        return real(self, *question)
 
-    monkeypatch.setattr(learning, "learn", slow)
+    monkeypatch.setattr(RulesExtractor, "extract", slow)
 
     async def story(person: Person) -> None:
-        await person.pilot.press("3", "E")
-        while not begun.is_set():
-            await person.pilot.pause()
+        await person.pilot.press("3", "E", "enter")
+        await person.until(begun.is_set)
         bar = person.app.screen.query_one(WorkBar)
         assert "learning 0 of 1" in str(bar.render())
         await person.pilot.press("1", "j")
         assert person.outline.cursor == 1  # a key answers while it learns
         assert person.app.screen.query_one(WorkBar).has_class("-busy")
-        await person.pilot.press("3", "E")
+        await person.pilot.press("3", "E", "enter")
         assert "something is going on" in person.said[-1].lower()
         await person.pilot.press("x")
         go_on.set()
         await person.settle()
-        assert person.said[-1].endswith("(cancelled)") or "learnt 1" in person.said[-1]
+        assert person.said[-1].startswith("learnt 1 episode")
+        assert person.said[-1].endswith("cancelled")
         assert not bar.has_class("-busy")
         await person.press("x")
         assert person.said[-1] == "nothing is going on"

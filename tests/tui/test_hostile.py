@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, Label, Node, Origin, Payload, born
 from deltamem_tui.memory.intake import take_in
 from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.tui.models.questions import Question
+from deltamem_tui.tui.widgets.sheet_dialog import SheetDialog
 from tests.tui.support import NUMBERS, Person, browse
 
 TEXTS = (
@@ -68,7 +71,7 @@ def episode(number: int, text: str) -> Trajectory:
     return Trajectory(
         task=f"{number} {text}",
         environment=text,
-        steps=(Step(text, text, text), Step("", "", "")),
+        steps=(Step(text, text, text), Step("[/x]", "", "")),
         outcome=Outcome(False, 0.5, "stated", text[:500]),
         source=LogSource("[/file]", "line [1]", "native"),
     )
@@ -82,26 +85,98 @@ def assert_harmless(screen: str) -> None:
     assert "]0;" not in screen
 
 
-@pytest.mark.parametrize("size", [(120, 40), (60, 20)])
-def test_every_screen_shows_a_hostile_bank(hostile: Path, size: tuple[int, int]) -> None:
+NARROW = (60, 20)
+
+
+async def assert_harmless_at_both_sizes(person: Person) -> None:
+    assert_harmless(person.screen)
+    wide = (person.app.size.width, person.app.size.height)
+    await person.resize(NARROW)
+    assert_harmless(person.screen)
+    await person.resize(wide)
+
+
+def test_every_screen_shows_a_hostile_bank(hostile: Path) -> None:
     async def story(person: Person) -> None:
-        assert_harmless(person.screen)
         for _ in TEXTS:
             await person.press("j")
             assert_harmless(person.screen)
-        for key in ("c", "g", "c", "t", "G", "V", "y", "question_mark", "escape", "D", "escape"):
+        for key in ("c", "t", "question_mark", "escape", "o", "escape", "D"):
             await person.press(key)
-            assert_harmless(person.screen)
+            await assert_harmless_at_both_sizes(person)
+        await person.press("escape", "G", "V", "y")
+        assert_harmless(person.screen)
         for screen in "234":
             await person.press(screen)
-            assert_harmless(person.screen)
+            await assert_harmless_at_both_sizes(person)
             for key in ("j", "j", "G"):
                 await person.press(key)
                 assert_harmless(person.screen)
         await person.press("escape")
-        assert_harmless(person.screen)
+        await assert_harmless_at_both_sizes(person)
 
-    browse(hostile, story, "stranger", size=size)
+    browse(hostile, story, "stranger", size=(120, 40))
+
+
+def test_dialogs_and_banks_that_travel_show_it_harmlessly(
+    hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a bank says of itself, in the list, before it leaves, arrives and joins another."""
+    monkeypatch.chdir(tmp_path)
+    folder = Path(shutil.copytree(hostile, tmp_path / "banks"))
+    create_bank(folder / "own", embedder="hashing", parameters=NUMBERS)
+    with Bank.open(folder / "stranger").writing() as batch:
+        batch.log("refuse", {"trajectory": episode(2, TEXTS[2]).id, "reason": TEXTS[2]})
+
+    async def story(person: Person) -> None:
+        await assert_harmless_at_both_sizes(person)
+        for keys in (("n",), ("i",), ("m",), ("e", "enter")):
+            await person.press(*keys)
+            await assert_harmless_at_both_sizes(person)
+            await person.press("escape")
+        await person.press("i")
+        await person.write(str(folder / "stranger"))
+        await person.press("tab")
+        await person.write("guest")
+        await person.press("enter")
+        assert "Install it as guest?" in person.screen
+        await assert_harmless_at_both_sizes(person)
+        await person.press("escape", "m")
+        await person.write("stranger")
+        await person.press("enter")
+        assert "Merge 1 bank into own?" in person.screen
+        await assert_harmless_at_both_sizes(person)
+        await person.press("escape", "j", "enter", "3")
+        for keys in (("E",), ("i",)):
+            await person.press(*keys)
+            await assert_harmless_at_both_sizes(person)
+            await person.press("escape")
+        await person.press("j", "j")
+        assert "Could not be learnt" in person.screen
+        await assert_harmless_at_both_sizes(person)
+
+    browse(folder, story, size=(120, 40))
+
+
+def test_a_text_is_edited_on_the_screen_where_there_is_no_editor(hostile: Path) -> None:
+    async def story(person: Person) -> None:
+        left: list[str] = []
+        for text in (each for each in TEXTS if len(each) < 10_000):
+            left.clear()
+            person.app.edit(clean(text), left.append)
+            await person.settle()
+            assert isinstance(person.app.screen, SheetDialog)
+            assert_harmless(person.screen)
+            await person.press("f2")
+            assert left == [clean(text)]
+        person.app.edit("text", left.append)
+        await person.press("escape")
+        assert len(left) == 1
+        person.app.edit("x" * 1_000_000, left.append)
+        await person.settle()
+        assert "too many to be edited on this page" in person.said[-1]
+
+    browse(hostile, story, "stranger")
 
 
 def test_brackets_are_shown_as_they_are(hostile: Path) -> None:

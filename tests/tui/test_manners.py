@@ -5,14 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.theme import BUILTIN_THEMES
+from textual.widgets import Input, OptionList
 
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.tui import key_order
 from deltamem_tui.tui.actions import ACTIONS
 from deltamem_tui.tui.app import DeltaMemApp
+from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.base import BrowserScreen
 from deltamem_tui.tui.screens.help import HelpScreen
+from deltamem_tui.tui.screens.trees import TreesScreen
 from tests.tui.support import Person, browse
 
 _TAKEN = {"ctrl+q", "ctrl+p", "ctrl+s"}
@@ -27,10 +32,10 @@ def test_names_are_unique_and_no_action_is_only_on_a_key_that_terminals_take() -
 
 
 def scopes_of_screens() -> list[type[BrowserScreen]]:
-    from deltamem_tui.tui.app import _SCREENS
+    from deltamem_tui.tui.bank_screens import BANK_SCREENS, bank_screen
     from deltamem_tui.tui.screens.banks import BanksScreen
 
-    return [BanksScreen, *_SCREENS.values()]
+    return [BanksScreen, *map(bank_screen, BANK_SCREENS)]
 
 
 @pytest.mark.parametrize("screen", scopes_of_screens(), ids=lambda screen: screen.__name__)
@@ -98,9 +103,8 @@ def test_the_palette_finds_an_action_and_does_it(folder: Path) -> None:
         await person.press("colon")
         assert "Step up the chain" in person.screen
         await person.write("next due")
-        await person.pilot.pause()
-        while person.app.screen.query_one("CommandList").option_count == 0:  # type: ignore[attr-defined]
-            await person.pilot.pause()
+        found = person.app.screen.query_one("CommandList", OptionList)
+        await person.until(lambda: found.option_count == 1)
         await person.press("down", "enter")
         assert person.node.depth == 2
 
@@ -151,3 +155,42 @@ def test_the_tabs_are_clicked(folder: Path) -> None:
 
 def test_nothing_moves_by_itself(folder: Path) -> None:
     assert DeltaMemApp(folder).animation_level == "none"
+
+
+def test_keys_that_come_all_at_once_are_taken_one_after_another(folder: Path) -> None:
+    """Behind a `/` the letters are words, and not edit and delete; behind enter, commands."""
+
+    async def story(person: Person) -> None:
+        typed_at_once(person, "slash", *"De", "enter", "c")
+        await person.until(lambda: "chain as an agent" in person.screen)
+        await person.settle()
+        assert person.trees.arrangement.text == "De"
+        assert person.trees.query_one("#filter", Input).value == "De"
+        assert person.app.focused is person.outline
+        assert "1 fit the filter" in person.screen
+        assert len(person.app.screen_stack) == 2
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_key_whose_widget_went_away_holds_nothing_back(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_order, "_PATIENCE_SECONDS", 1_000)
+
+    async def story(person: Person) -> None:
+        await person.press("n")
+        typed_at_once(person, "escape", "question_mark")
+        await person.until(lambda: isinstance(person.app.screen, HelpScreen))
+        typed_at_once(person, "escape", "enter")
+        await person.until(lambda: isinstance(person.app.screen, TreesScreen))
+        typed_at_once(person, "2", "escape", "4", "escape")
+        await person.until(lambda: isinstance(person.app.screen, BanksScreen))
+
+    browse(folder, story)
+
+
+def typed_at_once(person: Person, *keys: str) -> None:
+    """Keys as a slow line or a macro sends them: none waits for what the one before did."""
+    for key in keys:
+        person.app.post_message(events.Key(key, key if len(key) == 1 else None))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, Payload, born
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.outlook import ORDERS, matching, parse_filter
+from deltamem_tui.memory.filters import ORDERS, matching, parse_filter
 from deltamem_tui.tui.models.outline import Family, Outline
 from tests.tui.support import NUMBERS, add_plain, bare_bank
 
@@ -105,7 +105,9 @@ def test_an_index_that_names_no_parent_is_told(tree: Tree, tmp_path: Path) -> No
 
     bank = bare_bank(tmp_path / "broken")
     add_plain(bank, "task", [born("task", None, "success", Payload("a", "b"), Origin())])
-    index = bank.tree("task").snapshot.index
-    index["parent"] = 99
+    snapshot = bank.tree("task").snapshot
+    lying = snapshot.index.copy()
+    lying["parent"] = 99
+    vars(snapshot)["index"] = lying
     with pytest.raises(BankCorruptError, match="parent that is not there"):
         Family(bank.tree("task"))

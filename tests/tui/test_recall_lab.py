@@ -9,7 +9,8 @@ import pytest
 from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.recall import embedder_of, recall
+from deltamem_tui.memory.embedder import embedder_of
+from deltamem_tui.memory.recall import recall
 from deltamem_tui.tui.models import questions
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
@@ -93,11 +94,9 @@ def test_the_penalty_pushes_failures_down(folder: Path) -> None:
 
 
 def test_a_match_at_d_max_gives_a_sibling(folder: Path) -> None:
-    from deltamem_tui.memory.parameters import changed, from_record, to_record
+    from deltamem_tui.memory.parameters import change, changed
 
-    bank = Bank.open(folder / "kitchen")
-    numbers = to_record(changed(from_record(bank.manifest.parameters), "task", d_max=2))
-    bank.change_manifest("parameters", {}, parameters=numbers)
+    change(Bank.open(folder / "kitchen"), "test", lambda numbers: changed(numbers, "task", d_max=2))
 
     async def story(person: Person) -> None:
         await person.press("2")
@@ -172,8 +171,7 @@ def test_the_screen_stays_alive_while_the_embedder_loads(
         await person.press("2")
         assert threads == []
         person.app.screen.query_one("#task", Input).value = TASK
-        while not begun.is_set():
-            await person.pilot.pause()
+        await person.until(begun.is_set)
         await person.pilot.press("escape", "1")
         assert isinstance(person.app.screen, TreesScreen)
         await person.pilot.press("2")

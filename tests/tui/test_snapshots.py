@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,27 +15,32 @@ from textual.app import App
 from deltamem_tui.config import Configuration
 from tests.tui.support import Person, browse, screen_text
 
-SIZES = [(80, 24), (120, 40), (60, 20)]
-# The keys to each screen, and those from there back to the trees as they were at first.
-STORIES: dict[str, tuple[str, ...]] = {
-    "trees": ("f",),
-    "chain": ("c", "left_square_bracket"),
-    "help": ("question_mark",),
-    "delete": ("D",),
-    "recall": ("2",),
-    "episodes": ("3",),
-    "statistics": ("4",),
-    "banks": ("escape",),
-}
-BACK: dict[str, tuple[str, ...]] = {
-    "trees": (),
-    "chain": ("c",),
-    "help": ("escape",),
-    "delete": ("escape",),
-    "recall": ("escape",),
-    "episodes": (),
-    "statistics": (),
-    "banks": (),
+THEMES = ("textual-dark", "textual-light", "ansi-dark")
+SIZES = ((80, 24), (120, 40))
+NARROW = (60, 20)
+
+
+@dataclass(frozen=True)
+class View:
+    """A screen: the keys to it from the one before, a text to type, and the keys back."""
+
+    keys: tuple[str, ...]
+    typed: str = ""
+    back: tuple[str, ...] = ()
+
+
+VIEWS = {
+    "trees": View(("f",)),
+    "chain": View(("c", "left_square_bracket"), back=("c",)),
+    "jump": View(("o",), back=("escape",)),
+    "help": View(("question_mark",), back=("escape",)),
+    "delete": View(("D",), back=("escape",)),
+    "recall": View(("2",), "heat some object and put it in a place", ("escape",)),
+    "episodes": View(("3",)),
+    "import": View(("i",), back=("escape",)),
+    "statistics": View(("4",)),
+    "banks": View(("escape",)),
+    "new-bank": View(("n",), back=("escape",)),
 }
 
 
@@ -50,19 +56,45 @@ def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path(folder.name)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def test_the_screens_are_as_they_were(
-    here: Path, size: tuple[int, int], snapshot: SnapshotAssertion
-) -> None:
-    async def story(person: Person) -> None:
-        for name, keys in STORIES.items():
-            await person.press(*keys)
-            if name == "recall":
-                await person.write("heat some object and put it in a place")
-            assert fixed(person.screen) == snapshot(name=name)
-            await person.press(*BACK[name])
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_screens_are_as_they_were(here: Path, theme: str, snapshot: SnapshotAssertion) -> None:
+    """Words and colours at two sizes, and the words at a narrow one."""
 
-    browse(here, story, "kitchen", size=size)
+    async def story(person: Person) -> None:
+        for name, view in VIEWS.items():
+            await person.press(*view.keys)
+            if view.typed:
+                await person.write(view.typed)
+            for size in SIZES:
+                await person.resize(size)
+                place = f"{name} {size[0]}x{size[1]}"
+                assert colours(person.app) == snapshot(name=f"{place} colours")
+                if theme == THEMES[0]:
+                    assert fixed(person.screen) == snapshot(name=place)
+                if theme.startswith("ansi"):
+                    assert colour_types(person.app) <= {ColorType.DEFAULT, ColorType.STANDARD}
+            if theme == THEMES[0]:
+                await person.resize(NARROW)
+                assert fixed(person.screen) == snapshot(name=f"{name} 60x20")
+                await person.resize(SIZES[0])
+            await person.press(*view.back)
+
+    browse(here, story, "kitchen", size=SIZES[0], configuration=Configuration(theme=theme))
+
+
+def colours(app: App[None]) -> str:
+    """How each line is coloured: the styles by letter, then how many cells have which."""
+    letters: dict[str, str] = {}
+    lines = []
+    for strip in app.screen._compositor.render_strips():
+        runs: list[tuple[str, int]] = []
+        for segment in strip:
+            letter = letters.setdefault(str(segment.style), chr(ord("a") + len(letters)))
+            before = runs.pop()[1] if runs and runs[-1][0] == letter else 0
+            runs.append((letter, before + segment.cell_length))
+        lines.append(" ".join(f"{letter}{cells}" for letter, cells in runs))
+    legend = [f"{letter}: {style}" for style, letter in letters.items()]
+    return "\n".join([*legend, *lines])
 
 
 def colour_types(app: App[None]) -> set[ColorType]:
@@ -73,17 +105,6 @@ def colour_types(app: App[None]) -> set[ColorType]:
                 if colour is not None:
                     types.add(colour.type)
     return types
-
-
-@pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])
-def test_terminal_colours_are_the_terminals_own(here: Path, theme: str) -> None:
-    async def story(person: Person) -> None:
-        for name, keys in STORIES.items():
-            await person.press(*keys)
-            assert colour_types(person.app) <= {ColorType.DEFAULT, ColorType.STANDARD}
-            await person.press(*BACK[name])
-
-    browse(here, story, "kitchen", configuration=Configuration(theme=theme))
 
 
 @pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark"])

@@ -1,7 +1,7 @@
 """Asking a language model: distilling episodes, fusing chains, judging outcomes, finding scenes."""
 
 from deltamem_tui.memory.model.environment import EnvironmentPart, environment_part
-from deltamem_tui.memory.model.extractor import ModelExtraction, ModelExtractor
+from deltamem_tui.memory.model.extractor import ModelExtractor
 from deltamem_tui.memory.model.judge import Judge, Judgement
 from deltamem_tui.memory.model.request import Request
 
@@ -9,7 +9,6 @@ __all__ = [
     "EnvironmentPart",
     "Judge",
     "Judgement",
-    "ModelExtraction",
     "ModelExtractor",
     "Request",
     "environment_part",

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from deltamem_tui.bank.node import Node, TreeName
-from deltamem_tui.errors import AnswerError, ExtractionError, PromptTooLongError
+from deltamem_tui.errors import ExtractionError, PromptTooLongError
 from deltamem_tui.llm.answers import Skip
-from deltamem_tui.llm.client import Client
+from deltamem_tui.llm.client import Client, InVainError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.extraction import Extraction
+from deltamem_tui.memory import prompts
+from deltamem_tui.memory.extraction import AskedInVainError, Call, Extraction, Purpose
 from deltamem_tui.memory.model.request import Request, RequestMaker
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
+
+PROMPTS = (
+    *(f"task_{kind}_{end}" for kind in ("root", "residual") for end in ("success", "failure")),
+    *("env_root", "env_residual", "task_consolidation", "env_consolidation"),
+)
+"""The prompts that extraction and consolidation use."""
 
 # Our count of tokens is not the model's own, and a tenth covers most of the difference.
 _SAFE = 0.9
@@ -27,16 +34,12 @@ _QUOTE_WIDTH = 160
 
 
 @dataclass(frozen=True, slots=True)
-class ModelExtraction(Extraction):
-    """What a model made of an episode, and what it took.
+class _About:
+    """What a question is about: for the journal and for errors."""
 
-    Attributes:
-        usage: Calls, tokens and cost, all attempts together.
-        cut: What of the episode did not fit the model's window, in one line; empty if all did.
-    """
-
-    usage: Usage = field(default_factory=Usage)
-    cut: str = ""
+    purpose: Purpose
+    tree: TreeName
+    source: str
 
 
 class ModelExtractor:
@@ -65,9 +68,7 @@ class ModelExtractor:
         """Recorded in each node's origin."""
         return "model"
 
-    def extract(
-        self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]
-    ) -> ModelExtraction:
+    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         """Distil what `trajectory` teaches one tree.
 
         Args:
@@ -83,10 +84,13 @@ class ModelExtractor:
                 too.
         """
         if not trajectory.steps:
-            return ModelExtraction(None, "the episode has no steps")
-        return self._asked(lambda maker: maker.extraction(tree, trajectory, chain), trajectory.id)
+            return Extraction(None, "the episode has no steps")
+        return self._asked(
+            lambda maker: maker.extraction(tree, trajectory, chain),
+            _About("extract", tree, trajectory.id),
+        )
 
-    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> ModelExtraction:
+    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
         """Fuse a chain into one self-contained payload for a new root (equation 8).
 
         Args:
@@ -98,8 +102,45 @@ class ModelExtractor:
             ConfigurationError: A prompt file is wrong.
             LanguageModelError: The model cannot be asked at all.
         """
-        source = chain[-1].id if chain else None
-        return self._asked(lambda maker: maker.fusion(tree, chain), source)
+        about = _About("fuse", tree, chain[-1].id if chain else "")
+        return self._asked(lambda maker: maker.fusion(tree, chain), about)
+
+    def check(self) -> None:
+        """Make sure, before anything is asked, that the bank's prompts can be filled in.
+
+        Raises:
+            ConfigurationError: One of them is wrong; says which and where.
+        """
+        for name in PROMPTS:
+            prompt = prompts.find(self._maker.domain, name, self._maker.folders)
+            values: dict[str, object] = dict.fromkeys(prompt.inputs, "…")
+            for switch in (True, False):
+                values |= {"words": prompt.output, "may_skip": switch, "failure": switch}
+                prompts.render(prompt, values, self._maker.folders)
+
+    @property
+    def usage(self) -> Usage:
+        """What everything that was asked through the client took."""
+        return self._client.usage
+
+    def prompt(
+        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
+    ) -> str | None:
+        """What `extract` would send first, or `fuse` if there is no episode. Nothing is sent.
+
+        Returns:
+            None if nothing would be sent: the episode has no steps, or fits no prompt.
+
+        Raises:
+            ConfigurationError: A prompt file is wrong.
+            OutcomeUnknownError: A skill is wanted, and nobody said how the episode ended.
+        """
+        if trajectory is not None and not trajectory.steps:
+            return None
+        try:
+            return self._request(tree, trajectory, chain).prompt
+        except PromptTooLongError:
+            return None
 
     def request(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Request:
         """What `extract` would ask; nothing is sent.
@@ -111,42 +152,63 @@ class ModelExtractor:
         """
         return self._maker.extraction(tree, trajectory, chain)
 
-    def estimate(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Usage:
-        """What `extract` would take, were it called now; nothing is sent.
+    def estimate(
+        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
+    ) -> Usage:
+        """What `extract` would take, were it called now, or `fuse` if there is no episode.
 
-        An answer in the response cache takes nothing. The answer's length is a usual one.
+        Nothing is sent. An answer in the response cache takes nothing. The answer's length is
+        a usual one.
 
         Raises:
             ConfigurationError: A prompt file is wrong.
             OutcomeUnknownError: A skill is wanted, and nobody said how the episode ended.
         """
-        if not trajectory.steps:
+        if trajectory is not None and not trajectory.steps:
             return Usage()
         try:
-            request = self.request(tree, trajectory, chain)
+            request = self._request(tree, trajectory, chain)
         except PromptTooLongError:
             return Usage()  # `extract` would not send it either
         if self._client.is_known(request.prompt, request.contract):
             return Usage(cached=1)
         return self._client.estimate(request.prompt, _USUAL_ANSWER)
 
-    def _asked(
-        self, make: Callable[[RequestMaker], Request], source: str | None
-    ) -> ModelExtraction:
+    def _request(
+        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
+    ) -> Request:
+        if trajectory is None:
+            return self._maker.fusion(tree, chain)
+        return self._maker.extraction(tree, trajectory, chain)
+
+    def _asked(self, make: Callable[[RequestMaker], Request], about: _About) -> Extraction:
         """Ask, with a smaller prompt where the model's window turns out to be smaller."""
         message, hint = "", None
         for share in _SHARES:
             maker = replace(self._maker, room=int(self._maker.room * share))
             try:
-                return self._answered(make(maker))
-            except AnswerError as error:
-                raise ExtractionError(error.message, source=source, hint=error.hint) from error
+                return self._answered(make(maker), about)
             except PromptTooLongError as error:
                 message, hint = error.message, error.hint
-        raise ExtractionError(message, source=source, hint=hint)
+        raise ExtractionError(message, source=about.source or None, hint=hint)
 
-    def _answered(self, request: Request) -> ModelExtraction:
-        answer = self._client.ask(request.prompt, request.read, request.contract)
+    def _answered(self, request: Request, about: _About) -> Extraction:
+        model = self._client.model
+        try:
+            answer = self._client.ask(request.prompt, request.read, request.contract)
+        except InVainError as error:
+            call = Call(
+                about.purpose,
+                about.tree,
+                model,
+                request.digest,
+                error.usage,
+                error.attempts,
+                request.cut,
+            )
+            raise AskedInVainError(
+                error.message, call, source=about.source or None, hint=error.hint
+            ) from error
         again = f", asked {answer.attempts} times" if answer.attempts > 1 else ""
         if isinstance(answer.value, Skip):
             quote = one_line(answer.value.quote, _QUOTE_WIDTH)
@@ -155,12 +217,13 @@ class ModelExtractor:
                 f"the chain covers it: “{quote}”" if quote else "the chain covers it",
             )
         else:
-            payload, reason = answer.value, f"written by {self._client.model}"
-        return ModelExtraction(
+            payload, reason = answer.value, f"written by {model}"
+        return Extraction(
             payload=payload,
             reason=reason + again,
-            model=self._client.model,
+            model=model,
             prompt=request.digest,
             usage=answer.usage,
+            attempts=answer.attempts,
             cut=request.cut,
         )

@@ -7,21 +7,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from deltamem_tui.errors import PromptTooLongError
 from deltamem_tui.llm.answers import UnusableAnswer, spoken
 from deltamem_tui.llm.client import Client
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory import prompts
+from deltamem_tui.memory.model.cut import CutEpisode
 from deltamem_tui.memory.model.fence import block
 from deltamem_tui.memory.model.request import RequestMaker
+from deltamem_tui.memory.prompt_file import Prompt
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 PROMPT = "judge"
 
 _SAFE = 0.9
+# What a prompt that was refused as too long is cut to next, as shares of the model's window.
+_SHARES = (1.0, 0.5, 0.25)
+# The three sentences that are asked for.
+_USUAL_ANSWER = 80
 _REASON_WIDTH = 600
 _NOT_LETTERS = re.compile(r"[^a-z]+")
 
@@ -34,7 +42,8 @@ class Judgement:
         outcome: Yes or no, with source `judge` and the reasons.
         model: Who judged.
         prompt: Digest of the prompt.
-        usage: What it took.
+        usage: What it took, all attempts together.
+        attempts: How often the model was asked.
         cut: What of the episode did not fit the model's window; empty if all did.
     """
 
@@ -42,6 +51,7 @@ class Judgement:
     model: str
     prompt: str
     usage: Usage
+    attempts: int
     cut: str
 
 
@@ -65,6 +75,16 @@ class Judge:
             domain, int(client.card.prompt_tokens * _SAFE), client.count, folders
         )
 
+    @property
+    def model(self) -> str:
+        """Who judges."""
+        return self._client.model
+
+    @property
+    def usage(self) -> Usage:
+        """What everything that was asked through the client took."""
+        return self._client.usage
+
     def judge(self, trajectory: Trajectory) -> Judgement:
         """Ask whether an episode solved its task.
 
@@ -74,17 +94,49 @@ class Judge:
             LanguageModelError: The model cannot be asked at all.
             ConfigurationError: The prompt file is wrong.
         """
-        prompt = prompts.find(trajectory.domain or self._domain, PROMPT, self._folders)
-        fixed = {"task": block("task", trajectory.task)}
-        text, cut = self._maker.episode_prompt(prompt, trajectory, fixed)
+        *earlier, last = _SHARES
+        for share in earlier:
+            with suppress(PromptTooLongError):
+                return self._judged(trajectory, share)
+        return self._judged(trajectory, last)
+
+    def estimate(self, trajectory: Trajectory) -> Usage:
+        """What `judge` would take, were it called now; nothing is sent.
+
+        An answer in the response cache takes nothing. The answer's length is a usual one.
+
+        Raises:
+            ConfigurationError: The prompt file is wrong.
+        """
+        try:
+            text = self._question(trajectory, self._prompt(trajectory))[0]
+        except PromptTooLongError:
+            return Usage()  # `judge` would not send it either
+        if self._client.is_known(text, None):
+            return Usage(cached=1)
+        return self._client.estimate(text, _USUAL_ANSWER)
+
+    def _judged(self, trajectory: Trajectory, share: float) -> Judgement:
+        prompt = self._prompt(trajectory)
+        text, cut = self._question(trajectory, prompt, share)
         answer = self._client.ask(text, verdict)
         return Judgement(
             outcome=answer.value,
             model=self._client.model,
             prompt=prompts.digest(prompt, self._folders),
             usage=answer.usage,
+            attempts=answer.attempts,
             cut=cut.description,
         )
+
+    def _prompt(self, trajectory: Trajectory) -> Prompt:
+        return prompts.find(trajectory.domain or self._domain, PROMPT, self._folders)
+
+    def _question(
+        self, trajectory: Trajectory, prompt: Prompt, share: float = 1.0
+    ) -> tuple[str, CutEpisode]:
+        maker = replace(self._maker, room=int(self._maker.room * share))
+        return maker.episode_prompt(prompt, trajectory, {"task": block("task", trajectory.task)})
 
 
 def verdict(text: str) -> Outcome:

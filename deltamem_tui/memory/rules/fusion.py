@@ -73,9 +73,9 @@ def _steps(lines: Sequence[str]) -> list[str]:
 
 
 def _place(steps: Sequence[str], anchor: str) -> int:
-    """Where a delta goes: behind the step it names, at the front without one, else last."""
+    """Where a delta goes: behind the step it names, else last; first of all, but for the way."""
     if not anchor:
-        return 0
+        return next((at for at, step in enumerate(steps) if not step.startswith("go to ")), 0)
     return next((at for at, step in enumerate(steps, 1) if Known([step]).says(anchor)), len(steps))
 
 

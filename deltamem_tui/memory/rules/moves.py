@@ -47,10 +47,12 @@ class Loop:
     Attributes:
         moves: The moves of the last round.
         times: The number of rounds.
+        before: How the first round was answered at its end.
     """
 
     moves: tuple[Move, ...]
     times: int = 1
+    before: str = ""
 
 
 def loops(moves: Sequence[Move]) -> list[Loop]:
@@ -61,7 +63,8 @@ def loops(moves: Sequence[Move]) -> list[Loop]:
     while at < len(moves):
         width, times = _repeat(keys, at)
         end = at + width * times
-        found.append(Loop(tuple(moves[end - width : end]), times))
+        before = moves[at + width - 1].answer
+        found.append(Loop(tuple(moves[end - width : end]), times, before))
         at = end
     return found
 
@@ -84,6 +87,8 @@ def written(loop: Loop) -> str:
     actions = "; ".join(move.action for move in loop.moves)
     if loop.times == 1:
         return actions
+    if loop.moves[-1].answer == loop.before:
+        return f"{actions} (repeat, here {loop.times} times)"
     # A semicolon stands between actions, so an aside must not hold one.
     ending = loop.moves[-1].answer.replace(";", ",")
     return f"{actions} (repeat, here {loop.times} times, until: {ending})"

@@ -22,8 +22,17 @@ _LOOKING = re.compile(r"(?:look|inventory|task|objects|help|examine|read|wait)")
 _MEASURING = re.compile(r"(?:look at|examine|read|wait)")
 _ENTERED = re.compile(r"You move to the ([\w ]+)\.")
 _WORD = re.compile(r"\{[^}]+\}|[a-z]{3,}")
+_TERMINAL = re.compile(r"\b(?:terminal|anode|cathode)\b")
+_TRANSFER = re.compile(
+    r"(?:move|pour|pick up|drop|dunk) (?P<what>.+?)(?: (?:in|into|to|on) (?P<to>.+))?"
+)
+_FURNITURE = frozenset(
+    ("table", "counter", "chair", "couch", "bed", "desk", "drawer", "door", "floor")
+)
+_ANYWHERE = re.compile(r"\b(?:around|in|near) the (?:house|building)\b")
 _OPENING = re.compile(r"(?:open (?!door)|wait)")
 _SMALL = "and the with into from for inventory containing"
+_ROOM = re.compile(ROOMS)
 _COMMON = frozenset([*_SMALL.split(" "), *re.split(r"\W", ROOMS)])
 
 
@@ -81,7 +90,7 @@ class ScienceWorldDialect(Dialect):
         return phrase.startswith("go to ")
 
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
-        """What the task asks to focus on, and the doors nobody went through."""
+        """What the task asks to focus on, and the rooms it speaks of that nobody entered."""
         did = [goal.generalise(step.action) for step in trajectory.steps]
         never = []
         if "focus on" in trajectory.task and not any("focus on" in action for action in did):
@@ -90,7 +99,9 @@ class ScienceWorldDialect(Dialect):
         entered.add(room_of(trajectory.environment))
         shown = [trajectory.environment, *(step.observation for step in trajectory.steps)]
         doors = distinct(room for text in shown for room in doors_of(text))
-        return never + [f"go to {room}" for room in doors if room not in entered]
+        anywhere = _ANYWHERE.search(trajectory.task)
+        wanted = [room for room in doors if anywhere or room in trajectory.task]
+        return never + [f"go to {room}" for room in wanted if room not in entered]
 
     def scene(self, trajectory: Trajectory) -> str:
         """The room, its things and its doors, without what changes between episodes."""
@@ -123,13 +134,14 @@ def _relevant(moves: Iterable[Move]) -> list[Move]:
     A move that was not paid for itself is kept when at least half of what it names is
     named again by a later move that counts; wandering and random tries are not.
     """
-    made = [move for move in moves if move.effect != "refused"]
+    # Points for something that ripens meanwhile fall on whatever is done at that moment.
+    made = [move for move in moves if move.effect != "refused" and _is_sensible(move.action)]
     paid = [move for move in made if move.reward > 0] or made[-1:]
     needed = {word for move in paid for word in _words(move.action)}
     kept: list[Move] = []
     for move in reversed(made):
         words = _words(move.action)
-        shared = bool(words) and 2 * len(words & needed) >= len(words)
+        shared = _shares(move.action, needed)
         measured = move.effect == "looked" and bool(_MEASURING.match(move.action))
         if move.reward > 0 or (shared and move.effect == "done"):
             needed |= words
@@ -137,6 +149,29 @@ def _relevant(moves: Iterable[Move]) -> list[Move]:
             continue
         kept.append(move)
     return [move for move in reversed(kept) if not move.action.startswith("open door")]
+
+
+def _shares(action: str, needed: set[str]) -> bool:
+    """Whether an action is about the things that later moves need."""
+    moved = _TRANSFER.fullmatch(action)
+    words = _words(f"move {moved['what']}") if moved else _words(action)
+    if moved and _FURNITURE & _words(f"move {moved['to'] or ''}") - needed:
+        return False
+    return bool(words) and 2 * len(words & needed) >= len(words)
+
+
+def _is_sensible(action: str) -> bool:
+    """Whether an action is more than what the simulator lets one do with anything at all.
+
+    It connects the agent to a door, and pours an orange into a room.
+    """
+    if action.startswith("connect "):
+        ends = action.removeprefix("connect ").split(" to ", 1)
+        return len(ends) == 2 and all(_TERMINAL.search(end) for end in ends)
+    if action.startswith("disconnect "):
+        return "{wire" in action or bool(_TERMINAL.search(action))
+    moved = _TRANSFER.fullmatch(action)
+    return not (moved and moved["to"] and _ROOM.fullmatch(moved["to"]))
 
 
 def _words(action: str) -> set[str]:
@@ -149,6 +184,11 @@ def _told(moves: Sequence[Move]) -> list[str]:
     return [written(loop) for loop in loops(moves)]
 
 
+def _is_plain_command(move: Move, verb: str) -> bool:
+    sensible = move.effect == "done" and not move.place and _is_sensible(move.action)
+    return sensible and verb.isalpha()
+
+
 def _commands(trajectory: Trajectory, dialect: ScienceWorldDialect) -> list[Fact]:
     """One example for each kind of command that worked, and for each that was refused."""
     goal = dialect.goal(trajectory)
@@ -158,7 +198,7 @@ def _commands(trajectory: Trajectory, dialect: ScienceWorldDialect) -> list[Fact
         verb = move.action.split(" ")[0]
         if move.effect == "refused" and verb.isalpha():
             refused.setdefault(move.answer, f"{move.action} → {condense(move.answer, 8)}")
-        elif move.effect == "done" and not move.place and verb.isalpha():
+        elif _is_plain_command(move, verb):
             works.setdefault(verb, move.action)
     for verb in ("open", "go", "pick", "focus"):
         works.pop(verb, None)

@@ -16,8 +16,9 @@ _SCENERY = ("the agent", "a substance called air")
 _BRACKETED = re.compile(r"\(([^()]*)\)")
 _HOLDS = re.compile(r"[IO]n the [\w ]+? (?:is|are): ([^.]*)\.?")
 _STATE = re.compile(r",? which (?:is|are) [\w ]+|, currently reading .*| door is (?:open|closed)")
-_ARTICLE = re.compile(r"^(?:an?|the) ")
+_ARTICLE = re.compile(r"^(?:an?|the) ", re.IGNORECASE)
 _SUBSTANCE = re.compile(r"\b(?:a )?substance called ")
+_GROWING = re.compile(r"\. On the [^,]*")  # flowers, which wither by the minute
 _SHOWN = 24
 
 
@@ -60,7 +61,7 @@ def _things(room: str) -> list[tuple[str, str]]:
         if not line or line.casefold() in _SCENERY:
             continue
         held = _HOLDS.search(line) or _BRACKETED.search(line)
-        inside = one_line(held[1]) if held else ""
+        inside = _GROWING.sub("", one_line(held[1])) if held else ""
         name = _STATE.sub("", re.split(r"\. |\(", line)[0]).strip(" .")
         name = _ARTICLE.sub("", _SUBSTANCE.sub("", name))
         inside = _SUBSTANCE.sub("", re.sub(r"\bcontaining ", "", inside))

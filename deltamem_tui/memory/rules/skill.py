@@ -67,15 +67,18 @@ class Episode:
         A failure does not speak for the kind to a success: failures are pushed down in
         recall, and the first way that works must not be.
         """
-        general = self.goal.trigger
-        spoken_for = any(
+        if self.is_spoken_for(chain) and self.goal.variant:
+            return f"{self.goal.trigger} ({self.goal.variant})"
+        return self.goal.trigger
+
+    def is_spoken_for(self, chain: Sequence[Node]) -> bool:
+        """Whether a node of the chain speaks for this kind of goal."""
+        general = self.goal.trigger.casefold()
+        return any(
             (node.label == "success" or not self.trajectory.outcome.success)
-            and node.payload.activation_condition.casefold().startswith(general.casefold())
+            and node.payload.activation_condition.casefold().startswith(general)
             for node in chain
         )
-        if spoken_for and self.goal.variant:
-            return f"{general} ({self.goal.variant})"
-        return general
 
 
 def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
@@ -105,11 +108,14 @@ def failure(episode: Episode, chain: Sequence[Node]) -> Extraction:
     traps = _traps(episode)
     told = {_said(line) for line in record_lines(chain)}
     fresh = [trap for trap in traps if _said(trap) not in told]
+    fresh.sort(key=lambda trap: trap.startswith(TRIED))  # what failed by itself comes first
     if chain and not fresh:
         return Extraction(None, "the chain warns of everything that failed here")
     unexplored = Known(record_lines(chain)).lacks(
         episode.dialect.unexplored(episode.trajectory, episode.goal)
     )
+    if episode.is_spoken_for(chain) and not unexplored and fresh[0].startswith(TRIED):
+        return Extraction(None, "nothing failed here by itself, and the chain knows the goal")
     if chain:
         lines = [_briefly(trap) for trap in fresh[:_NEW_TRAPS]] + _earned(episode)
         unexplored = unexplored[:_NEW_UNEXPLORED]
@@ -148,34 +154,42 @@ def _deltas(phrases: Sequence[str], known: Known) -> Iterator[str]:
             place = f"After `{before}`: " if before else "First: "
             yield place + "; ".join(shortened(run, _DELTA_ACTIONS))
             run = []
-        before = phrase or before
+        before = phrase if key(phrase) else before  # a count of steps left out names no step
 
 
 def _traps(episode: Episode) -> list[str]:
-    """What failed: what was refused, cost reward or was tried again and again, and the last try."""
+    """What was refused or cost reward, what was done over and over, and how the episode ended.
+
+    Only the first kind failed by itself. The others were carried out and led nowhere: they are
+    marked as tried, because at another time they may be right.
+    """
+    last = episode.moves[-1]
     counted = [
         (move, times)
         for move, times in tallied(episode.moves)
-        if move.effect == "refused" or move.reward < 0 or times >= _FRUITLESS
+        if _failed(move) or times >= _FRUITLESS
     ]
-    counted.sort(key=lambda pair: -pair[1])
+    counted.sort(key=lambda pair: (not _failed(pair[0]), -pair[1]))
     lines = [_trap(move, times) for move, times in counted]
-    if episode.moves:
-        last = episode.moves[-1]
-        times = sum(move.wording == last.wording for move in episode.moves)
-        lines.insert(0, _trap(last, times, "the last try"))
+    times = sum(move.wording == last.wording for move in episode.moves)
+    lines.insert(0, _trap(last, times, "the last try"))
     return unlike(lines, _said)[:_TRAPS]
+
+
+def _failed(move: Move) -> bool:
+    return move.effect == "refused" or move.reward < 0
 
 
 def _trap(move: Move, times: int, aside: str = "") -> str:
     often = f"{times} times" if times > 1 else ""
     asides = ", ".join(part for part in (often, aside) if part)
-    return f"{FAILED} {move.action}{f' ({asides})' if asides else ''}{ARROW}{move.answer}"
+    mark = FAILED if _failed(move) else TRIED
+    return f"{mark} {move.action}{f' ({asides})' if asides else ''}{ARROW}{move.answer}"
 
 
 def _said(record: str) -> str:
     """What a record line says: the action and how its answer begins, marks and counts aside."""
-    action, _, answer = record.removeprefix(FAILED).partition(ARROW)
+    action, _, answer = record.removeprefix(FAILED).removeprefix(TRIED).partition(ARROW)
     return f"{key(action)}{ARROW}{key(condense(answer, _NEW_ANSWER_WORDS))}"
 
 

@@ -12,6 +12,7 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.limits import Limits, human_size
 
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
+_ARCHIVES = (b"PK\x03\x04", b"\x1f\x8b", b"\xfd7zXZ", b"BZh", b"\x28\xb5\x2f\xfd")
 _MOST_NAMES = 1_000_000
 
 
@@ -52,8 +53,12 @@ def members(path: Path, names: list[str], limits: Limits) -> Iterator[bytes | Re
             most -= len(data)
             if most < 0:
                 reason = f"unpacks to more than {limits.expansion} times its size"
-                raise RecordError(reason, position=position)
-            if len(data) > limits.record_bytes:
+                hint = "if you trust the archive, unpack it and import the folder"
+                raise RecordError(reason, position=position, hint=hint)
+            if data.startswith(_ARCHIVES):
+                reason = "an archive inside the archive, which is not opened; unpack it first"
+                yield RecordError(reason, position=position)
+            elif len(data) > limits.record_bytes:
                 reason = f"a record of more than {human_size(limits.record_bytes)}"
                 yield RecordError(reason, position=position)
             else:

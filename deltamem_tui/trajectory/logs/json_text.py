@@ -16,9 +16,10 @@ from deltamem_tui.trajectory.logs.limits import Limits, human_size
 
 _OUTSIDE_STRING = re.compile(rb'["{}\[\]]')
 _OPENING = re.compile(rb"[{\[]")
-_INSIDE_STRING = re.compile(rb'\\.|"', re.DOTALL)
+_STRING = re.compile(rb'"[^"\\]*"')
 _BETWEEN_VALUES = b" \t\r\n,"
 _SHOWN_JUNK = 60
+_WORTH_COUNTING = 16
 
 
 def parse_json(data: bytes) -> object:
@@ -103,16 +104,62 @@ class ValueCutter:
         at = 1 if self._skip_next and chunk else 0
         self._skip_next = self._skip_next and not chunk
         self._begin = 0
-        while (found := self._next_token(chunk, at)) is not None:
+        while True:
+            if self._in_string:
+                at = self._end_of_string(chunk, at)
+                if self._in_string:
+                    break
+            if self._refusal:
+                at = self._pass_over(chunk, at)
+            # Between loose values a quotation mark is prose, not the start of a string.
+            found = (_OUTSIDE_STRING if self._depth else _OPENING).search(chunk, at)
+            if found is None:
+                break
             at = found.end()
             token = found.group()
             if token == b'"':
-                self._in_string = not self._in_string
+                self._in_string = True
             elif token in (b"{", b"["):
                 yield from self._open(chunk, found.start())
-            elif token in (b"}", b"]"):
+            else:
                 yield from self._close(chunk, at)
-        self._keep_rest(chunk, at)
+        self._keep_rest(chunk)
+
+    def _end_of_string(self, chunk: bytes, at: int) -> int:
+        """The place behind the string at hand; it may end in a later chunk.
+
+        Plain searches: a pattern would take ten times as long, and most of a log is strings.
+        """
+        quote = chunk.find(b'"', at)
+        while True:
+            backslash = chunk.find(b"\\", at, len(chunk) if quote < 0 else quote)
+            if backslash < 0:
+                self._in_string = quote < 0
+                return quote + 1
+            at = (
+                backslash + 2
+            )  # what it speaks of is no end, and may be the next chunk's first byte
+            self._skip_next = at > len(chunk)
+            if 0 <= quote < at:
+                quote = chunk.find(b'"', at)
+
+    def _pass_over(self, chunk: bytes, at: int) -> int:
+        """Go on in a refused value by as many bytes as cannot hold its end, all at once.
+
+        Else a million brackets would take seconds.
+        """
+        while (far := self._depth - self._base - 1) >= _WORTH_COUNTING:
+            piece = brackets = chunk[at : at + far]
+            if b'"' in piece:
+                brackets = _STRING.sub(b"", piece)
+                if (begun := brackets.find(b'"')) >= 0:  # a string that goes on behind the piece
+                    piece, brackets = piece[: piece.rfind(b'"')], brackets[:begun]
+            if b"\\" in piece or len(piece) < _WORTH_COUNTING:
+                break
+            self._depth += brackets.count(b"{") + brackets.count(b"[")
+            self._depth -= brackets.count(b"}") + brackets.count(b"]")
+            at += len(piece)
+        return at
 
     def finish(self) -> Iterator[Cut]:
         """What is left when the stream has ended."""
@@ -122,12 +169,6 @@ class ValueCutter:
             yield self._take_value()
         elif self._depth:
             yield Cut("junk", reason="the JSON array has no end; the file may be cut short")
-
-    def _next_token(self, chunk: bytes, at: int) -> re.Match[bytes] | None:
-        if self._in_string:
-            return _INSIDE_STRING.search(chunk, at)
-        # Between loose values a quotation mark is prose, not the start of a string.
-        return (_OUTSIDE_STRING if self._depth else _OPENING).search(chunk, at)
 
     def _open(self, chunk: bytes, bracket: int) -> Iterator[Cut]:
         self._depth += 1
@@ -150,14 +191,11 @@ class ValueCutter:
             self._add_junk(chunk[self._begin : end - 1])
             self._begin = end
 
-    def _keep_rest(self, chunk: bytes, at: int) -> None:
+    def _keep_rest(self, chunk: bytes) -> None:
         if self._depth > self._base:
             self._add_value(chunk[self._begin :])
         else:
             self._add_junk(chunk[self._begin :])
-        # A backslash at the very end speaks of the next chunk's first byte.
-        lone = self._in_string and at < len(chunk) and chunk.endswith(b"\\")
-        self._skip_next = self._skip_next or lone
 
     def _add_value(self, part: bytes) -> None:
         if self._refusal:

@@ -17,6 +17,7 @@ _ARRAY_START = re.compile(rb"\s*\[\s*[\[{\]]")
 # Files that are no text, by their first bytes: what to tell the person who gave one.
 _ZIP = b"PK\x03\x04"
 _BINARY_KINDS = (
+    (b"\x1f\x8b", "gzip data inside gzip data; unpack it first"),
     (b"\xfd7zXZ", "xz data; unpack it first"),
     (b"BZh", "bzip2 data; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "zstandard data; unpack it first"),

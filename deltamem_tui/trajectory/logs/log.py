@@ -14,6 +14,8 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
+import orjson
+
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.archive import member_names, members
@@ -21,7 +23,8 @@ from deltamem_tui.trajectory.logs.json_text import ValueCutter, junk_reason, par
 from deltamem_tui.trajectory.logs.layout import Layout, begins_array, binary_kind, layout_of
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits, human_size
 from deltamem_tui.trajectory.logs.notebook import output_lines
-from deltamem_tui.trajectory.logs.streams import open_utf8
+from deltamem_tui.trajectory.logs.pace import Pace
+from deltamem_tui.trajectory.logs.streams import is_gzip, open_utf8
 
 _HEAD_BYTES = 64 * 1024
 _CHUNK = 1 << 20
@@ -88,12 +91,14 @@ class Log:
         path: Where its bytes are.
         limits: What it may hold.
         keep: Whatever must live as long as the log, such as the copy of standard input.
+        pace: Told how far its lines or records were read.
     """
 
     name: str
     path: Path
     limits: Limits = DEFAULT_LIMITS
     keep: object = field(default=None, repr=False, compare=False)
+    pace: Pace | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def layout(self) -> Layout:
@@ -138,6 +143,8 @@ class Log:
         if self.layout == "binary":
             return f"not a text log but {binary_kind(self._read_head())}"
         if self.layout == "zip":
+            if is_gzip(self.path):
+                return "a zip archive inside gzip data; unpack it first"
             try:
                 self.member_names()
             except RecordError as error:
@@ -183,7 +190,7 @@ class Log:
         Raises:
             RecordError: It is not one JSON value, or larger than a record may be.
         """
-        with open_utf8(self.path, self.limits) as stream:
+        with open_utf8(self.path, self.limits, self.pace) as stream:
             data = stream.read(self.limits.record_bytes + 1)
         if len(data) > self.limits.record_bytes:
             raise self._too_long(None)
@@ -257,7 +264,7 @@ class Log:
         most = self.limits.record_bytes
         number = blanks = 0
         try:
-            with open_utf8(self.path, self.limits) as stream:
+            with open_utf8(self.path, self.limits, self.pace) as stream:
                 while data := stream.readline(most + 1):
                     number += 1
                     blanks = blanks + 1 if data.isspace() else 0
@@ -278,11 +285,16 @@ class Log:
 
     def _line_records(self) -> Iterator[Record | RecordError]:
         for number, data in self._byte_lines():
-            position = f"line {number}"
             if isinstance(data, RecordError):
                 yield data
-            elif data.strip():
-                yield from self._parsed(data, position)
+            elif data and not data.isspace():
+                position = f"line {number}"
+                try:
+                    value = orjson.loads(data)  # what nearly every line is: strict JSON
+                except orjson.JSONDecodeError:
+                    yield from self._parsed(data, position)
+                else:
+                    yield Record(value, position)
 
     def _parsed(self, data: bytes, position: str) -> Iterator[Record | RecordError]:
         """One value, also if other bytes stand before it on its line."""
@@ -308,7 +320,7 @@ class Log:
         count = 0
         cutter = ValueCutter(self.limits, in_array=in_array)
         try:
-            with open_utf8(self.path, self.limits) as stream:
+            with open_utf8(self.path, self.limits, self.pace) as stream:
                 ended = False
                 while not ended:
                     chunk = stream.read1(_CHUNK)

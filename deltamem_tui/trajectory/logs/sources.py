@@ -55,7 +55,10 @@ def _logs_of(name: str, limits: Limits) -> Iterator[FoundLog]:
     if name == STDIN:
         yield FoundLog(_copied(sys.stdin.buffer, "stdin", limits), named=True)
     elif path.is_dir():
-        for file in _files_below(path):
+        files = list(_files_below(path))
+        if not files:
+            raise TrajectoryError("there is no file in this folder", source=one_line(name, 200))
+        for file in files:
             yield FoundLog(Log(_shown(file.relative_to(path)), file, limits), named=False)
     elif path.is_file():
         yield FoundLog(Log(_shown(Path(path.name)), path, limits), named=True)
@@ -81,12 +84,21 @@ def _matching(pattern: str, limits: Limits) -> Iterator[FoundLog]:
         )
     # Names are told apart by their path below the part of the pattern that is fixed.
     fixed = _fixed_part(pattern)
-    for match in matches:
-        path = Path(match)
-        files = _files_below(path) if path.is_dir() and "**" not in pattern else [path]
-        for file in files:
-            if file.is_file():
-                yield FoundLog(Log(_shown(_below(file, fixed)), file, limits), named=False)
+    files = [file for match in matches for file in _files_of(Path(match), "**" not in pattern)]
+    if not files:
+        raise TrajectoryError(
+            "only folders without files match this", source=one_line(pattern, 200)
+        )
+    for file in files:
+        yield FoundLog(Log(_shown(_below(file, fixed)), file, limits), named=False)
+
+
+def _files_of(match: Path, folders: bool) -> Iterator[Path]:
+    """The file that a pattern matches, or those below the folder that it matches."""
+    if match.is_file():
+        yield match
+    elif folders and match.is_dir():
+        yield from _files_below(match)
 
 
 def _fixed_part(pattern: str) -> Path:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.limits import Limits, human_size
+from deltamem_tui.trajectory.logs.pace import Pace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 20
+_BUFFER = 1 << 18
 # The longer mark first: UTF-32's little-endian mark begins with UTF-16's.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -28,12 +30,13 @@ _MARKS = (
 )
 
 
-def open_utf8(path: Path, limits: Limits) -> io.BufferedReader:
+def open_utf8(path: Path, limits: Limits, pace: Pace | None = None) -> io.BufferedReader:
     """Open a log for reading as UTF-8 bytes without a byte order mark.
 
     Args:
         path: A regular file.
         limits: How far compressed data may grow.
+        pace: Told how many bytes of the file were read.
 
     Returns:
         A stream that raises `RecordError` where compressed or UTF-16 data is damaged.
@@ -42,7 +45,8 @@ def open_utf8(path: Path, limits: Limits) -> io.BufferedReader:
         TrajectoryError: The file cannot be opened.
     """
     try:
-        stream = path.open("rb")
+        raw = _Told(path, pace) if pace else io.FileIO(path)
+        stream: io.BufferedReader = io.BufferedReader(raw, _BUFFER)
         if stream.peek(2)[:2] == _GZIP:
             stream = io.BufferedReader(_Gunzipped(stream, path.stat().st_size, limits), _CHUNK)
     except OSError as error:
@@ -50,6 +54,12 @@ def open_utf8(path: Path, limits: Limits) -> io.BufferedReader:
             f"cannot be read: {error.strerror or error}", source=path.name
         ) from error
     return _as_utf8(stream)
+
+
+def is_gzip(path: Path) -> bool:
+    """Whether a file that can be opened is gzip data."""
+    with path.open("rb") as stream:
+        return stream.read(2) == _GZIP
 
 
 def _as_utf8(stream: io.BufferedReader) -> io.BufferedReader:
@@ -69,6 +79,19 @@ def _encoding_without_mark(head: bytes) -> str:
     if len(head) >= 4 and head[0] == head[2] == 0 and head[1] and head[3]:
         return "utf-16-be"
     return "utf-8"
+
+
+class _Told(io.FileIO):
+    """A file that tells how much of it was read."""
+
+    def __init__(self, path: Path, pace: Pace) -> None:
+        super().__init__(path)
+        self._pace = pace
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        count = super().readinto(buffer)
+        self._pace.read(count)
+        return count
 
 
 class _Gunzipped(io.RawIOBase):

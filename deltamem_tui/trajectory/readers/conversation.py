@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers.tasks import issue_of
 
 
 @dataclass(slots=True)
@@ -152,7 +153,7 @@ class Conversation:
         if not self._steps:
             raise RecordError("the agent did nothing in it")
         return Trajectory(
-            task=task,
+            task=issue_of(task),
             environment=environment.strip(),
             steps=tuple(
                 Step(draft.action, "\n\n".join(draft.observations), draft.thought)

@@ -15,6 +15,7 @@ from deltamem_tui.trajectory.model import (
     LogSource,
     Outcome,
     Step,
+    StepRow,
     Trajectory,
 )
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
@@ -29,12 +30,42 @@ def to_record(trajectory: Trajectory) -> dict[str, object]:
 
     `id` comes first, for people and `jq`. It is a digest of the rest and is not read back.
     """
-    outcome, source = trajectory.outcome, trajectory.source
+    return record_of(
+        trajectory.id,
+        trajectory.task,
+        trajectory.environment,
+        trajectory.rows,
+        outcome=trajectory.outcome,
+        source=trajectory.source,
+        domain=trajectory.domain,
+        agent=trajectory.agent,
+        metadata=trajectory.metadata,
+    )
+
+
+def to_line(trajectory: Trajectory) -> bytes:
+    """A trajectory as one line of a native log, line break included."""
+    return orjson.dumps(to_record(trajectory), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def record_of(
+    episode_id: str,
+    task: str,
+    environment: str,
+    rows: list[StepRow],
+    *,
+    outcome: Outcome,
+    source: LogSource,
+    domain: str,
+    agent: str,
+    metadata: Mapping[str, str],
+) -> dict[str, object]:
+    """The record of an episode that is at hand in parts."""
     record: dict[str, object] = {
-        "id": trajectory.id,
-        "task": trajectory.task,
-        "environment": trajectory.environment,
-        "steps": [_step_record(step) for step in trajectory.steps],
+        "id": episode_id,
+        "task": task,
+        "environment": environment,
+        "steps": [_step_record(*row) for row in rows],
         "outcome": _without_blanks(
             success=outcome.success,
             reward=outcome.reward,
@@ -43,15 +74,10 @@ def to_record(trajectory: Trajectory) -> dict[str, object]:
         ),
         "source": _without_blanks(file=source.file, position=source.position, format=source.format),
     }
-    record |= _without_blanks(domain=trajectory.domain, agent=trajectory.agent)
-    if trajectory.metadata:
-        record["metadata"] = dict(trajectory.metadata)
+    record |= _without_blanks(domain=domain, agent=agent)
+    if metadata:
+        record["metadata"] = dict(metadata)
     return record
-
-
-def to_line(trajectory: Trajectory) -> bytes:
-    """A trajectory as one line of a native log, line break included."""
-    return orjson.dumps(to_record(trajectory), option=orjson.OPT_APPEND_NEWLINE)
 
 
 def from_record(record: object) -> Trajectory:
@@ -66,14 +92,23 @@ def from_record(record: object) -> Trajectory:
     Raises:
         RecordError: It is no such record, or not an episode that can be learnt from.
     """
-    return admitted(_parse(record))
+    return admitted(parsed(record))
 
 
-def _step_record(step: Step) -> dict[str, object]:
-    record: dict[str, object] = {"thought": step.thought} if step.thought else {}
-    record |= {"action": step.action, "observation": step.observation}
-    if step.reward is not None:
-        record["reward"] = step.reward
+def _step_record(
+    thought: str, action: str, observation: str, reward: float | None
+) -> dict[str, object]:
+    # Written out for speed: every step of every log that is imported goes through here.
+    if thought:
+        record: dict[str, object] = {
+            "thought": thought,
+            "action": action,
+            "observation": observation,
+        }
+    else:
+        record = {"action": action, "observation": observation}
+    if reward is not None:
+        record["reward"] = reward
     return record
 
 
@@ -81,21 +116,26 @@ def _without_blanks(**values: object) -> dict[str, object]:
     return {key: value for key, value in values.items() if value is not None and value != ""}
 
 
-def _parse(record: object) -> Trajectory:
+def parsed(record: object) -> Trajectory:
+    """The trajectory of a record, as it stands there.
+
+    Raises:
+        RecordError: It is no such record.
+    """
     if not isinstance(record, dict):
         raise RecordError("not a JSON object")
     steps = record.get("steps")
     if not isinstance(steps, list):
         raise RecordError("no list under `steps`")
     return Trajectory(
-        task=_text(record, "task"),
-        environment=_text(record, "environment"),
+        task=text_of(record, "task"),
+        environment=text_of(record, "environment"),
         steps=tuple(_steps(steps)),
-        outcome=_outcome(_object(record, "outcome")),
-        source=_source(_object(record, "source")),
-        domain=_text(record, "domain"),
-        agent=_text(record, "agent"),
-        metadata=_metadata(record),
+        outcome=outcome_of(record),
+        source=source_of(record),
+        domain=text_of(record, "domain"),
+        agent=text_of(record, "agent"),
+        metadata=metadata_of(record),
     )
 
 
@@ -145,36 +185,53 @@ def _step(value: object, index: int) -> Step:
         raise RecordError(f"step {index} is not a JSON object")
     try:
         return Step(
-            _text(value, "action"),
-            _text(value, "observation"),
-            _text(value, "thought"),
+            text_of(value, "action"),
+            text_of(value, "observation"),
+            text_of(value, "thought"),
             _number(value, "reward"),
         )
     except RecordError as error:
         raise RecordError(f"step {index}: {error.message}") from error
 
 
-def _outcome(value: _Record) -> Outcome:
+def outcome_of(record: _Record) -> Outcome:
+    """How a record's episode ended.
+
+    Raises:
+        RecordError: It is not as `to_record` writes it.
+    """
+    value = _object(record, "outcome")
     success = value.get("success")
     if success is not None and not isinstance(success, bool):
         raise RecordError("`outcome.success` is not true, false or null")
     reward = _number(value, "reward")
     default = "unknown" if success is None and reward is None else "stated"
-    source = _text(value, "source") or default
+    source = text_of(value, "source") or default
     if source not in OUTCOME_SOURCES:
         raise RecordError(f"`outcome.source` is none of {', '.join(OUTCOME_SOURCES)}")
-    return Outcome(success, reward, source, _text(value, "reason"))
+    return Outcome(success, reward, source, text_of(value, "reason"))
 
 
-def _source(value: _Record) -> LogSource:
+def source_of(record: _Record) -> LogSource:
+    """Where a record says that its episode was first read.
+
+    Raises:
+        RecordError: It is not as `to_record` writes it.
+    """
+    value = _object(record, "source")
     return LogSource(
-        _text(value, "file"), _text(value, "position"), _text(value, "format") or READER.name
+        text_of(value, "file"), text_of(value, "position"), text_of(value, "format") or READER.name
     )
 
 
-def _metadata(record: _Record) -> dict[str, str]:
+def metadata_of(record: _Record) -> dict[str, str]:
+    """The other facts of a record, its own id among them if it is no digest of ours.
+
+    Raises:
+        RecordError: One is not text.
+    """
     values = _object(record, "metadata")
-    metadata = {key: _text(values, key) for key in values}
+    metadata = {key: text_of(values, key) for key in values}
     own_id = record.get("id")
     if isinstance(own_id, str) and own_id and not _DIGEST.fullmatch(own_id):
         metadata.setdefault("id", own_id)
@@ -188,7 +245,12 @@ def _object(record: _Record, key: str) -> _Record:
     return as_mapping(value)
 
 
-def _text(record: _Record, key: str) -> str:
+def text_of(record: _Record, key: str) -> str:
+    """The text under `key`; empty if it is missing.
+
+    Raises:
+        RecordError: It is not text.
+    """
     value = record.get(key)
     if isinstance(value, str):
         return value
@@ -224,5 +286,5 @@ READER = Reader(
     name="native",
     description="DeltaMem's own JSONL, one trajectory a line",
     claims=_claims,
-    read=each_record(_parse),
+    read=each_record(parsed),
 )

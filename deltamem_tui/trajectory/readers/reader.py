@@ -48,19 +48,34 @@ def each_record(
 
     def read(log: Log) -> Iterator[Reading]:
         for item in log.records():
-            if isinstance(item, RecordError):
-                yield item
-                continue
-            try:
-                parsed = parse(item.value)
-                found = [parsed] if isinstance(parsed, Trajectory) else list(parsed)
-            except RecordError as error:
-                yield located(error, log.name, item.position)
-                continue
-            for trajectory in found:
-                yield _placed(trajectory, item)
+            yield from readings_of(item, parse, log)
 
     return read
+
+
+def readings_of(
+    item: Record | RecordError,
+    parse: Callable[[object], Trajectory | Iterable[Trajectory]],
+    log: Log,
+) -> Iterator[Reading]:
+    """The trajectories of one record, or why there are none.
+
+    Args:
+        item: The record.
+        parse: As for `each_record`.
+        log: The log that it stands in.
+    """
+    if isinstance(item, RecordError):
+        yield item
+        return
+    try:
+        parsed = parse(item.value)
+        found = [parsed] if isinstance(parsed, Trajectory) else list(parsed)
+    except RecordError as error:
+        yield located(error, log.name, item.position)
+        return
+    for trajectory in found:
+        yield _placed(trajectory, item)
 
 
 def _placed(trajectory: Trajectory, record: Record) -> Trajectory:

@@ -6,9 +6,10 @@ Nothing is skipped in silence. Whatever a log holds that is no episode comes out
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from deltamem_tui.errors import (
     ConfigurationError,
@@ -16,20 +17,25 @@ from deltamem_tui.errors import (
     RecordError,
     TrajectoryError,
     UsageError,
+    wrong_argument,
 )
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
 from deltamem_tui.trajectory.logs.log import Log, Preview, located
+from deltamem_tui.trajectory.logs.pace import Pace
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.outcomes import decided
+from deltamem_tui.trajectory.readers import native
 from deltamem_tui.trajectory.readers.declared import declared_reader
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.registry import READERS
+from deltamem_tui.trajectory.readers.written import Written, read_at_once
 
 # Two claims closer than this are a tie: no reader's sureness is finer.
 _TIE = 1e-6
+_Line = TypeVar("_Line", bound=Written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +105,12 @@ def _claims(preview: Preview) -> list[Claim]:
 
 
 def read_logs(
-    paths: Iterable[str | Path],
+    paths: Iterable[str | Path] | str | Path,
     *,
     format: str | None = None,  # noqa: A002 — the word that people know it by
     success_at: float = 1.0,
     limits: Limits = DEFAULT_LIMITS,
+    pace: Pace | None = None,
 ) -> Iterator[Reading]:
     """Read the episodes of logs, one at a time.
 
@@ -112,27 +119,50 @@ def read_logs(
     or by a pattern are reported one by one instead.
 
     Args:
-        paths: Files, folders, patterns, or `-` for standard input; read in this order, and
-            folders by name.
+        paths: Files, folders, patterns, or `-` for standard input, one or several; read in
+            this order, and folders by name.
         format: The format of all of them, or a TOML file that declares it; by content if None.
         success_at: The reward from which on an episode is a success, where the log states
             a reward and no verdict.
         limits: How much of each log is taken.
+        pace: Told what there is to read, and then how far that has come.
 
     Returns:
         Trajectories, and a `RecordError` for everything that is none.
 
     Raises:
-        TrajectoryError: A path does not exist or cannot be opened.
+        TrajectoryError: A path does not exist or cannot be opened, or no file is there.
         LogFormatError: The format is unknown, or a named log has no reader or several.
-        UsageError: `success_at` is not in (0, 1], or a declaration is wrong.
+        UsageError: `success_at` is not in (0, 1], a declaration is wrong, or `paths` are none.
     """
-    if not 0.0 < success_at <= 1.0:
-        raise UsageError(f"success is at a reward above 0 and up to 1, not at {success_at:g}")
-    chosen = reader_named(format) if format else None
-    found = list(find_logs(paths, limits))
-    known = {index: chosen or reader_of(item.log) for index, item in enumerate(found) if item.named}
-    return _read_all(found, known, chosen, success_at)
+    found, known, chosen = _found(paths, format, success_at, limits, pace)
+    return _read_all(found, known, chosen, lambda log, reader: _read(log, reader, success_at), pace)
+
+
+def read_written(
+    paths: Iterable[str | Path] | str | Path,
+    *,
+    format: str | None = None,  # noqa: A002 — the word that people know it by
+    success_at: float = 1.0,
+    limits: Limits = DEFAULT_LIMITS,
+    pace: Pace | None = None,
+    domain: str = "",
+) -> Iterator[Reading | Written]:
+    """The same as `read_logs`, for a bank that shall keep what is read.
+
+    An episode of the project's own log comes as the line that a bank keeps, where it can be
+    seen at a glance that nothing has to be done to it. Such a line has the given `domain` if
+    its log names none. All other arguments and the errors are the same.
+    """
+    found, known, chosen = _found(paths, format, success_at, limits, pace)
+
+    def read(log: Log, reader: Reader) -> Iterator[Reading | Written]:
+        if reader is native.READER:
+            at_once = read_at_once(log, success_at, domain)
+            return _checked(at_once, log, reader, success_at)
+        return _read(log, reader, success_at)
+
+    return _read_all(found, known, chosen, read, pace)
 
 
 def read_log(log: Log, reader: Reader, *, success_at: float = 1.0) -> Iterator[Reading]:
@@ -143,11 +173,27 @@ def read_log(log: Log, reader: Reader, *, success_at: float = 1.0) -> Iterator[R
         reader: Its reader.
         success_at: The reward from which on an episode is a success.
     """
+    return _read(log, reader, success_at)
+
+
+def _read(log: Log, reader: Reader, success_at: float) -> Iterator[Reading]:
+    return _checked(reader.read(log), log, reader, success_at)
+
+
+def _checked(
+    readings: Iterable[Reading | _Line], log: Log, reader: Reader, success_at: float
+) -> Iterator[Reading | _Line]:
+    """What a reader yields, every episode admitted, and at least one word about the log."""
     anything = False
     try:
-        for reading in reader.read(log):
+        for reading in readings:
             anything = True
-            yield _received(reading, log, reader, success_at)
+            if isinstance(reading, Trajectory):
+                yield _received(reading, log, reader, success_at)
+            elif isinstance(reading, RecordError):
+                yield located(reading, log.name)
+            else:
+                yield reading
     except TrajectoryError as error:
         anything = True
         yield _as_record_error(error, log)
@@ -155,16 +201,61 @@ def read_log(log: Log, reader: Reader, *, success_at: float = 1.0) -> Iterator[R
         yield RecordError(f"no episode in it (read as {reader.name})", source=log.name)
 
 
+def _found(
+    paths: Iterable[str | Path] | str | Path,
+    name: str | None,
+    success_at: float,
+    limits: Limits,
+    pace: Pace | None,
+) -> tuple[list[FoundLog], dict[int, Reader], Reader | None]:
+    """The logs, the readers of those that were named, and the reader that was asked for."""
+    if not 0.0 < success_at <= 1.0:
+        raise UsageError(f"success is at a reward above 0 and up to 1, not at {success_at:g}")
+    chosen = reader_named(name) if name else None
+    found = list(find_logs(_several(paths), limits))
+    known = {index: chosen or reader_of(item.log) for index, item in enumerate(found) if item.named}
+    if pace:
+        pace.expect(sum(_size(item.log) for item in found))
+    return found, known, chosen
+
+
+def _several(paths: object) -> list[str | Path]:
+    """The paths as a list; text by itself is one path, and not as many as it has letters."""
+    if isinstance(paths, str | Path):
+        return [paths]
+    several: list[str | Path] = []
+    for path in paths if isinstance(paths, Iterable) else [paths]:
+        if not isinstance(path, str | Path):
+            raise wrong_argument("paths", "a path or several", path)
+        several.append(path)
+    return several
+
+
+def _size(log: Log) -> int:
+    try:
+        return log.path.stat().st_size
+    except OSError:  # gone meanwhile, which is told when it is read
+        return 0
+
+
 def _read_all(
-    found: list[FoundLog], known: dict[int, Reader], chosen: Reader | None, success_at: float
-) -> Iterator[Reading]:
+    found: list[FoundLog],
+    known: dict[int, Reader],
+    chosen: Reader | None,
+    read: Callable[[Log, Reader], Iterator[Reading | _Line]],
+    pace: Pace | None,
+) -> Iterator[Reading | _Line]:
     for index, item in enumerate(found):
+        if pace:
+            pace.begin(_size(item.log))
         try:
             reader = known.get(index) or chosen or reader_of(item.log)
         except TrajectoryError as error:
             yield _as_record_error(error, item.log)
         else:
-            yield from read_log(item.log, reader, success_at=success_at)
+            yield from read(replace(item.log, pace=pace), reader)
+        if pace:
+            pace.finish()
 
 
 def reader_of(log: Log) -> Reader:
@@ -197,22 +288,18 @@ def reader_of(log: Log) -> Reader:
     return claims[0].reader
 
 
-def _received(reading: Reading, log: Log, reader: Reader, success_at: float) -> Reading:
-    """What a reader yields, checked and with all that the reader did not have to know."""
-    if isinstance(reading, RecordError):
-        return located(reading, log.name)
-    source = reading.source
-    if not source.file:
-        source = LogSource(log.name, source.position, reader.name)
+def _received(reading: Trajectory, log: Log, reader: Reader, success_at: float) -> Reading:
+    """An episode that a reader yields, with all that the reader did not have to know."""
     try:
         trajectory = admitted(reading, log.limits)
     except RecordError as error:
         return located(error, log.name, reading.source.position)
-    return _finished(trajectory, source, success_at)
-
-
-def _finished(trajectory: Trajectory, source: LogSource, success_at: float) -> Trajectory:
-    return replace(trajectory, source=source, outcome=decided(trajectory.outcome, success_at))
+    source, outcome = trajectory.source, decided(trajectory.outcome, success_at)
+    if source.file and outcome is trajectory.outcome:
+        return trajectory
+    if not source.file:
+        source = LogSource(log.name, source.position, reader.name)
+    return replace(trajectory, source=source, outcome=outcome)
 
 
 def _as_record_error(error: TrajectoryError, log: Log) -> RecordError:

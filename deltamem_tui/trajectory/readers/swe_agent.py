@@ -14,6 +14,7 @@ from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.tasks import issue_of
 from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
 from deltamem_tui.trajectory.readers.workspace import workspace
 
@@ -47,7 +48,7 @@ def _episode(run: Json, log_name: str) -> Trajectory:
         "exit_status": as_text(info.get("exit_status")),
     }
     return Trajectory(
-        task=task.strip(),
+        task=issue_of(task).strip(),
         environment=_environment(config, steps),
         steps=tuple(_steps(steps) if steps else _steps_of_history(history)),
         agent=_model(config),

@@ -17,6 +17,9 @@ _WRAPPED = (
     ("<pr_description>", "</pr_description>"),
     ("<issue_description>", "</issue_description>"),
     ("ISSUE:\n", "\nINSTRUCTIONS:"),
+    ("We're currently solving the following CTF challenge. ", "\nINSTRUCTIONS:"),
+    ("Please solve this issue: ", "\nYou can execute bash commands and edit files"),
+    ("# Problem Statement\n", "\nIMPORTANT: You should ONLY interact with the environment"),
 )
 # Games that list their actions do so after the goal.
 _AFTER_GOAL = re.compile(r"\s*(?:AVAILABLE ACTIONS:|\Z)", re.IGNORECASE)
@@ -38,7 +41,7 @@ def task_and_scene(text: str) -> tuple[str, str]:
         The task, and what the message says about the scene or the rules; the latter is
         empty where the message is nothing but the task.
     """
-    if issue := _wrapped(text):
+    if (issue := issue_of(text)) != text:
         return issue, ""
     goal = GOAL_LINE.search(text)
     if goal and goal["goal"].strip() and _AFTER_GOAL.match(text, goal.end()):
@@ -53,13 +56,17 @@ def task_and_scene(text: str) -> tuple[str, str]:
     return (task, text[: mark.start()].strip()) if mark and task else (text.strip(), "")
 
 
-def _wrapped(text: str) -> str:
+def issue_of(text: str) -> str:
+    """The issue in a prompt of a software benchmark; any other text as it is.
+
+    So that the same issue is the same task, whoever was asked to solve it and however.
+    """
     for opening, closing in _WRAPPED:
         _, found, rest = text.partition(opening)
         inner, closed, _ = rest.partition(closing)
         if found and closed and inner.strip():
             return inner.strip()
-    return ""
+    return text
 
 
 def begins_anew(text: str) -> bool:

@@ -9,10 +9,12 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import TreeName
 from deltamem_tui.memory.descent import nodes_by_episode
+from deltamem_tui.memory.history import history
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record
 from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.models.words import counted
 
 NodePlaces = Sequence[tuple[TreeName, str]]
 
@@ -28,6 +30,7 @@ class EpisodeLine:
         steps: How many steps it has.
         learnt: Whether it was learnt.
         nodes: How many living nodes it gave.
+        refused: Whether it waits because it could not be learnt.
     """
 
     task: str
@@ -36,6 +39,14 @@ class EpisodeLine:
     steps: int
     learnt: bool
     nodes: int
+    refused: bool = False
+
+    @property
+    def state(self) -> str:
+        """What became of it, in a word or two."""
+        if self.learnt:
+            return counted(self.nodes, "node")
+        return "refused" if self.refused else "waits"
 
 
 class EpisodeBook:
@@ -46,15 +57,19 @@ class EpisodeBook:
         ids: The episodes' ids, in order of import.
     """
 
-    def __init__(self, bank: Bank, nodes: Mapping[str, NodePlaces]) -> None:
+    def __init__(
+        self, bank: Bank, nodes: Mapping[str, NodePlaces], refusals: Mapping[str, str]
+    ) -> None:
         self.bank = bank
         self.ids = bank.episodes.ids()
         self._nodes = nodes
+        self._refusals = refusals
 
     @classmethod
     def read(cls, bank: Bank) -> EpisodeBook:
-        """Read which episodes there are and which nodes they gave."""
-        return cls(bank, nodes_by_episode(bank))
+        """Read which episodes there are, which nodes they gave, and why some gave none."""
+        refusals = {each.trajectory: each.reason for each in history(bank).refused}
+        return cls(bank, nodes_by_episode(bank), refusals)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -72,6 +87,10 @@ class EpisodeBook:
         """The living nodes that an episode gave, as (tree, id)."""
         return self._nodes.get(self.ids[number], ())
 
+    def refusal(self, number: int) -> str:
+        """Why an episode that waits could not be learnt; empty if nobody tried in vain."""
+        return self._refusals.get(self.ids[number], "")
+
     def line(self, number: int) -> EpisodeLine:
         """What the list says of an episode."""
         trajectory = self.trajectory(number)
@@ -83,11 +102,12 @@ class EpisodeBook:
             steps=len(trajectory.steps),
             learnt=self.bank.episodes.state(self.ids[number]) == EpisodeState.LEARNT,
             nodes=len(self.nodes(number)),
+            refused=bool(self.refusal(number)),
         )
 
 
-def episode_sections(trajectory: Trajectory) -> list[Section]:
-    """An episode: what it is, then its steps."""
+def episode_sections(trajectory: Trajectory, refusal: str = "") -> list[Section]:
+    """An episode: what it is, why it could not be learnt if so, then its steps."""
     outcome = trajectory.outcome
     said = {True: "success", False: "failure", None: "outcome unknown"}[outcome.success]
     facts = [f"{said} (source: {outcome.source})"]
@@ -101,6 +121,8 @@ def episode_sections(trajectory: Trajectory) -> list[Section]:
         Section(f"Episode {trajectory.id}", " · ".join([*facts, place])),
         Section("Task", trajectory.task),
     ]
+    if refusal:
+        sections.insert(1, Section("Could not be learnt, so it waits", refusal, warning=True))
     if trajectory.environment:
         sections.append(Section("Scene", trajectory.environment))
     for number, step in enumerate(trajectory.steps, start=1):

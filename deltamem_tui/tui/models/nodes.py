@@ -14,6 +14,8 @@ from deltamem_tui.tui.models.words import counted
 
 TRIGGER_CHARACTERS = 300
 NOTHING = "(says nothing)"
+_PREVIEW_NODES = 40
+_PREVIEW_INDENTS = 20
 
 _FIELDS: dict[TreeName, tuple[str, str, str]] = {
     "task": ("When", "How", "Done when"),
@@ -118,3 +120,17 @@ def chain_sections(tree: TreeName, chain: Sequence[Node]) -> list[Section]:
         title, _, body = entry.partition("\n")
         sections.append(Section(title, body, node.label == "failure"))
     return sections
+
+
+def subtree_preview(nodes: Sequence[Node]) -> list[Section]:
+    """A subtree as an outline, cut where it becomes too long to read."""
+    top = nodes[0].depth
+    lines = [
+        "  " * min(node.depth - top, _PREVIEW_INDENTS)
+        + ("✗ " if node.label == "failure" else "")
+        + one_line(node.payload.activation_condition, 100)
+        for node in nodes[:_PREVIEW_NODES]
+    ]
+    if len(nodes) > _PREVIEW_NODES:
+        lines.append(f"… and {len(nodes) - _PREVIEW_NODES:,} more")
+    return [Section("", "\n".join(lines))]

@@ -7,14 +7,14 @@ node with 50,000 children expands by inserting 50,000 numbers.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.tree import NO_PARENT, Tree
-from deltamem_tui.memory.outlook import Order
+from deltamem_tui.memory.filters import Order
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -121,6 +121,14 @@ class Family:
             if expanded is None or row in expanded:
                 waiting.extend(self.children(row)[::-1].tolist())
         return np.array(found, dtype=np.int64)
+
+    def rows_of(self, ids: Sequence[str]) -> set[int]:
+        """The rows that nodes have now, by their ids; those that are gone are left out."""
+        if not ids:
+            return set()
+        snapshot = self.tree.snapshot
+        births = np.flatnonzero(np.isin(snapshot.index["id"], np.array(ids, dtype="S16")))
+        return set(snapshot.current[births].tolist())
 
     def ancestors(self, row: int) -> list[int]:
         """All above a node, the parent first."""

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.widgets import Footer
 
 from deltamem_tui import paths
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.text import clean
 from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.messages import BanksFound, Changed
+from deltamem_tui.tui.jobs import keeping
+from deltamem_tui.tui.messages import BanksFound
 from deltamem_tui.tui.models.banks import BankLine, bank_sections
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.screens.base import BrowserScreen
+from deltamem_tui.tui.screens.travelling import TravellingScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.dialogs import AskDialog, Field
+from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import columns, line_of
 from deltamem_tui.tui.widgets.text_pane import TextPane
@@ -64,7 +66,7 @@ class BankList(LineList):
         return self.banks[self.cursor] if self.banks else None
 
 
-class BanksScreen(BrowserScreen):
+class BanksScreen(TravellingScreen):
     """All banks, and what is known of the one under the cursor."""
 
     SCOPES = ("banks", "list", "app")
@@ -80,7 +82,7 @@ class BanksScreen(BrowserScreen):
         yield BankList()
         yield TextPane()
         yield WorkBar()
-        yield Footer(show_command_palette=False)
+        yield KeyBar(self.SCOPES)
 
     def on_mount(self) -> None:
         """Look for banks."""
@@ -113,6 +115,11 @@ class BanksScreen(BrowserScreen):
     def on_line_list_chosen(self) -> None:
         """A second click opens."""
         self.action_open_bank()
+
+    def chosen_path(self) -> Path | None:
+        """The bank under the cursor."""
+        bank = self.query_one(BankList).bank
+        return bank.place.path if bank else None
 
     def action_open_bank(self) -> None:
         """Open the bank under the cursor."""
@@ -158,15 +165,12 @@ class BanksScreen(BrowserScreen):
             self.browser.tell_error(error)
             return
 
-        def create() -> Changed:
-            from deltamem_tui.memory.opening import create_bank
-
-            create_bank(
-                path,
-                embedder=answer["embedder"],
-                domain=clean(answer["domain"]) or "generic",
-                description=clean(answer["description"]),
-            )
-            return Changed(path, f"created {path.name}")
-
-        self.browser.work(f"creating {path.name}", lambda _: create())
+        embedder = answer["embedder"]
+        domain = clean(answer["domain"]) or "generic"
+        description = clean(answer["description"])
+        self.browser.work(
+            f"creating {path.name}",
+            lambda _: keeping.create(
+                path, embedder=embedder, domain=domain, description=description
+            ),
+        )

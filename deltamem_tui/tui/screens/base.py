@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.screen import Screen
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.actions import Scope, bindings
 from deltamem_tui.tui.messages import WorkAdvanced
 from deltamem_tui.tui.models.sections import Section, plain
@@ -15,6 +16,7 @@ from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
+    from deltamem_tui.memory.calibrate import Proposal
     from deltamem_tui.tui.app import DeltaMemApp
 
 
@@ -76,6 +78,20 @@ class BankScreen(BrowserScreen):
 
     def bank_changed(self) -> None:
         """The bank is another, or says something else."""
+
+    def writable(self) -> bool:
+        """Whether the bank may be written; if not, the reason is shown."""
+        from deltamem_tui.memory.editing import require_writable
+
+        try:
+            require_writable(self.bank)
+        except DeltaMemError as error:
+            self.browser.tell_error(error)
+            return False
+        return True
+
+    def show_proposals(self, proposals: Sequence[Proposal]) -> None:
+        """Every episode was asked for its scores; a screen that shows them says how."""
 
     def readable(self) -> Sequence[Section]:
         """What `copy` and `read_whole` are about; nothing by default."""

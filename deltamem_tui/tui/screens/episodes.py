@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,18 +10,21 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.message import Message
-from textual.widgets import Footer
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import DeltaMemError, ExtractionError, RecordError
-from deltamem_tui.memory.editing import require_writable
+from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.verdict import give_outcome
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.background import Progress, look_up
-from deltamem_tui.tui.messages import Changed, EpisodesRead
+from deltamem_tui.tui.background import look_up
+from deltamem_tui.tui.jobs.extracting import (
+    NAME,
+    ModelChoice,
+    extract_by_rules,
+    plan_by_model,
+)
+from deltamem_tui.tui.jobs.importing import import_logs
+from deltamem_tui.tui.messages import EpisodesRead
 from deltamem_tui.tui.models.episodes import EpisodeBook, EpisodeLine, episode_sections
 from deltamem_tui.tui.models.nodes import detail
 from deltamem_tui.tui.models.sections import Section
@@ -29,6 +32,7 @@ from deltamem_tui.tui.models.words import counted
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.dialogs import AskDialog, Field
+from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import columns, line_of
 from deltamem_tui.tui.widgets.text_pane import TextPane
@@ -72,7 +76,9 @@ class EpisodeList(LineList):
             "unknown": ("?", "strong"),
         }[said.outcome]
         left = line_of((f" {mark} ", self.style_of(name)), (said.task, None))
-        state = counted(said.nodes, "node") if said.learnt else "waits"
+        state = (
+            counted(said.nodes, "node") if said.learnt else "refused" if said.refused else "waits"
+        )
         if width < _NARROW:
             return columns(left, line_of((state, self.style_of("quiet"))), width)
         right = f"{said.source} · {counted(said.steps, 'step')} · {state:>7}"
@@ -116,7 +122,7 @@ class EpisodesScreen(BankScreen):
                 yield TextPane(id="steps")
                 yield TextPane(id="node")
         yield WorkBar()
-        yield Footer(show_command_palette=False)
+        yield KeyBar(self.SCOPES)
 
     def on_mount(self) -> None:
         """Read the episodes."""
@@ -154,7 +160,8 @@ class EpisodesScreen(BankScreen):
             return
         try:
             trajectory = episodes.book.trajectory(episodes.cursor)
-            self.query_one("#steps", TextPane).show(episode_sections(trajectory))
+            why = episodes.book.refusal(episodes.cursor)
+            self.query_one("#steps", TextPane).show(episode_sections(trajectory, why))
             self._show_node()
         except DeltaMemError as error:
             words = [Section("This episode cannot be read", str(error), warning=True)]
@@ -194,18 +201,10 @@ class EpisodesScreen(BankScreen):
 
     # Writing
 
-    def _writable(self) -> bool:
-        try:
-            require_writable(self.bank)
-        except DeltaMemError as error:
-            self.browser.tell_error(error)
-            return False
-        return True
-
     def action_judge(self, success: bool) -> None:
         """Say how the episode ended."""
         episodes = self.query_one(EpisodeList)
-        if not self._writable() or episodes.book is None or not len(episodes.book):
+        if not self.writable() or episodes.book is None or not len(episodes.book):
             return
         episode_id = episodes.book.ids[episodes.cursor]
         nodes = len(episodes.book.nodes(episodes.cursor))
@@ -219,7 +218,7 @@ class EpisodesScreen(BankScreen):
 
     def action_import_logs(self) -> None:
         """Ask for logs."""
-        if self._writable():
+        if self.writable():
             fields = (
                 Field("path", "Log: a file, a folder or a pattern", hint="runs/*.jsonl"),
                 Field("format", "Format", hint="by content"),
@@ -235,67 +234,34 @@ class EpisodesScreen(BankScreen):
         self.browser.work(name, lambda progress: import_logs(path, log, answer["format"], progress))
 
     def action_extract(self) -> None:
-        """Learn from the waiting episodes by rules."""
-        if self._writable():
-            path = self.bank.path
-            self.browser.work("learning", lambda progress: extract(path, progress))
-
-
-def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> Message:
-    """Import the episodes of logs into the bank at `path`."""
-    from deltamem_tui.memory.intake import take_in
-    from deltamem_tui.trajectory.readers import read_logs
-
-    readings = _until_stopped(read_logs([log], format=log_format or None), progress)
-    intake = take_in(Bank.open(path), readings, advance=progress.advance)
-    words = f"imported {counted(intake.count('imported'), 'episode')}"
-    for count, what in (
-        (intake.count("updated"), "updated"),
-        (intake.count("duplicate"), "known already"),
-        (len(intake.rejected), "rejected"),
-    ):
-        if count:
-            words += f", {count:,} {what}"
-    if intake.rejected:
-        words += f"; first: {intake.rejected[0]}"
-    return Changed(path, words + (" (cancelled)" if progress.stopped else ""))
-
-
-def _until_stopped(
-    readings: Iterator[Trajectory | RecordError], progress: Progress
-) -> Iterator[Trajectory | RecordError]:
-    for reading in readings:
-        if progress.stopped:
+        """Ask by what to learn from the waiting episodes."""
+        if not self.writable():
             return
-        yield reading
+        fields = (
+            Field(
+                "model",
+                "Language model, as litellm names it",
+                self.browser.configuration.model or "",
+                "empty: the rules, which cost nothing",
+            ),
+            Field("max_cost", "At most, in US dollars", hint="no limit"),
+            Field("concurrency", "Questions at once", "1"),
+            Field("address", "A server of your own", hint="http://localhost:8000/v1"),
+        )
+        self.browser.push_screen(AskDialog("Learn from the waiting episodes", fields), self._learn)
 
-
-def extract(path: Path, progress: Progress) -> Message:
-    """Learn by rules from the waiting episodes of the bank at `path`, one commit each."""
-    from deltamem_tui.memory.intake import waiting
-    from deltamem_tui.memory.learn import learn
-    from deltamem_tui.memory.recall import embedder_of
-    from deltamem_tui.memory.rules import RulesExtractor
-
-    bank = Bank.open(path)
-    ready = [trajectory for trajectory in waiting(bank) if trajectory.outcome.known]
-    progress.advance(0, len(ready))
-    embedder = embedder_of(bank) if ready else None
-    nodes = learnt = 0
-    failed: list[ExtractionError] = []
-    for trajectory in ready:
-        if progress.stopped:
-            break
+    def _learn(self, answer: Mapping[str, str] | None) -> None:
+        if answer is None:
+            return
+        path, configuration = self.bank.path, self.browser.configuration
+        if not answer["model"]:
+            self.browser.work(NAME, lambda progress: extract_by_rules(path, progress))
+            return
         try:
-            lesson = learn(bank, trajectory, RulesExtractor(), embedder=embedder)
-            learnt += 1
-            nodes += sum(taught.node is not None for taught in lesson.trees.values())
-        except ExtractionError as error:
-            failed.append(error)
-        progress.advance(1, len(ready))
-    left = len(bank.episodes.waiting())
-    words = f"learnt {counted(learnt, 'episode')} by rules, no cost: "
-    words += f"{counted(nodes, 'new node')}; {left:,} waiting"
-    if failed:
-        words += f"; {len(failed):,} could not be distilled, first: {failed[0]}"
-    return Changed(path, words + (" (cancelled)" if progress.stopped else ""))
+            choice = ModelChoice.of(**answer)
+        except DeltaMemError as error:
+            self.browser.tell_error(error)
+            return
+        self.browser.work(
+            "rehearsing", lambda progress: plan_by_model(path, choice, configuration, progress)
+        )

@@ -12,13 +12,12 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.timer import Timer
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.editing import require_writable
-from deltamem_tui.memory.parameters import Parameters, checked, from_record, to_record
+from deltamem_tui.memory.parameters import Parameters, change, changed, checked, from_record
 from deltamem_tui.text import count_tokens
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import look_up
@@ -35,6 +34,7 @@ from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import counted
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
+from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.line_input import LineInput
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.match_list import MatchList
@@ -94,7 +94,7 @@ class RecallScreen(BankScreen):
                     yield Static(id=f"{tree}-placement", classes="placement", markup=False)
         yield TextPane(id="context")
         yield WorkBar()
-        yield Footer(show_command_palette=False)
+        yield KeyBar(self.SCOPES)
 
     def on_mount(self) -> None:
         """Show the bank's numbers; the first question is about a task."""
@@ -260,18 +260,23 @@ class RecallScreen(BankScreen):
             if typed == from_record(self.bank.manifest.parameters):
                 self.browser.tell("these are the bank's numbers already")
                 return
-        try:
-            require_writable(self.bank)
-        except DeltaMemError as error:
-            self.browser.tell_error(error)
+        if not self.writable():
             return
-        self._stored = typed
-        self.browser.change("saving the parameters", lambda bank: _save(bank, typed))
+        shown, self._stored = self._stored or typed, typed
+        self.browser.change("saving the parameters", lambda bank: _save(bank, typed, shown))
 
 
-def _save(bank: Bank, numbers: Parameters) -> str:
-    record = to_record(numbers)
-    bank.change_manifest("parameters", {"why": "recall lab", **record}, parameters=record)
+def _save(bank: Bank, typed: Parameters, shown: Parameters) -> str:
+    """Change the numbers that were typed over, and leave the others to whoever wrote them last."""
+
+    def taken_over(numbers: Parameters) -> Parameters:
+        for tree in TREES:
+            pairs = {each: getattr(typed[tree], each) for each in _NUMBERS}
+            mine = {key: to for key, to in pairs.items() if to != getattr(shown[tree], key)}
+            numbers = changed(numbers, tree, **mine)
+        return numbers
+
+    numbers = change(bank, "recall lab", taken_over)
     said = ", ".join(
         f"{tree} τ {numbers[tree].tau_base:g} ε {numbers[tree].failure_penalty:g}" for tree in TREES
     )

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
-from textual.widgets import Footer
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
-from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.editing import require_writable
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import Progress, look_up
 from deltamem_tui.tui.messages import Counted, Proposed
@@ -25,6 +22,7 @@ from deltamem_tui.tui.models.statistics import (
 )
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
+from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.plot import Plot
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
@@ -66,7 +64,7 @@ class StatisticsScreen(BankScreen):
                     yield Plot(title, id=name)
             yield TextPane(id="numbers")
         yield WorkBar()
-        yield Footer(show_command_palette=False)
+        yield KeyBar(self.SCOPES)
 
     def on_mount(self) -> None:
         """Count the bank."""
@@ -94,6 +92,7 @@ class StatisticsScreen(BankScreen):
             }
         )
         points = message.overview.growth
+        self._plot("growth").display = bool(points)  # a bank without its journal has none
         self._plot("growth").lines(
             [point.episodes for point in points],
             {name: [point.nodes[name] for point in points] for name in TREES},
@@ -142,10 +141,7 @@ class StatisticsScreen(BankScreen):
         if not any(each.proposed is not None for each in proposals):
             self.browser.tell("there is no proposal: press c first")
             return
-        try:
-            require_writable(self.bank)
-        except DeltaMemError as error:
-            self.browser.tell_error(error)
+        if not self.writable():
             return
         self.browser.change("saving the thresholds", lambda bank: _apply(bank, proposals))
 

@@ -2,82 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import contextlib
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Footer, Input
+from textual.widgets import Input
 
-from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError, UsageError
-from deltamem_tui.memory import editing
-from deltamem_tui.memory.editing import require_writable
-from deltamem_tui.memory.outlook import (
-    ALL_NODES,
-    FILTER_HELP,
-    ORDERS,
-    NodeFilter,
-    Order,
-    matching,
-    parse_filter,
-)
+from deltamem_tui.memory.filters import FILTER_HELP, ORDERS, Order, parse_filter
 from deltamem_tui.memory.parameters import Parameters, from_record
-from deltamem_tui.text import one_line
 from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.background import Stopped, look_up
-from deltamem_tui.tui.messages import Arranged, SubtreeRead
+from deltamem_tui.tui.background import look_up
+from deltamem_tui.tui.messages import Arranged
+from deltamem_tui.tui.models.arrangement import Arrangement, arrange
 from deltamem_tui.tui.models.nodes import chain_sections, detail
 from deltamem_tui.tui.models.outline import Family, Outline
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.sheet import read_sheet, write_sheet
 from deltamem_tui.tui.models.words import counted
-from deltamem_tui.tui.screens.base import BankScreen
+from deltamem_tui.tui.screens.mending import ChosenNode, MendingScreen
 from deltamem_tui.tui.state import EXPANDED_LIMIT, BankState
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
-from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.line_input import LineInput
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
-_PREVIEW_NODES = 40
 
-
-@dataclass(frozen=True, slots=True)
-class Arrangement:
-    """Which nodes are shown, and in which order.
-
-    Attributes:
-        text: The filter as it was typed.
-        wanted: The same, read.
-        order: How siblings are sorted.
-    """
-
-    text: str = ""
-    wanted: NodeFilter = ALL_NODES
-    order: Order = "birth"
-
-
-def arrange(
-    bank: Bank, arrangement: Arrangement, parameters: Parameters, stopped: Stopped
-) -> Mapping[TreeName, Family]:
-    """Filter and sort both trees."""
-    wanted = arrangement.wanted
-    return {
-        name: Family(
-            bank.tree(name),
-            arrangement.order,
-            None if wanted.empty else matching(bank.tree(name), wanted, parameters[name], stopped),
-        )
-        for name in TREES
-    }
-
-
-class TreesScreen(BankScreen):
+class TreesScreen(MendingScreen):
     """Outlines above, the node below."""
 
     SCOPES = ("trees", "tree", "list", "bank", "app")
@@ -102,7 +58,6 @@ class TreesScreen(BankScreen):
         self._expected: tuple[TreeName, str] | None = None
         self._shown_tree: TreeName = "task"
         self._chain_step: int | None = None
-        self._moving: tuple[TreeName, Node] | None = None
 
     def compose(self) -> ComposeResult:
         """Two outlines, a filter that comes when it is asked for, and a pane."""
@@ -113,7 +68,7 @@ class TreesScreen(BankScreen):
         yield LineInput(placeholder=FILTER_HELP, id="filter", compact=True)
         yield TextPane(id="detail")
         yield WorkBar()
-        yield Footer(show_command_palette=False)
+        yield KeyBar(self.SCOPES)
 
     def on_mount(self) -> None:
         """Show the bank, the task tree in focus."""
@@ -134,28 +89,29 @@ class TreesScreen(BankScreen):
         """The bank's numbers."""
         return from_record(self.bank.manifest.parameters)
 
+    def chosen(self) -> ChosenNode | None:
+        """The node under the cursor."""
+        node = self.shown.node
+        return None if node is None else ChosenNode(self._shown_tree, node)
+
     # State between runs
 
     def restore(self, left: BankState) -> None:
         """Show the bank as it was left."""
         self._left = left
-        try:
-            wanted = parse_filter(left.filter)
-        except UsageError:
-            return
-        self.arrangement = Arrangement(left.filter, wanted, left.order)
+        with contextlib.suppress(UsageError):
+            self.arrangement = Arrangement.of(left.filter, left.order)
 
-    def remembered(self, screen: str) -> BankState:
+    def remembered(self) -> BankState:
         """How the bank is left now."""
         if not self._ready:
-            return replace(self._left, screen=screen)
+            return self._left
         outlines = {name: self.outline(name) for name in TREES}
         return BankState(
             nodes={name: each.node.id for name, each in outlines.items() if each.node},
             expanded={name: each.expanded_ids(EXPANDED_LIMIT) for name, each in outlines.items()},
             filter=self.arrangement.text,
             order=self.arrangement.order,
-            screen=screen,
         )
 
     # The outlines
@@ -181,7 +137,7 @@ class TreesScreen(BankScreen):
                 if view.outline is None
                 else view.expanded_ids(len(family.parent))
             )
-            expanded = _rows_of(family, ids)
+            expanded = family.rows_of(ids)
             if family.kept is not None:
                 expanded = set(family.preorder.tolist())
             node_id = known.id if known else self._left.nodes.get(name)
@@ -290,9 +246,13 @@ class TreesScreen(BankScreen):
         line.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter while it is typed; a filter that is not finished waits."""
-        if event.input.id == "filter" and event.value != self.arrangement.text:
-            self._filter_by(event.value, say=False)
+        """Filter while it is typed; a filter that is not finished waits.
+
+        Who types fast is ahead of the messages: what the line says now counts, not what it
+        said when the message was sent.
+        """
+        if event.input.id == "filter" and event.input.value != self.arrangement.text:
+            self._filter_by(event.input.value, say=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Go back to the outline."""
@@ -315,7 +275,7 @@ class TreesScreen(BankScreen):
         self.shown.focus()
 
     def _arrange_by(self, text: str, order: Order) -> None:
-        self.arrangement = Arrangement(text, parse_filter(text), order)
+        self.arrangement = Arrangement.of(text, order)
         line = self.query_one("#filter", Input)
         if line.value != text:
             line.value = text
@@ -332,168 +292,10 @@ class TreesScreen(BankScreen):
         line = self.query_one("#filter", Input)
         if line.has_focus:
             self._close_filter()
-        elif self._moving:
-            self._moving = None
+        elif self.moving:
+            self.moving = None
             self.browser.tell("not moved")
         elif self.arrangement.text:
             self._arrange_by("", self.arrangement.order)
         else:
             await super().action_close_bank()
-
-    # Putting right
-
-    def _writable_node(self) -> tuple[TreeName, Node] | None:
-        """The node to change; None, and the reason shown, if it cannot be changed."""
-        try:
-            require_writable(self.bank)
-            node = self.shown.node
-        except DeltaMemError as error:
-            self.browser.tell_error(error)
-            return None
-        return None if node is None else (self._shown_tree, node)
-
-    def action_edit(self) -> None:
-        """Edit the node's text in the editor."""
-        if (chosen := self._writable_node()) is None:
-            return
-        tree, node = chosen
-        before = write_sheet(tree, node)
-        after = self.browser.edit(before)
-        if after is None or after == before:
-            self.browser.tell("nothing was changed")
-            return
-        try:
-            payload = read_sheet(after)
-        except DeltaMemError as error:
-            self.browser.tell_error(error)
-            return
-
-        def work(bank: Bank) -> str:
-            editing.edit(bank, tree, node, payload)
-            return f"edited {node.id}; u undoes it"
-
-        self.browser.change("writing the edit", work, chosen_id(chosen))
-
-    def action_relabel(self) -> None:
-        """Turn a success into a failure, or the reverse."""
-        if (chosen := self._writable_node()) is None:
-            return
-        tree, node = chosen
-
-        def work(bank: Bank) -> str:
-            label = "success" if node.label == "failure" else "failure"
-            editing.relabel(bank, tree, node, "success" if label == "success" else "failure")
-            return f"{node.id} is a {label} now; u undoes it"
-
-        self.browser.change("relabelling", work, chosen_id(chosen))
-
-    def action_move(self) -> None:
-        """First choose the node, then the new parent."""
-        if (chosen := self._writable_node()) is None:
-            return
-        if self._moving is None or self._moving[0] != chosen[0]:
-            self._moving = chosen
-            trigger = one_line(chosen[1].payload.activation_condition, 50)
-            self.browser.tell(
-                f"moving “{trigger}”: go to its new parent and press m, or M to make it a root; "
-                "escape leaves it"
-            )
-            return
-        self._move(self._moving, chosen[1])
-
-    def action_make_root(self) -> None:
-        """Make the node that is being moved, or the one under the cursor, a root."""
-        if (chosen := self._writable_node()) is not None:
-            self._move(self._moving or chosen, None)
-
-    def _move(self, moved: tuple[TreeName, Node], parent: Node | None) -> None:
-        self._moving = None
-        tree, node = moved
-
-        def work(bank: Bank) -> str:
-            change = editing.move(bank, tree, node, parent)
-            where = f"below {parent.id}" if parent else "among the roots"
-            return f"moved {counted(len(change.nodes), 'node')} {where}; u undoes it"
-
-        self.browser.change("moving", work, chosen_id(moved))
-
-    def action_delete(self) -> None:
-        """Show what would go, and ask."""
-        if (chosen := self._writable_node()) is None:
-            return
-        tree, node = chosen
-        shown = self.bank.tree(tree)
-        look_up(
-            self,
-            "reading the subtree",
-            lambda _: SubtreeRead(tree, editing.subtree(shown, node.id)),
-        )
-
-    def on_subtree_read(self, message: SubtreeRead) -> None:
-        """Ask before anything is deleted."""
-        tree, nodes = message.tree, message.nodes
-        node = nodes[0]
-
-        def answer(sure: bool | None) -> None:
-            if sure:
-                self._delete(tree, node)
-
-        question = f"Delete {counted(len(nodes), 'node')} of the {tree} tree?"
-        self.browser.push_screen(ConfirmDialog(question, subtree_preview(nodes)), answer)
-
-    def _delete(self, tree: TreeName, node: Node) -> None:
-        def work(bank: Bank) -> str:
-            change = editing.delete(bank, tree, node)
-            return f"deleted {counted(len(change.nodes), 'node')}; u undoes it"
-
-        after = (tree, node.parent) if node.parent else None
-        self.browser.change("deleting", work, after)
-
-    def action_undo(self) -> None:
-        """Take back the last change by hand."""
-        if self._writable_bank():
-            self.browser.change("undoing", _undo)
-
-    def _writable_bank(self) -> bool:
-        try:
-            require_writable(self.bank)
-        except DeltaMemError as error:
-            self.browser.tell_error(error)
-            return False
-        return True
-
-
-def _undo(bank: Bank) -> str:
-    change = editing.undo(bank)
-    return f"undone: {counted(len(change.nodes), 'node')} as before"
-
-
-def chosen_id(chosen: tuple[TreeName, Node]) -> tuple[TreeName, str]:
-    """The tree and the node's id."""
-    tree, node = chosen
-    return tree, node.id
-
-
-def subtree_preview(nodes: Sequence[Node]) -> list[Section]:
-    """A subtree as an outline, cut where it becomes too long to read."""
-    top = nodes[0].depth
-    lines = [
-        "  " * min(node.depth - top, 20)
-        + ("✗ " if node.label == "failure" else "")
-        + one_line(node.payload.activation_condition, 100)
-        for node in nodes[:_PREVIEW_NODES]
-    ]
-    if len(nodes) > _PREVIEW_NODES:
-        lines.append(f"… and {len(nodes) - _PREVIEW_NODES:,} more")
-    return [Section("", "\n".join(lines))]
-
-
-def _rows_of(family: Family, ids: Sequence[str]) -> set[int]:
-    """The rows that nodes have now."""
-    import numpy as np
-
-    if not ids:
-        return set()
-    snapshot = family.tree.snapshot
-    births = np.flatnonzero(np.isin(snapshot.index["id"], np.array(ids, dtype="S16")))
-    return set(snapshot.current[births].tolist())

@@ -110,6 +110,8 @@ class WorkBar(Widget):
             left += f" {'━' * filled}{'╌' * (20 - filled)}{self._left(state.done, state.total)}"
         elif state.done:
             left += f" {state.done:,}"
+        if state.note:
+            left += f" · {state.note}"
         return columns(line_of((left, None)), line_of(("x cancels ", None)), self.size.width)
 
     def _left(self, done: int, total: int) -> str:

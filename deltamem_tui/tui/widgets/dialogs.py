@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets.line_input import LineInput
 from deltamem_tui.tui.widgets.text_pane import TextPane
+from deltamem_tui.tui.widgets.tick import Tick
 
 _CSS = """
 {name} {{ align: center middle; }}
@@ -25,7 +26,7 @@ _CSS = """
 }}
 {name} Input {{ margin-bottom: 1; }}
 {name} .quiet {{ color: $text-muted; }}
-{name} TextPane {{ height: 14; }}
+{name} TextPane {{ height: auto; max-height: 14; margin-bottom: 1; }}
 {name}:ansi > Vertical {{ background: ansi_default; border: round ansi_blue; }}
 """
 
@@ -39,12 +40,14 @@ class Field:
         label: What is asked.
         value: What stands there at first.
         hint: An example or the choices, shown while it is empty.
+        tick: Whether it is a box to tick instead; its answer is `yes` or empty.
     """
 
     name: str
     label: str
     value: str = ""
     hint: str = ""
+    tick: bool = False
 
 
 class AskDialog(ModalScreen[Mapping[str, str] | None]):
@@ -63,16 +66,26 @@ class AskDialog(ModalScreen[Mapping[str, str] | None]):
         with Vertical():
             yield Static(Text(self._title, "bold"))
             for field in self._fields:
+                if field.tick:
+                    yield Tick(field.label, ticked=bool(field.value), id=field.name)
+                    continue
                 yield Static(Text(field.label))
                 yield LineInput(field.value, placeholder=field.hint, id=field.name, compact=True)
-            words = "enter goes on · tab changes the line · escape leaves it"
+            ticks = " · space ticks" if any(field.tick for field in self._fields) else ""
+            words = f"enter goes on · tab changes the line{ticks} · escape leaves it"
             yield Static(Text(words), classes="quiet")
 
     def on_input_submitted(self) -> None:
-        """Go on, or to the first line that is still empty and has no hint to fall back to."""
+        """Enter in a line goes on."""
+        self.action_go_on()
+
+    def action_go_on(self) -> None:
+        """Give the answers."""
         self.dismiss({field.name: self._answer(field) for field in self._fields})
 
     def _answer(self, field: Field) -> str:
+        if field.tick:
+            return "yes" if self.query_one(f"#{field.name}", Tick).ticked else ""
         return self.query_one(f"#{field.name}", Input).value.strip()
 
 

@@ -8,7 +8,14 @@ from deltamem_tui.text import clean
 
 
 class LineInput(Input):
-    """A line that keeps control characters out."""
+    """A line that keeps control characters out, and whose cursor stands still.
+
+    A blinking one would send to the terminal for ever, also over a slow line.
+    """
+
+    def on_mount(self) -> None:
+        """Keep the cursor from blinking."""
+        self.cursor_blink = False
 
     def validate_value(self, value: str) -> str:
         """The text as one line, its spaces kept: one may still be typing."""

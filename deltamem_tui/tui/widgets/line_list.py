@@ -25,14 +25,19 @@ class LineList(ScrollView, can_focus=True):
     LineList {
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
+        border-title-color: $foreground;
+        &:focus { border-title-style: bold; }
+        &:ansi { border-title-color: ansi_default; }
         & > .line--cursor { background: $surface-lighten-2; text-style: bold; }
         &:focus > .line--cursor { background: $primary; color: $text; text-style: bold; }
         & > .line--warning { color: $text-warning; }
         & > .line--good { color: $text-success; }
-        & > .line--quiet { color: $text-muted; }
-        & > .line--strong { color: $text-accent; }
+        & > .line--quiet { text-style: dim; }
+        & > .line--strong { color: $text-primary; }
         &:ansi > .line--cursor { text-style: bold underline; }
-        &:ansi:focus > .line--cursor { text-style: reverse; }
+        &:ansi:focus > .line--cursor {
+            color: ansi_default; background: ansi_default; text-style: reverse bold;
+        }
         &:ansi > .line--warning { color: ansi_red; }
         &:ansi > .line--good { color: ansi_green; }
         &:ansi > .line--quiet { color: ansi_default; text-style: dim; }

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory.recall import Candidate
 from deltamem_tui.tui.models.questions import MatchLine
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import line_of
+
+if TYPE_CHECKING:
+    from deltamem_tui.memory.recall import Candidate
 
 _NARROW = 44
 

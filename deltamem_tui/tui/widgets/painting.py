@@ -40,7 +40,7 @@ def columns(left: Text, right: Text, width: int) -> Text:
 
 def strip_of(text: Text, console: Console, width: int, style: Style) -> Strip:
     """A line as a strip of exactly `width` cells on `style`."""
-    strip = Strip(text.render(console, end=""))
+    strip = Strip(text.render(console, end="")).apply_style(console.get_style(text.style))
     return strip.adjust_cell_length(width).apply_style(style)
 
 

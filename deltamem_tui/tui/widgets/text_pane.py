@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich.style import Style
 from rich.text import Text
@@ -16,6 +17,18 @@ from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets.painting import strip_of, wrapped
 
 _GUTTER = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A folded line: its section, the name of its style, its text.
+
+    The style itself is looked up when the line is drawn: a theme may have changed since.
+    """
+
+    section: int
+    style: str
+    text: str
 
 
 class TextPane(ScrollView, can_focus=True):
@@ -33,10 +46,13 @@ class TextPane(ScrollView, can_focus=True):
     TextPane {
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
-        & > .pane--title { color: $text-accent; text-style: bold; }
-        & > .pane--current { color: $text-accent; text-style: bold reverse; }
+        border-title-color: $foreground;
+        &:focus { border-title-style: bold; }
+        &:ansi { border-title-color: ansi_default; }
+        & > .pane--title { color: $text-primary; text-style: bold; }
+        & > .pane--current { color: $text-primary; text-style: bold reverse; }
         & > .pane--warning { color: $text-warning; text-style: bold; }
-        & > .pane--quiet { color: $text-muted; }
+        & > .pane--quiet { text-style: dim; }
         &:ansi > .pane--title { color: ansi_cyan; text-style: bold; }
         &:ansi > .pane--current { color: ansi_cyan; text-style: bold reverse; }
         &:ansi > .pane--warning { color: ansi_red; text-style: bold; }
@@ -49,7 +65,7 @@ class TextPane(ScrollView, can_focus=True):
         super().__init__(id=id)
         self.sections: list[Section] = []
         self.current: int | None = None
-        self._lines: list[tuple[int, Text]] = []
+        self._lines: list[_Line] = []
         self._starts: list[int] = []
         self._folded_at = 0
 
@@ -74,10 +90,11 @@ class TextPane(ScrollView, can_focus=True):
         line = y + self.scroll_offset.y
         if line >= len(self._lines):
             return Strip.blank(width, self.rich_style)
-        section, text = self._lines[line]
+        said = self._lines[line]
+        text = Text(said.text, self._style(said.style) if said.style else "", end="")
         if self.current is not None:
-            mark = "▌ " if section == self.current else "  "
-            text = Text(mark, self._style("title"), end="").append_text(text)
+            mark = "▌ " if said.section == self.current else "  "
+            text = Text(end="").append(mark, self._style("title")).append_text(text)
         return strip_of(text, self.app.console, width, self.rich_style)
 
     def _fold(self) -> None:
@@ -88,22 +105,25 @@ class TextPane(ScrollView, can_focus=True):
             room = width - (_GUTTER if self.current is not None else 0)
             for number in range(len(self.sections)):
                 self._starts.append(len(self._lines))
-                self._lines += [(number, line) for line in self._section_lines(number, room)]
+                self._lines += self._section_lines(number, room)
         self.virtual_size = Size(0, len(self._lines))
         self.refresh()
 
-    def _section_lines(self, number: int, width: int) -> list[Text]:
+    def _section_lines(self, number: int, width: int) -> list[_Line]:
         section = self.sections[number]
-        lines: list[Text] = []
-        if section.title:
-            name = "current" if number == self.current else "title"
-            style = self._style("warning") if section.warning else self._style(name)
-            lines += wrapped(Text(clean(section.title), style), self.app.console, width)
-        if section.body:
-            style = self._style("quiet") if section.quiet else Style.null()
-            lines += wrapped(Text(section.shown_body, style), self.app.console, width)
+        title = "current" if number == self.current else "title"
+        parts = (
+            (clean(section.title), "warning" if section.warning else title),
+            (section.shown_body, "quiet" if section.quiet else ""),
+        )
+        lines = [
+            _Line(number, style, line.plain)
+            for text, style in parts
+            if text
+            for line in wrapped(Text(text), self.app.console, width)
+        ]
         if number + 1 < len(self.sections):
-            lines.append(Text())
+            lines.append(_Line(number, "", ""))
         return lines
 
     def _style(self, name: str) -> Style:

@@ -37,8 +37,8 @@ def test_a_failure_becomes_a_record_of_tries_and_answers() -> None:
     assert payload.execution_procedure == (
         "[TRIED] search place by place, opening what is closed, until {object} is seen "
         "(here countertop); take {object} from its place (here countertop)\n"
-        "[FAILED] go to {receptacle} (the last try) → The {receptacle} is closed.\n"
         "[FAILED] heat {object} with stoveburner (2 times) → Nothing happens.\n"
+        "[TRIED] go to {receptacle} (the last try) → The {receptacle} is closed.\n"
         "[UNEXPLORED] put {object} in/on {receptacle} once it is in hand; go to garbagecan; "
         "go to microwave; go to sinkbasin"
     )

@@ -12,7 +12,7 @@ from tests.memory.rules.episodes import SPOILT, learnt, melting
 
 RULES = RulesExtractor()
 MELT = (
-    "melt a substance. First, focus on the substance. Then, take actions that will cause it to "
+    "melt …. First, focus on the substance. Then, take actions that will cause it to "
     "change its state of matter."
 )
 POT = (
@@ -29,7 +29,7 @@ def test_a_success_keeps_what_leads_to_the_points() -> None:
         "2. focus on {substance}\n"
         "3. move {substance} to stove\n"
         "4. activate stove\n"
-        "5. examine {substance} (repeat, here 3 times, until: a substance called {substance})"
+        "5. examine {substance} (repeat, here 3 times)"
     )
     assert payload.termination_condition == (
         "`examine {substance}` is answered: a substance called {substance}"
@@ -52,8 +52,7 @@ def test_a_failure_says_what_earned_its_part_of_the_reward() -> None:
     assert payload.execution_procedure == (
         "[FAILED] focus on stove (the last try) → You focus on the stove.\n"
         "[FAILED] go to kitchen → The door is not open.\n"
-        "[PARTIAL] 4% of the reward, the last of it for: go to kitchen\n"
-        "[UNEXPLORED] go to bedroom"
+        "[PARTIAL] 4% of the reward, the last of it for: go to kitchen"
     )
     assert payload.termination_condition == ""
 
@@ -61,13 +60,72 @@ def test_a_failure_says_what_earned_its_part_of_the_reward() -> None:
 def test_a_known_trap_is_skipped_and_a_new_one_is_not() -> None:
     known = learnt(SPOILT)
     assert RULES.extract("task", SPOILT, known).payload is None
-    other = replace(SPOILT, steps=(*SPOILT.steps[:3], Step("focus on agent", "You focus.")))
+    mistake = Step("focus on agent", "You focus.", reward=-100.0)
+    other = replace(SPOILT, steps=(*SPOILT.steps[:3], mistake))
     payload = RULES.extract("task", other, known).payload
     assert payload is not None
     assert payload.execution_procedure.splitlines()[0] == (
         "[FAILED] focus on agent (the last try) → You focus."
     )
     assert "go to kitchen →" not in payload.execution_procedure
+
+
+def test_what_was_only_the_last_thing_done_is_not_called_failed() -> None:
+    cut_short = replace(SPOILT, steps=SPOILT.steps[:3])
+    lines = learnt(cut_short)[0].payload.execution_procedure.splitlines()
+    assert "[TRIED] go to kitchen (2 times, the last try) → You move to the kitchen." in lines
+    assert "[FAILED] go to kitchen → The door is not open." in lines
+    assert "[UNEXPLORED] focus on what the task names" in lines
+
+
+def test_an_episode_that_only_ended_teaches_a_chain_that_knows_the_goal_nothing() -> None:
+    gone_on = replace(melting("ice", outcome=SPOILT.outcome))
+    extraction = RULES.extract("task", gone_on, learnt(SPOILT))
+    assert extraction.payload is None
+    assert extraction.reason == "nothing failed here by itself, and the chain knows the goal"
+
+
+@pytest.mark.parametrize(
+    "silly",
+    [
+        "connect stove to substance",
+        "connect agent to lead",
+        "pour lead into hallway",
+        "move lead to table",
+        "disconnect lead",
+        "move orange to stove",
+    ],
+)
+def test_what_one_can_do_with_anything_is_no_step_towards_the_goal(silly: str) -> None:
+    plain = learnt(melting("lead"))[0].payload
+    assert learnt(melting("lead", Step(silly, "Done.")))[0].payload == plain
+    chain = learnt(melting("lead"))
+    assert RULES.extract("task", melting("lead", Step(silly, "Done.")), chain).payload is None
+
+
+def test_points_that_fall_on_a_silly_action_do_not_make_it_a_step() -> None:
+    ripened = Step("connect stove to agent", "Done.", reward=5.0)
+    assert learnt(melting("lead", ripened))[0].payload == learnt(melting("lead"))[0].payload
+
+
+def test_wires_are_a_step_towards_the_goal() -> None:
+    wire = Step("connect red wire terminal 1 to anode in lead", "Done.", reward=1.0)
+    bulb = Step("connect red wire terminal 2 to cathode in lead", "Done.")
+    procedure = learnt(melting("lead", bulb, wire))[0].payload.execution_procedure
+    assert "connect {wire A} terminal 2 to cathode in {substance}" in procedure
+
+
+def test_rooms_that_the_task_does_not_speak_of_are_not_told_as_unexplored() -> None:
+    anywhere = replace(SPOILT, task="Your task is to find ice, which is around the house.")
+    assert "[UNEXPLORED] go to bedroom" in learnt(anywhere)[0].payload.execution_procedure
+    named = replace(SPOILT, task="Your task is to find ice in the bedroom.")
+    assert "[UNEXPLORED] go to bedroom" in learnt(named)[0].payload.execution_procedure
+    assert "[UNEXPLORED]" not in learnt(SPOILT)[0].payload.execution_procedure
+
+
+def test_a_thing_that_cost_the_score_is_not_the_thing_that_was_asked_for() -> None:
+    wrong = replace(SPOILT, task="Your task is to find a plant. First, focus on the thing.")
+    assert "[FAILED] focus on stove (the last try)" in learnt(wrong)[0].payload.execution_procedure
 
 
 def test_the_first_way_that_works_is_told_in_full_and_found_by_the_kind_of_task() -> None:
@@ -99,7 +157,7 @@ def test_knowledge_is_exact() -> None:
     assert payload.execution_procedure == (
         "- hallway: door to bedroom; door to kitchen; picture\n"
         "- kitchen: door to hallway; cupboard; glass jar [sodium chloride]; stove; thermometer\n"
-        "- commands that work: connect picture to agent; move {substance} to stove; activate stove"
+        "- commands that work: move {substance} to stove; activate stove"
     )
 
 
@@ -117,15 +175,15 @@ def test_an_env_residual_says_only_new_facts() -> None:
     [
         (
             "use chemistry to create the substance 'salt water'. When done, focus on salt water.",
-            "use chemistry to create the substance. When done, focus on the substance.",
+            "use chemistry to create the substance …. When done, focus on ….",
         ),
         (
             "grow a apple plant from seed. Seeds can be found in the kitchen.",
-            "grow a plant from seed. Seeds can be found in the house.",
+            "grow a … plant from seed. Seeds can be found in the house.",
         ),
         (
             "determine if unknown substance B is electrically conductive.",
-            "determine if an unknown substance is electrically conductive.",
+            "determine if unknown substance … is electrically conductive.",
         ),
         (
             "determine which of the two inclined planes (B, D) has the shallowest angle.",
@@ -137,11 +195,11 @@ def test_an_env_residual_says_only_new_facts() -> None:
         ),
         (
             "focus on the life stages of the apple plant, starting from earliest to latest.",
-            "focus on the life stages of the plant, starting from earliest to latest.",
+            "focus on the life stages of the … plant, starting from earliest to latest.",
         ),
         (
             "focus on the 3 life stages of the beaver, starting from earliest to latest.",
-            "focus on the life stages of the animal, starting from earliest to latest.",
+            "focus on the life stages of the …, starting from earliest to latest.",
         ),
         (
             "turn on the red light bulb by powering it using a renewable power source.",

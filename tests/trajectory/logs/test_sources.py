@@ -50,6 +50,18 @@ def test_what_is_not_there(folder: Path, name: str) -> None:
         names(folder / name)
 
 
+def test_folders_without_files(tmp_path: Path) -> None:
+    (tmp_path / "empty" / ".git").mkdir(parents=True)
+    (tmp_path / "empty" / ".git" / "config").write_text("x")
+    with pytest.raises(TrajectoryError, match="there is no file in this folder"):
+        names(tmp_path / "empty")
+    for pattern in ("em*", "**"):
+        with pytest.raises(TrajectoryError, match="only folders without files match this"):
+            names(tmp_path / pattern / "")
+    (tmp_path / "empty" / "a.jsonl").write_text("x")
+    assert names(tmp_path / "em*") == [("empty/a.jsonl", False)]
+
+
 def test_standard_input_can_be_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b'{"a": 1}\n')))
     (found,) = find_logs(["-"])

@@ -243,7 +243,7 @@ class TestConversations:
         (found,) = read(tmp_path, data)
         assert isinstance(found, Trajectory)
         assert [(step.action, step.observation) for step in found.steps] == [
-            ("ls", "100%"),
+            ("ls", "red 10%\n100%"),
             ("ls", ""),
         ]
 

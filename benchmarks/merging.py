@@ -1,0 +1,67 @@
+"""Merging two banks of 100,000 nodes into a new one, against copying the same bytes.
+
+What is copied is what is merged: all files of both banks, into a fresh folder, until they are
+on the disk, as the merged bank is when it appears. Looking for near roots is measured apart too,
+because its work grows with the product of the roots, and not with the bytes; random vectors
+are the worst that it can meet.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from benchmarks import big_bank, goals
+from benchmarks.goals import Goal
+from benchmarks.timing import in_turns
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.merging import NEAR, merge
+
+NODES = 100_000
+ROUNDS = 3
+
+
+def run() -> str:
+    """Measure merging, merging with the search for near roots, and copying, in turns."""
+    with tempfile.TemporaryDirectory(prefix="deltamem-merging-") as name:
+        folder = Path(name)
+        banks = [
+            big_bank.build(folder / "one", NODES),
+            big_bank.build(folder / "other", NODES, first=NODES),
+        ]
+        size = sum(path.stat().st_size for bank in banks for path in bank.path.iterdir())
+
+        def merge_all(near: float | None) -> None:
+            shutil.rmtree(folder / "merged", ignore_errors=True)
+            merged = merge([Bank.open(bank.path) for bank in banks], folder / "merged", near=near)
+            if merged.bank is None or len(merged.bank.tree("task")) != 2 * NODES:
+                raise RuntimeError("the merged bank does not hold the nodes of both")
+
+        def copy_all(_: int) -> None:
+            shutil.rmtree(folder / "copies", ignore_errors=True)
+            for bank in banks:
+                _copy(bank.path, folder / "copies" / bank.name)
+
+        ways = {
+            "merge": lambda _: merge_all(None),
+            "merge_near": lambda _: merge_all(NEAR),
+            "copy": copy_all,
+        }
+        timings = in_turns(ways, ROUNDS)
+    stated = [
+        Goal(f"{way}_to_copy", timings.ratio(way, "copy"), "at most", 10.0)
+        for way in ("merge", "merge_near")
+    ]
+    return goals.line("merging", stated, {"bytes": size, **timings.milliseconds()})
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a bank's files, and wait until they are on the disk."""
+    target.mkdir(parents=True)
+    for path in source.iterdir():
+        copied = target / path.name
+        shutil.copyfile(path, copied)
+        with copied.open("rb") as stream:
+            os.fsync(stream.fileno())

@@ -1,0 +1,26 @@
+"""The episodes that come with the project, as often as a benchmark needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import cycle
+from pathlib import Path
+
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers import read_logs
+
+SAMPLE = Path(__file__).parents[1] / "docs" / "sample"
+
+
+@cache
+def sample() -> tuple[Trajectory, ...]:
+    """The sample episodes, once."""
+    return tuple(each for each in read_logs([SAMPLE]) if isinstance(each, Trajectory))
+
+
+def varied(trajectories: tuple[Trajectory, ...]) -> Iterator[Trajectory]:
+    """Episodes without end, no two of which are the same: each has its number in its task."""
+    for number, trajectory in enumerate(cycle(trajectories)):
+        yield replace(trajectory, task=f"{trajectory.task} ({number})")

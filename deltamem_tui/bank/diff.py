@@ -1,0 +1,240 @@
+"""What differs between two banks, node by node. Lines that are equal need no look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.episodes import Episodes
+from deltamem_tui.bank.keys import keys
+from deltamem_tui.bank.manifest import Manifest
+from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.shelf import Rows
+from deltamem_tui.bank.tree import Counts, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field that two banks have differently.
+
+    Attributes:
+        name: The field.
+        before: Its value in the first bank.
+        after: Its value in the second.
+    """
+
+    name: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class NodeChange:
+    """A node that lives in both banks and says or is something else.
+
+    Attributes:
+        node: The node as the second bank has it.
+        fields: What is different, in the order of a node's line.
+    """
+
+    node: Node
+    fields: tuple[FieldChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CountChange:
+    """A node that lives in both banks and counts differently.
+
+    Attributes:
+        node: Its id.
+        before: Its counts in the first bank.
+        after: Its counts in the second.
+    """
+
+    node: str
+    before: Counts
+    after: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class TreeDiff:
+    """What differs in one tree.
+
+    Attributes:
+        added: Nodes that live in the second bank alone, in its order of birth.
+        removed: Nodes that live in the first bank alone, in its order of birth.
+        changed: Nodes that say something else, or are labelled or marked otherwise.
+        moved: Nodes that have another parent.
+        counted: Nodes that count differently.
+    """
+
+    added: tuple[Node, ...]
+    removed: tuple[Node, ...]
+    changed: tuple[NodeChange, ...]
+    moved: tuple[NodeChange, ...]
+    counted: tuple[CountChange, ...]
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing differs."""
+        return not (self.added or self.removed or self.changed or self.moved or self.counted)
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeDiff:
+    """What differs in the episodes. Ids.
+
+    Attributes:
+        added: Those that only the second bank has.
+        removed: Those that only the first has.
+        changed: Those of which both keep another record.
+        learnt: Those that wait in one bank and were learnt in the other.
+    """
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    learnt: tuple[str, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing differs."""
+        return not (self.added or self.removed or self.changed or self.learnt)
+
+
+@dataclass(frozen=True, slots=True)
+class BankDiff:
+    """What differs between two banks. Their names, origins and histories are no difference.
+
+    Attributes:
+        manifest: Description, domain, embedder and parameters (`task.tau_base`, …).
+        trees: Per tree, what differs.
+        episodes: What differs in the episodes.
+    """
+
+    manifest: tuple[FieldChange, ...]
+    trees: Mapping[TreeName, TreeDiff]
+    episodes: EpisodeDiff
+
+    @property
+    def empty(self) -> bool:
+        """Whether the banks hold the same."""
+        trees = all(tree.empty for tree in self.trees.values())
+        return not self.manifest and trees and self.episodes.empty
+
+
+def diff(before: Bank, after: Bank, trees: Sequence[TreeName] = TREES) -> BankDiff:
+    """Compare two banks.
+
+    Args:
+        before: The first bank.
+        after: The second.
+        trees: The trees to compare. If it is not both, nothing else is compared.
+
+    Raises:
+        BankCorruptError: A line that must be looked at is not a node.
+    """
+    whole = set(trees) == set(TREES)
+    return BankDiff(
+        manifest=tuple(_manifest_changes(before.manifest, after.manifest)) if whole else (),
+        trees={name: _tree_diff(before.tree(name), after.tree(name)) for name in trees},
+        episodes=_episode_diff(before.episodes, after.episodes) if whole else EpisodeDiff(),
+    )
+
+
+def changed_fields(before: Node, after: Node) -> tuple[FieldChange, ...]:
+    """What two states of a node say differently. Where they stand is no part of it."""
+    return tuple(_changes(_said(before), _said(after)))
+
+
+def _manifest_changes(before: Manifest, after: Manifest) -> Iterator[FieldChange]:
+    yield from _changes(
+        {"description": before.description, "domain": before.domain},
+        {"description": after.description, "domain": after.domain},
+    )
+    yield from _changes(_named("embedder", before.embedder), _named("embedder", after.embedder))
+    for tree in sorted({*before.parameters, *after.parameters}):
+        yield from _changes(
+            _named(tree, before.parameters.get(tree, {})),
+            _named(tree, after.parameters.get(tree, {})),
+        )
+
+
+def _named(group: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"{group}.{name}": value for name, value in values.items()}
+
+
+def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FieldChange]:
+    for name in dict.fromkeys([*before, *after]):
+        if before.get(name) != after.get(name):
+            yield FieldChange(name, before.get(name), after.get(name))
+
+
+def _tree_diff(before: Tree, after: Tree) -> TreeDiff:
+    mine, theirs = _shared(before, after)
+    changed, moved = [], []
+    for row, other in zip(mine.tolist(), theirs.tolist(), strict=True):
+        if before.snapshot.line(row) == after.snapshot.line(other):
+            continue
+        old, new = before.node_at(row), after.node_at(other)
+        if fields := changed_fields(old, new):
+            changed.append(NodeChange(new, fields))
+        if old.parent != new.parent:
+            moved.append(NodeChange(new, (FieldChange("parent", old.parent, new.parent),)))
+    return TreeDiff(
+        added=_only(after, theirs),
+        removed=_only(before, mine),
+        changed=tuple(changed),
+        moved=tuple(moved),
+        counted=tuple(_counted(before, after, mine, theirs)),
+    )
+
+
+def _shared(before: Tree, after: Tree) -> tuple[Rows, Rows]:
+    """The rows of the nodes that live in both trees, in the second one's order of birth."""
+    mine = keys(before.snapshot.index["id"][before.rows])
+    theirs = keys(after.snapshot.index["id"][after.rows])
+    _, left, right = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
+    order = np.argsort(right)
+    return before.rows[left[order]], after.rows[right[order]]
+
+
+def _only(tree: Tree, shared: Rows) -> tuple[Node, ...]:
+    alone = tree.rows[~np.isin(tree.rows, shared)]
+    return tuple(tree.node_at(row) for row in alone.tolist())
+
+
+def _said(node: Node) -> dict[str, Any]:
+    payload = node.payload
+    return {
+        "label": node.label,
+        "activation_condition": payload.activation_condition,
+        "execution_procedure": payload.execution_procedure,
+        "termination_condition": payload.termination_condition,
+        "consolidated": node.consolidated,
+    }
+
+
+def _counted(before: Tree, after: Tree, mine: Rows, theirs: Rows) -> Iterator[CountChange]:
+    old = before.snapshot.counters[before.birth[mine]]
+    new = after.snapshot.counters[after.birth[theirs]]
+    for place in np.flatnonzero((old != new).any(axis=1)).tolist():
+        row, other = int(mine[place]), int(theirs[place])
+        node_id = bytes(after.snapshot.index["id"][other]).decode()
+        yield CountChange(node_id, before.counts_at(row), after.counts_at(other))
+
+
+def _episode_diff(before: Episodes, after: Episodes) -> EpisodeDiff:
+    mine, theirs = before.ids(), after.ids()
+    known, other = set(mine), set(theirs)
+    shared = [each for each in theirs if each in known]
+    return EpisodeDiff(
+        added=tuple(each for each in theirs if each not in known),
+        removed=tuple(each for each in mine if each not in other),
+        changed=tuple(each for each in shared if before.record(each) != after.record(each)),
+        learnt=tuple(each for each in shared if before.state(each) != after.state(each)),
+    )

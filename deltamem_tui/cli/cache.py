@@ -1,0 +1,98 @@
+"""`deltamem cache`: the kept answers of models."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.output import Result
+from deltamem_tui.cli.page import Page, is_terminal
+from deltamem_tui.errors import UsageError
+from deltamem_tui.text import one_line
+
+if TYPE_CHECKING:
+    from deltamem_tui.llm.cache import CacheInfo
+
+Action = Annotated[
+    str,
+    typer.Argument(metavar="[info|clear]", help="Say what is kept, or remove it."),
+]
+OfModel = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", help="Only the answers of this model.")
+]
+Older = Annotated[
+    float | None,
+    typer.Option("--older", metavar="DAYS", min=0.0, help="Only answers older than so many days."),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="clear: do not ask first.")]
+
+_DAY = 86_400.0
+
+
+def run(
+    context: typer.Context,
+    action: Action = "info",
+    model: OfModel = None,
+    older: Older = None,
+    yes: Yes = False,
+) -> Result:
+    """Tell what the kept answers of models take, or remove some.
+
+    Every answer that was paid for is kept, so that the same question costs nothing the next
+    time. Banks do not need them: what was learnt from them stays.
+    """
+    from deltamem_tui.llm.cache import ResponseCache
+
+    if action not in {"info", "clear"}:
+        raise UsageError(f"no {one_line(action, 40)!r} here", hint="info or clear")
+    cache = ResponseCache()
+    before = None if older is None else time.time() - older * _DAY
+    held = cache.info(model, before)
+    if action == "info":
+        return _result(held, {"action": "info"}, [] if held.answers else ["no such answer is kept"])
+    if held.answers and not yes:
+        _confirm(Invocation.of(context), held)
+    removed = cache.clear(model, before) if held.answers else held
+    notes = [f"removed {removed.answers} answers" if removed.answers else "nothing to remove"]
+    return _result(removed, {"action": "clear"}, notes)
+
+
+def _result(info: CacheInfo, data: dict[str, Any], notes: list[str]) -> Result:
+    data |= {
+        "folder": info.folder,
+        "answers": info.answers,
+        "bytes": info.bytes,
+        "models": {name or "unreadable": held for name, held in info.models.items()},
+    }
+
+    def view(page: Page) -> None:
+        page.facts({"folder": str(info.folder), "answers": info.answers, "bytes": info.bytes})
+        if info.models:
+            page.table(
+                ("model", "answers", "bytes"),
+                [
+                    (name or "unreadable", each.answers, each.bytes)
+                    for name, each in info.models.items()
+                ],
+            )
+
+    return Result("cache", data, view=view, notes=notes)
+
+
+def _confirm(invocation: Invocation, held: CacheInfo) -> None:
+    """Ask the person at the terminal; with nobody there, only `--yes` will do.
+
+    Raises:
+        UsageError: Nobody said yes.
+    """
+    question = f"remove {held.answers:,} answers ({held.bytes:,} bytes)?"
+    if invocation.output.json or not (sys.stdin.isatty() and is_terminal(sys.stderr)):
+        raise UsageError(
+            f"not confirmed, so nothing was removed: {question}", hint="`--yes` says so"
+        )
+    if not typer.confirm(question, err=True):
+        raise UsageError("nothing was removed")

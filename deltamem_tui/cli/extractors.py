@@ -1,0 +1,96 @@
+"""What distils the episodes: the rules or a model, as the command line asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.model_client import model_client
+from deltamem_tui.errors import UsageError
+from deltamem_tui.text import one_line
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.model import ModelExtractor
+    from deltamem_tui.memory.rules import RulesExtractor
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the options say.
+
+    Attributes:
+        extractor: What `--extractor` says.
+        model: What `--model` says; the settings may name one too.
+        api_base: The address of a server other than the provider's own.
+        max_cost: US dollars that are never passed.
+        no_cache: Whether to neither look up nor keep answers.
+        prompts: A folder whose prompts come first.
+        dry_run: Whether nothing may be sent.
+    """
+
+    extractor: str | None
+    model: str | None
+    api_base: str | None
+    max_cost: float | None
+    no_cache: bool
+    prompts: str | None
+    dry_run: bool
+
+
+def chosen_extractor(
+    invocation: Invocation, bank: Bank, wanted: Wanted
+) -> RulesExtractor | ModelExtractor:
+    """The extractor that was asked for, checked as far as that is possible without a call.
+
+    Raises:
+        UsageError: None was named, two were, or there is none of this name.
+        ConfigurationError: A prompt cannot be used.
+        LanguageModelError: The model's name, its key or its price is missing.
+    """
+    if wanted.extractor is not None:
+        return _rules(wanted)
+    if not invocation.settings(model=wanted.model).model:
+        raise UsageError(
+            "no model was named",
+            hint="`--model NAME` as litellm knows it, or `--extractor rules`, which needs none",
+        )
+    from deltamem_tui.memory.model import ModelExtractor
+
+    folders = invocation.settings(prompts=wanted.prompts).prompt_folders()
+    client = model_client(
+        invocation,
+        wanted.model,
+        api_base=wanted.api_base,
+        max_cost=wanted.max_cost,
+        no_cache=wanted.no_cache,
+        rehearsed=wanted.dry_run,
+    )
+    extractor = ModelExtractor(client, bank.manifest.domain, folders)
+    extractor.check()
+    return extractor
+
+
+def _rules(wanted: Wanted) -> RulesExtractor:
+    name = wanted.extractor or ""
+    if name != "rules":
+        raise UsageError(
+            f"no extractor {one_line(name, 40)!r}", hint="`--extractor rules` needs no model"
+        )
+    of_models = {
+        "--model": wanted.model,
+        "--api-base": wanted.api_base,
+        "--max-cost": wanted.max_cost,
+        "--no-cache": wanted.no_cache or None,
+        "--prompts": wanted.prompts,
+    }
+    for option, value in of_models.items():
+        if value is not None:
+            raise UsageError(
+                f"`{option}` does not go with `--extractor rules`",
+                hint="the rules ask no model; choose one of the two",
+            )
+    from deltamem_tui.memory.rules import RulesExtractor
+
+    return RulesExtractor()

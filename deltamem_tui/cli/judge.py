@@ -1,0 +1,150 @@
+"""`deltamem judge`: a model's word for episodes whose outcome nobody stated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deltamem_tui.cli import options
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.model_client import model_client, usage_facts, usage_record
+from deltamem_tui.cli.output import InterruptionError, Result
+from deltamem_tui.cli.page import Page
+from deltamem_tui.errors import DeltaMemError
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.judging import Judged
+    from deltamem_tui.memory.model.judge import Judge
+
+Limit = Annotated[
+    int | None, typer.Option("--limit", metavar="N", min=1, help="Judge at most N episodes.")
+]
+
+
+def run(
+    context: typer.Context,
+    bank: options.Bank,
+    model: options.Model = None,
+    limit: Limit = None,
+    dry_run: options.DryRun = False,
+    api_base: options.ApiBase = None,
+    max_cost: options.MaxCost = None,
+    no_cache: options.NoCache = False,
+    concurrency: options.Concurrency = 1,
+    prompts: options.Prompts = None,
+) -> Result:
+    """Let a model say how episodes ended whose logs do not say.
+
+    Only episodes without an outcome are judged: what a log states or you said stays. Every
+    judgement is committed by itself, so an interrupted run goes on where it stopped. `extract`
+    does not learn from judged episodes, unless you tell it to with `--admit all`.
+    """
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.editing import require_writable
+    from deltamem_tui.memory.judging import without_outcome
+    from deltamem_tui.memory.model.judge import Judge
+
+    invocation = Invocation.of(context)
+    folders = invocation.settings(prompts=prompts).prompt_folders()
+    opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
+    if not dry_run:
+        require_writable(opened)
+    client = model_client(
+        invocation, model, api_base=api_base, max_cost=max_cost, no_cache=no_cache
+    )
+    judge = Judge(client, opened.manifest.domain, folders)
+    ids = without_outcome(opened, limit)
+    if dry_run:
+        return _foreseen(invocation, opened, judge, ids)
+    judged: list[Judged] = []
+    errors: list[DeltaMemError] = []
+    with invocation.output.progress("judging", len(ids)) as advance:
+        for found in _judged(opened, judge, ids, concurrency):
+            if isinstance(found, DeltaMemError):
+                invocation.output.trace(found)
+                errors.append(found)
+            else:
+                judged.append(found)
+            advance()
+    left = len(without_outcome(opened))
+    return _result(bank, judged, errors, left, client.usage)
+
+
+def _judged(
+    bank: Bank, judge: Judge, ids: list[str], concurrency: int
+) -> Iterator[Judged | DeltaMemError]:
+    from deltamem_tui.memory.judging import judge_episodes
+
+    try:
+        yield from judge_episodes(bank, judge, ids, concurrency=concurrency)
+    except KeyboardInterrupt:
+        yield InterruptionError("interrupted", hint="what was judged before stays")
+
+
+def _foreseen(invocation: Invocation, bank: Bank, judge: Judge, ids: list[str]) -> Result:
+    """What a run would take. Nothing is sent."""
+    from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.intake import episode
+
+    usage = Usage()
+    with invocation.output.progress("counting", len(ids)) as advance:
+        for each in ids:
+            found = episode(bank, each)
+            if found is not None:
+                usage += judge.estimate(found)
+            advance()
+    data = _data(0, 0, len(ids), usage) | {"would_judge": len(ids), "judgements": []}
+
+    def view(page: Page) -> None:
+        page.facts({"would judge": len(ids), **usage_facts(usage)})
+
+    notes = ["nothing was sent: this was a dry run"]
+    return Result("judge", data, view=view, notes=notes)
+
+
+def _result(
+    bank: str, judged: list[Judged], errors: list[DeltaMemError], left: int, usage: Usage
+) -> Result:
+    successes = sum(each.judgement.outcome.success is True for each in judged)
+    data = _data(successes, len(judged) - successes, left, usage)
+    data |= {"would_judge": 0, "judgements": [_record(each) for each in judged]}
+
+    def view(page: Page) -> None:
+        counts = ("judged", "successes", "failures", "without_outcome")
+        page.facts(
+            {**{name.replace("_", " "): data[name] for name in counts}, **usage_facts(usage)}
+        )
+
+    notes = []
+    if judged:
+        notes.append(f"`deltamem extract {bank} --admit all` learns from judged episodes too")
+    elif not errors:
+        notes.append("no episode waits for an outcome")
+    status = Result.verdict(len(judged), errors)
+    return Result("judge", data, tuple(errors), status, view=view, notes=notes)
+
+
+def _data(successes: int, failures: int, left: int, usage: Usage) -> dict[str, Any]:
+    return {
+        "judged": successes + failures,
+        "successes": successes,
+        "failures": failures,
+        "without_outcome": left,
+        "usage": usage_record(usage),
+    }
+
+
+def _record(judged: Judged) -> dict[str, Any]:
+    judgement = judged.judgement
+    return {
+        "id": judged.trajectory.id,
+        "task": judged.trajectory.task,
+        "success": judgement.outcome.success,
+        "reason": judgement.outcome.reason,
+        "model": judgement.model,
+        "cut": judgement.cut or None,
+    }

@@ -1,0 +1,87 @@
+"""A language model as the command line names it, and what asking it took."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.page import Cell
+from deltamem_tui.errors import BudgetError, UsageError
+from deltamem_tui.text import one_line
+
+if TYPE_CHECKING:
+    from deltamem_tui.llm.client import Client
+    from deltamem_tui.llm.cost import Usage
+
+
+def model_client(
+    invocation: Invocation,
+    model: str | None,
+    *,
+    api_base: str | None = None,
+    max_cost: float | None = None,
+    no_cache: bool = False,
+    rehearsed: bool = False,
+) -> Client:
+    """The client for a model. No call is made.
+
+    Args:
+        invocation: Knows the settings, for when no model is named.
+        model: What `--model` says.
+        api_base: The address of a server other than the provider's own.
+        max_cost: US dollars that are never passed; None for no limit.
+        no_cache: Whether to neither look up nor keep answers.
+        rehearsed: Whether this is a dry run, in which nothing can be sent.
+
+    Raises:
+        UsageError: No model is named, or the address is none.
+        BudgetError: A limit on cost is set, and nobody knows the model's price.
+        ModelNotFoundError: No provider goes by this name.
+        CredentialsError: The environment holds no key for the provider.
+    """
+    from deltamem_tui.llm.cache import ResponseCache
+    from deltamem_tui.llm.call import Server
+    from deltamem_tui.llm.client import Client
+    from deltamem_tui.llm.cost import Budget, NoBudget
+
+    chosen = invocation.settings(model=model).model
+    if not chosen or not chosen.strip():
+        raise UsageError(
+            "no model was named",
+            hint="`--model NAME` as litellm knows it, or `model = …` in deltamem.toml",
+        )
+    if api_base is not None and not api_base.startswith(("http://", "https://")):
+        raise UsageError(
+            f"{one_line(api_base, 80)!r} is no address of a server",
+            hint="such as http://localhost:8000/v1",
+        )
+    client = Client(
+        chosen,
+        server=Server(address=api_base),
+        cache=None if no_cache else ResponseCache(),
+        budget=NoBudget() if rehearsed else Budget(max_cost),
+    )
+    if max_cost is not None and client.card.price is None:
+        raise BudgetError(
+            f"the price of {one_line(chosen, 80)} is not known, so no limit on cost can be kept",
+            hint="do without `--max-cost`",
+        )
+    return client
+
+
+def usage_record(usage: Usage) -> dict[str, Any]:
+    """What was asked and what it took, for the JSON document; an unknown cost is null."""
+    from dataclasses import asdict
+
+    return asdict(usage)
+
+
+def usage_facts(usage: Usage) -> dict[str, Cell]:
+    """The same for a person. A cost that nobody knows is said to be unknown, not zero."""
+    return {
+        "calls": usage.calls,
+        "answers from the cache": usage.cached,
+        "prompt tokens": usage.prompt_tokens,
+        "answer tokens": usage.completion_tokens,
+        "cost": "unknown" if usage.cost is None else f"${usage.cost:.4f}",
+    }

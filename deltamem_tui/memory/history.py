@@ -1,0 +1,99 @@
+"""History: what a bank's journal tells of all that was paid and of what could not be learnt.
+
+The journal is read from its first line to its last, so only who asks for it pays for it. It may
+come from a stranger: what is not of the form it should be is passed over.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.text import one_line
+
+_REASON_WIDTH = 400
+_MOST_TOKENS = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An episode that waits because it could not be learnt.
+
+    Attributes:
+        trajectory: Its id.
+        reason: Why, in one line.
+        time: When it was last tried, in UTC.
+    """
+
+    trajectory: str
+    reason: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What a bank's journal tells.
+
+    Attributes:
+        usage: What the questions took whose answers were used, and those that failed for good.
+        refused: The waiting episodes that were tried in vain, in the order of their last try.
+    """
+
+    usage: Usage
+    refused: tuple[Refused, ...]
+
+
+def history(bank: Bank) -> History:
+    """Read the whole journal. A bank without one has no history.
+
+    Raises:
+        BankCorruptError: A line is not a commit.
+    """
+    usage = Usage()
+    refused: dict[str, Refused] = {}
+    for commit in bank.journal.commits() if bank.journal.exists else ():
+        for call in _calls(commit.event, commit.detail):
+            usage += _usage(call)
+        trajectory = commit.detail.get("trajectory")
+        if not isinstance(trajectory, str):
+            continue
+        refused.pop(trajectory, None)
+        if commit.event == "refuse":
+            reason = one_line(str(commit.detail.get("reason", "")), _REASON_WIDTH)
+            refused[trajectory] = Refused(trajectory, reason, one_line(commit.time, 40))
+    waiting = set(bank.episodes.waiting()) if refused else set()
+    return History(usage, tuple(each for each in refused.values() if each.trajectory in waiting))
+
+
+def _calls(event: str, detail: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The records of the questions to a model that a commit tells of."""
+    places = [detail]
+    trees = detail.get("trees")
+    if event == "learn" and isinstance(trees, dict):
+        places += [tree for tree in trees.values() if isinstance(tree, dict)]
+    for place in places:
+        calls = place.get("calls")
+        if isinstance(calls, list):
+            yield from (call for call in calls if isinstance(call, dict))
+
+
+def _usage(call: Mapping[str, Any]) -> Usage:
+    names = ("calls", "cached", "prompt_tokens", "completion_tokens")
+    calls, cached, prompt, completion = (_natural(call.get(name)) for name in names)
+    return Usage(calls, cached, prompt, completion, _dollars(call.get("cost")))
+
+
+def _natural(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return 0
+    return value if 0 <= value <= _MOST_TOKENS else 0
+
+
+def _dollars(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < math.inf else None

@@ -1,0 +1,124 @@
+"""A folder of Agent Skills becomes a bank, which appears whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deltamem_tui.bank import installing
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.manifest import Manifest
+from deltamem_tui.bank.node import Node
+from deltamem_tui.config import DEFAULT_EMBEDDER
+from deltamem_tui.embedding.load import load
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import ConfigurationError, RecordError
+from deltamem_tui.memory.parameters import Parameters, from_record, preset, to_record
+from deltamem_tui.memory.skills.reading import SkillBook
+from deltamem_tui.text import one_line
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_EMBEDDED_AT_ONCE = 256
+
+
+def embedder_name(book: SkillBook) -> str:
+    """The embedder that the exported bank had; the default for skills from elsewhere."""
+    embedder = book.facts.get("embedder")
+    model = embedder.get("model") if isinstance(embedder, Mapping) else None
+    return model if isinstance(model, str) and model else DEFAULT_EMBEDDER
+
+
+def install_skills(
+    book: SkillBook,
+    path: Path,
+    *,
+    embedder: Embedder | None = None,
+    replacing: bool = False,
+    frozen: bool = False,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Bank:
+    """Make a bank of what `read_skills` found. Ids, labels and origins are kept, counts are not.
+
+    Args:
+        book: The skills.
+        path: The new bank's folder; its last part is the bank's name.
+        embedder: What embeds the activation conditions; `embedder_name` is loaded if not given.
+        replacing: Whether a bank that is there already may go.
+        frozen: Whether the bank is frozen.
+        advance: Told how many nodes were embedded since it was last told.
+
+    Returns:
+        The bank.
+
+    Raises:
+        RecordError: The skills hold no node, or facts that no bank can have.
+        BankExistsError: Something is at `path`, and is not to be replaced.
+        BankBusyError: Another process writes the bank that is to be replaced.
+        StorageError: The disk refused. In all cases what was there is as it was.
+    """
+    if not any(book.nodes.values()):
+        raise RecordError("no skill and no knowledge here", hint="name a folder of Agent Skills")
+    parameters = _parameters(book)
+    loaded = embedder or load(embedder_name(book))
+    manifest = Manifest(
+        name=path.name,
+        description=_text(book, "description"),
+        domain=_text(book, "domain") or "generic",
+        embedder=asdict(loaded.card),
+        parameters=to_record(parameters),
+        provenance=_provenance(book),
+    )
+    with installing.place(path, replacing=replacing) as draft:
+        bank = Bank.create(draft, manifest)
+        with bank.writing() as batch:
+            for tree, nodes in book.nodes.items():
+                vectors = _vectors(loaded, nodes, advance)
+                for node, vector in zip(nodes, vectors, strict=True):
+                    batch.add_node(tree, node, vector)
+            batch.log("install", {"from": "skills", "changed": list(book.changed)})
+        if frozen:
+            bank.freeze()
+    return Bank.open(path)
+
+
+def _parameters(book: SkillBook) -> Parameters:
+    record = book.facts.get("parameters")
+    if not isinstance(record, Mapping):
+        return preset(_text(book, "domain"))
+    try:
+        return from_record({str(tree): dict(numbers) for tree, numbers in record.items()})
+    except (ConfigurationError, TypeError, ValueError) as error:
+        raise RecordError(
+            f"the exported parameters cannot be used: {one_line(str(error), 120)}",
+            hint="correct them in deltamem.json",
+        ) from error
+
+
+def _text(book: SkillBook, key: str) -> str:
+    value = book.facts.get(key)
+    return one_line(value, 1000) if isinstance(value, str) else ""
+
+
+def _provenance(book: SkillBook) -> dict[str, Any]:
+    before = book.facts.get("provenance")
+    kept = dict(before) if isinstance(before, Mapping) else {}
+    return kept | {"installed_from": _text(book, "name") or "skills"}
+
+
+def _vectors(
+    embedder: Embedder, nodes: Sequence[Node], advance: Callable[[int], None]
+) -> list[NDArray[np.float32]]:
+    vectors: list[NDArray[np.float32]] = []
+    rest = iter(nodes)
+    while part := list(islice(rest, _EMBEDDED_AT_ONCE)):
+        vectors.extend(
+            embedder.embed_passages([node.payload.activation_condition for node in part])
+        )
+        advance(len(part))
+    return vectors

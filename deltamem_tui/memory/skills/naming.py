@@ -1,0 +1,35 @@
+"""Names that the Agent Skills specification takes: a–z, 0–9 and single hyphens, 1 to 64."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from deltamem_tui.bank.node import Node
+
+NAME_LIMIT = 64
+DESCRIPTION_LIMIT = 1024
+
+_WORDS_LENGTH = 40
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_BETWEEN = re.compile(r"[^a-z0-9]+")
+
+
+def is_name(text: str) -> bool:
+    """Whether a skill may be called so."""
+    return len(text) <= NAME_LIMIT and _NAME.fullmatch(text) is not None
+
+
+def name_of(node: Node) -> str:
+    """The node's name: words of its activation condition, then its id, which makes it unique."""
+    words = slug(node.payload.activation_condition)
+    return f"{words}-{node.id}" if words else node.id
+
+
+def slug(text: str, length: int = _WORDS_LENGTH) -> str:
+    """The first words of a text, as a name of at most `length` characters; empty if none can be."""
+    plain = unicodedata.normalize("NFKD", text[: 8 * length]).encode("ascii", "ignore").decode()
+    words = _BETWEEN.sub("-", plain.lower()).strip("-")
+    if len(words) > length:
+        words = words[: length + 1].rpartition("-")[0] or words[:length]
+    return words.strip("-")

@@ -1,0 +1,221 @@
+"""Learning from the episodes that wait: by rules, or by a model after its cost was told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.config import Configuration
+from deltamem_tui.errors import BudgetError, DeltaMemError, UsageError
+from deltamem_tui.text import one_line
+from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.messages import Changed, Planned, Told
+from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.models.words import counted, dollars
+
+if TYPE_CHECKING:
+    from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.model import ModelExtractor
+    from deltamem_tui.memory.run import LearningRun
+    from deltamem_tui.trajectory.model import Trajectory
+
+NAME = "learning"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """Which language model shall distil, as a person wants it.
+
+    Attributes:
+        model: Its name as litellm knows it.
+        max_cost: US dollars that are never passed; None for no limit.
+        concurrency: The most questions at once.
+        address: A server of one's own; empty for the provider's.
+    """
+
+    model: str
+    max_cost: float | None = None
+    concurrency: int = 1
+    address: str = ""
+
+    @classmethod
+    def of(cls, model: str, max_cost: str, concurrency: str, address: str) -> ModelChoice:
+        """The choice as it was typed; what is left empty is as usual.
+
+        Raises:
+            UsageError: A number is none.
+        """
+        try:
+            most = float(max_cost.lstrip("$").replace(",", ".")) if max_cost else None
+            width = int(concurrency) if concurrency else 1
+        except ValueError as error:
+            raise UsageError("the cost and the questions at once must be numbers") from error
+        if (most is not None and not most >= 0) or not 1 <= width <= 256:
+            raise UsageError("a cost is not below 0, and questions at once are 1 to 256")
+        if address and not address.startswith(("http://", "https://")):
+            raise UsageError(
+                f"{one_line(address, 80)!r} is no address of a server",
+                hint="such as http://localhost:8000/v1",
+            )
+        return cls(model, most, width, address)
+
+
+def ready(bank: Bank) -> list[Trajectory]:
+    """The episodes that can be learnt now, in the order of their import."""
+    from deltamem_tui.memory.admission import DEFAULT_POLICY, admitted_by
+    from deltamem_tui.memory.intake import waiting
+
+    return [each for each in waiting(bank) if admitted_by(DEFAULT_POLICY, each.outcome)]
+
+
+def extract_by_rules(path: Path, progress: Progress) -> Changed:
+    """Learn by rules from the waiting episodes of the bank at `path`, one commit each.
+
+    Raises:
+        BankError: The bank cannot be opened or written.
+    """
+    from deltamem_tui.memory.rules import RulesExtractor
+    from deltamem_tui.memory.run import LearningRun
+
+    bank = Bank.open(path)
+    with LearningRun(bank, RulesExtractor(), stopped=lambda: progress.stopped) as run:
+        return _learnt(bank, run, progress)
+
+
+def plan_by_model(
+    path: Path, choice: ModelChoice, configuration: Configuration, progress: Progress
+) -> Message:
+    """Find out what a model will be asked, and what that takes. Nothing is sent.
+
+    Raises:
+        LanguageModelError: The model cannot be asked.
+        ConfigurationError: A prompt cannot be used.
+        BankError: The bank cannot be opened.
+    """
+    from deltamem_tui.memory.embedder import embedder_of
+    from deltamem_tui.memory.rehearsal import rehearse
+
+    bank = Bank.open(path)
+    episodes = ready(bank)
+    if not episodes:
+        return Told("no episode with a known outcome waits")
+    extractor = _extractor(bank, choice, configuration, sending=False)
+    usage = rehearse(
+        bank,
+        episodes,
+        extractor,
+        embedder_of(bank),
+        advance=lambda: progress.advance(1, len(episodes)),
+        stopped=lambda: progress.stopped,
+    )
+    if progress.stopped:
+        return Told("cancelled; nothing was sent")
+    question = f"Ask {one_line(choice.model, 60)} about {counted(len(episodes), 'episode')}?"
+    return Planned(
+        NAME,
+        question,
+        [Section("An estimate; nothing was sent yet", _estimate(usage, choice))],
+        lambda at_work: extract_by_model(path, choice, configuration, at_work),
+    )
+
+
+def extract_by_model(
+    path: Path, choice: ModelChoice, configuration: Configuration, progress: Progress
+) -> Changed:
+    """Learn by a model from the waiting episodes of the bank at `path`, one commit each.
+
+    Raises:
+        LanguageModelError: The model cannot be asked.
+        ConfigurationError: A prompt cannot be used.
+        BankError: The bank cannot be opened or written.
+    """
+    from deltamem_tui.memory.run import LearningRun
+
+    bank = Bank.open(path)
+    extractor = _extractor(bank, choice, configuration, sending=True)
+    with LearningRun(
+        bank,
+        extractor,
+        concurrency=choice.concurrency,
+        stopped=lambda: progress.stopped,
+    ) as run:
+        return _learnt(bank, run, progress)
+
+
+def _extractor(
+    bank: Bank, choice: ModelChoice, configuration: Configuration, *, sending: bool
+) -> ModelExtractor:
+    """The extractor that asks the chosen model, checked as far as that is possible unasked."""
+    from deltamem_tui.llm.cache import ResponseCache
+    from deltamem_tui.llm.call import Server
+    from deltamem_tui.llm.client import Client
+    from deltamem_tui.llm.cost import Budget, NoBudget
+    from deltamem_tui.memory.model import ModelExtractor
+
+    client = Client(
+        choice.model,
+        server=Server(address=choice.address or None),
+        cache=ResponseCache(),
+        budget=Budget(choice.max_cost) if sending else NoBudget(),
+    )
+    if choice.max_cost is not None and client.card.price is None:
+        raise BudgetError(
+            f"the price of {one_line(choice.model, 80)} is not known, so no limit can be kept",
+            hint="leave the limit on cost empty",
+        )
+    extractor = ModelExtractor(client, bank.manifest.domain, configuration.prompt_folders())
+    extractor.check()
+    return extractor
+
+
+def _estimate(usage: Usage, choice: ModelChoice) -> str:
+    most = "no limit" if choice.max_cost is None else f"never more than {dollars(choice.max_cost)}"
+    return "\n".join(
+        (
+            f"{counted(usage.calls, 'call')}, {counted(choice.concurrency, 'question')} at once",
+            f"{usage.cached:,} answers lie in the cache already and cost nothing",
+            f"{usage.prompt_tokens:,} tokens to send, {usage.completion_tokens:,} to come back",
+            f"cost {dollars(usage.cost)}; {most}",
+        )
+    )
+
+
+def _learnt(bank: Bank, run: LearningRun, progress: Progress) -> Changed:
+    """Learn, telling how far it is and what it cost; what ends the run is told as well."""
+    from deltamem_tui.memory.run import Refusal
+
+    episodes = ready(bank)
+    progress.advance(0, len(episodes))
+    nodes = learnt = 0
+    refused: list[DeltaMemError] = []
+    ended: DeltaMemError | None = None
+    try:
+        for found in run.learn(episodes):
+            if isinstance(found, Refusal):
+                refused.append(found.error)
+            else:
+                learnt += 1
+                nodes += sum(taught.node is not None for taught in found.trees.values())
+            asked = run.usage.calls + run.usage.cached
+            progress.advance(1, len(episodes), dollars(run.usage.cost) if asked else "")
+    except DeltaMemError as error:
+        ended = error
+    words = [f"learnt {counted(learnt, 'episode')} {_price(run.usage)}: {counted(nodes, 'node')}"]
+    words.append(f"{len(bank.episodes.waiting()):,} waiting")
+    if refused:
+        words.append(f"{len(refused):,} could not be distilled, first: {refused[0]}")
+    if ended:
+        words.append(f"then it ended: {ended}")
+    elif progress.stopped:
+        words.append("cancelled")
+    return Changed(bank.path, "; ".join(words))
+
+
+def _price(usage: Usage) -> str:
+    if not usage.calls + usage.cached:
+        return "by rules, no cost"
+    return f"for {dollars(usage.cost)} ({counted(usage.calls, 'call')}, {usage.cached:,} cached)"

@@ -1,0 +1,108 @@
+"""The line at the bottom: the keys one most likely wants, as they are on this pane.
+
+One widget that draws one line. A widget for each key would be made anew whenever another
+pane gets the focus, which costs more than all the rest of a key press.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+from textual import events
+from textual.binding import Binding
+from textual.screen import Screen
+from textual.widget import Widget
+
+from deltamem_tui.tui.actions import Scope, of_scopes
+from deltamem_tui.tui.widgets.painting import line_of
+
+_LAST = "help"
+"""The action whose key is shown however narrow the terminal is."""
+
+
+class KeyBar(Widget):
+    """Keys with what they do; a click on one does it.
+
+    Args:
+        scopes: The scopes of the screen: the keys of the first come first.
+    """
+
+    COMPONENT_CLASSES = {"keys--key"}  # noqa: RUF012 - textual reads it so
+    DEFAULT_CSS = """
+    KeyBar {
+        height: 1; dock: bottom; background: $footer-background; color: $footer-foreground;
+        & > .keys--key { color: $footer-key-foreground; text-style: bold; }
+        &:ansi { background: ansi_default; color: ansi_default; }
+        &:ansi > .keys--key { color: ansi_cyan; text-style: bold; }
+    }
+    """
+
+    def __init__(self, scopes: Sequence[Scope]) -> None:
+        super().__init__()
+        self._order = [action.name for scope in scopes for action in of_scopes([scope])]
+
+    def on_mount(self) -> None:
+        """Follow the focus."""
+        self.screen.bindings_updated_signal.subscribe(self, self._changed)
+
+    def _changed(self, _: Screen[object]) -> None:
+        self.refresh()
+
+    def render(self) -> Text:
+        """The line."""
+        style = self.get_component_rich_style("keys--key", partial=True)
+        line = line_of()
+        for key, words, _ in self._shown():
+            line.append(f" {key}", style)
+            line.append(f" {words} ")
+        return line
+
+    def _shown(self) -> Iterator[tuple[str, str, str]]:
+        """Key, words and action of what there is room for."""
+        entries = [
+            (self.app.get_key_display(binding), binding.description, binding.action)
+            for binding in self._offered()
+        ]
+        room = self.size.width
+        last = [entry for entry in entries if entry[2] == _LAST]
+        room -= sum(map(_width, last))
+        for entry in entries:
+            if entry in last:
+                continue
+            room -= _width(entry)
+            if room < 0:
+                break
+            yield entry
+        yield from last
+
+    def _offered(self) -> list[Binding]:
+        """One binding an action, in the order of the scopes."""
+        found: dict[str, Binding] = {}
+        for active in self.screen.active_bindings.values():
+            if active.binding.show:
+                found.setdefault(active.binding.action, active.binding)
+        return sorted(found.values(), key=lambda binding: self._rank(binding.id or ""))
+
+    def _rank(self, name: str) -> int:
+        return self._order.index(name) if name in self._order else len(self._order)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Do what was clicked."""
+        left = 0
+        for entry in self._shown():
+            left += _width(entry)
+            if event.x < left:
+                await self._do(entry[2])
+                return
+
+    async def _do(self, action: str) -> None:
+        for active in self.screen.active_bindings.values():
+            if active.binding.action == action:
+                await self.app.run_action(action, active.node)
+                return
+
+
+def _width(entry: tuple[str, str, str]) -> int:
+    key, words, _ = entry
+    return Text(f" {key} {words} ").cell_len

@@ -1,0 +1,47 @@
+"""A text to edit on the screen itself, where no terminal can be handed to an editor."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static, TextArea
+
+
+class SheetDialog(ModalScreen[str | None]):
+    """Gives the text as the person leaves it, or None.
+
+    Args:
+        text: What is to be edited.
+    """
+
+    DEFAULT_CSS = """
+    SheetDialog { align: center middle; }
+    SheetDialog > Vertical {
+        width: 96%; height: 90%; border: round $primary; padding: 0 1; background: $surface;
+    }
+    SheetDialog TextArea { height: 1fr; border: none; padding: 0; }
+    SheetDialog:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
+    """
+    BINDINGS: ClassVar = [
+        Binding("f2,ctrl+o", "keep", "Keep it", priority=True),
+        Binding("escape", "dismiss(None)", "Leave it", priority=True),
+    ]
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        """The text and how to go on."""
+        with Vertical():
+            yield TextArea(self._text, soft_wrap=True)
+            yield Static(Text("f2 or ctrl+o keeps it · escape leaves it as it was", "dim"))
+
+    def action_keep(self) -> None:
+        """Give the text back."""
+        self.dismiss(self.query_one(TextArea).text)

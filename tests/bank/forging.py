@@ -1,0 +1,75 @@
+"""Archives as a stranger could make them: the layout right or wrong, the contents too."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from deltamem_tui.bank import manifest, parcel
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.parcel import Parcel
+from tests.bank.support import learn_one
+from tests.bank.support import manifest as described
+
+Files = dict[str, bytes]
+Forgery = Callable[[Files], None]
+
+
+def small_bank(folder: Path, episodes: int = 6) -> Bank:
+    """A bank with a few nodes in chains, counts, episodes and a journal."""
+    bank = Bank.create(folder, replace(described(folder.name), origin="0123456789abcdef"))
+    for number in range(episodes):
+        learn_one(bank, number)
+    return bank
+
+
+def packed(bank: Bank, path: Path, **along: bool) -> Path:
+    """The bank's archive, as `deltamem export` writes it."""
+    parcel.pack(bank, **along).write(path)
+    return path
+
+
+def unpacked(archive: Path) -> Files:
+    """All files of an archive, as any other program reads them."""
+    with zipfile.ZipFile(archive) as opened:
+        return {name: opened.read(name) for name in opened.namelist()}
+
+
+def sealed(files: Mapping[str, bytes]) -> Parcel:
+    """A parcel of any files whatever, with digests that are right: its maker meant it so."""
+    folder_manifest = json.loads(files["bank.json"])
+    known = {key: folder_manifest[key] for key in folder_manifest if key != "format"}
+    others = [parcel.member_of(name, [data]) for name, data in files.items() if name != "bank.json"]
+    found = {member.name: parcel.seal(member) for member in others}
+    before = manifest.Manifest(**{**known, "digests": {}, "frozen": True})
+    return parcel._promising(before, others, found)
+
+
+def forged(path: Path, files: Mapping[str, bytes]) -> Path:
+    """An archive of any files whatever, laid out and digested as it should be."""
+    sealed(files).write(path, replace=True)
+    return path
+
+
+def zipped(path: Path, files: Mapping[str, bytes], **options: Any) -> Path:
+    """A zip file of any files whatever, as another program makes it."""
+    with zipfile.ZipFile(path, "w", **options) as opened:
+        for name, data in files.items():
+            opened.writestr(name, data)
+    return path
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    """All files below a folder, with what they hold; links by where they lead."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if path.is_symlink():
+            found[name] = str(path.readlink()).encode()
+        elif path.is_file():
+            found[name] = path.read_bytes()
+    return found

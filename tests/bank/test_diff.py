@@ -1,0 +1,118 @@
+"""What differs between two banks, and a bank's files as text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.copying import copy_bank
+from deltamem_tui.bank.diff import FieldChange, diff
+from deltamem_tui.bank.node import Payload
+from deltamem_tui.bank.readable import readable
+from deltamem_tui.errors import BankCorruptError
+from tests.bank.support import learn_one, manifest, node, vector
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Bank, Bank]:
+    bank = Bank.create(tmp_path / "one", manifest("one"))
+    for number in range(6):
+        learn_one(bank, number)
+    return bank, copy_bank(bank, tmp_path / "two", history=True)
+
+
+def test_a_copy_does_not_differ(pair: tuple[Bank, Bank]) -> None:
+    assert diff(*pair).empty
+
+
+def test_every_kind_of_difference_is_told_once(pair: tuple[Bank, Bank]) -> None:
+    one, two = pair
+    before = list(two.tree("task"))
+    leaf = next(each for each in before if not list(two.tree("task").children(each.id)))
+    others = [each for each in before if each.id != leaf.id]
+    root = next(each for each in others if each.parent is None)
+    residual = next(each for each in others if each.parent is not None)
+    new = node("new")
+    with two.writing() as batch:
+        batch.add_node("task", new, vector(50))
+        batch.revise_node("task", replace(leaf, deleted=True))
+        batch.revise_node("task", replace(root, payload=Payload("when x", "how"), label="failure"))
+        batch.count("task", root.id, hits=3)
+        batch.put_episode({"id": "f" * 16})
+        batch.log("edit")
+    two.change_manifest("parameters", lambda now: (replace(now, domain="kitchens"), {}))
+    found = diff(one, two)
+    task = found.trees["task"]
+    assert task.added == (new,)
+    assert task.removed == (leaf,)
+    (changed,) = task.changed
+    assert [(each.name, each.after) for each in changed.fields] == [
+        *([("label", "failure")] if root.label == "success" else []),
+        ("activation_condition", "when x"),
+        ("execution_procedure", "how"),
+    ]
+    assert task.moved == ()
+    (counted,) = task.counted
+    assert counted.after.hits == counted.before.hits + 3
+    assert found.trees["env"].empty
+    assert found.manifest == (FieldChange("domain", "generic", "kitchens"),)
+    assert found.episodes.added == ("f" * 16,)
+    assert residual.parent is not None
+    back = diff(two, one)
+    assert (back.trees["task"].added, back.trees["task"].removed) == ((leaf,), (new,))
+    assert back.episodes.removed == ("f" * 16,)
+    only = diff(one, two, ["env"])
+    assert only.empty
+    assert set(only.trees) == {"env"}
+
+
+def test_a_moved_node_is_moved_and_not_changed(pair: tuple[Bank, Bank]) -> None:
+    one, two = pair
+    residual = next(each for each in two.tree("task") if each.parent is not None)
+    assert not list(two.tree("task").children(residual.id))
+    with two.writing() as batch:
+        batch.revise_node("task", replace(residual, parent=None, kind="root", depth=1))
+        batch.log("move")
+    task = diff(one, two).trees["task"]
+    assert task.changed == ()
+    assert [each.fields for each in task.moved] == [(FieldChange("parent", residual.parent, None),)]
+
+
+def test_nodes_read_as_their_last_line_has_them(pair: tuple[Bank, Bank]) -> None:
+    one, _ = pair
+    root = next(one.tree("task").roots())
+    with one.writing() as batch:
+        batch.revise_node("task", replace(root, payload=Payload("when \x1b[31mx", "first\nsecond")))
+        batch.log("edit")
+    lines = list(readable(one.path / "task.nodes.jsonl"))
+    start = lines.index(f"{root.id} root {root.label}, revision 1")
+    assert lines[start + 1 : start + 5] == ["  when: when x", "  how: first", "  how: second", ""]
+    assert sum(line.startswith(root.id) for line in lines) == 1
+
+
+def test_arrays_read_a_row_a_line(pair: tuple[Bank, Bank]) -> None:
+    one, _ = pair
+    counts = list(readable(one.path / "task.counts.npy"))
+    assert counts[0] == "uint32 [6, 3]"
+    assert counts[1:] == [
+        f"{row}: {' '.join(map(str, values))}"
+        for row, values in enumerate(np.load(one.path / "task.counts.npy").tolist())
+    ]
+    vectors = list(readable(one.path / "task.embeddings.npy"))
+    assert len(set(vectors)) == len(vectors) == 7
+    assert list(readable(one.path / "task.index.npy")) == ["an index of 6 lines"]
+    assert next(readable(one.path / "bank.json")) == "{"
+
+
+def test_a_hostile_array_is_refused_and_a_broken_line_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "x.npy"
+    np.save(path, np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(BankCorruptError, match="not an array"):
+        list(readable(path))
+    lines = tmp_path / "nodes"
+    lines.write_bytes(b'{"id":"1","activation_condition":"x"}\n{broken\x07\n')
+    assert list(readable(lines))[-2] == "line 2 cannot be read"

@@ -1,0 +1,194 @@
+"""`merge` and `diff`, and `diff` at work inside git."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.cli.word_diff import word_diff
+from deltamem_tui.memory import editing
+from tests.cli.support import Program, heat, state_of
+
+
+@pytest.fixture
+def two(program: Program) -> Program:
+    """Beside `kitchen`, a bank `annex` that learnt something else."""
+    calls = (
+        ("init", "annex", "--embedder", "hashing"),
+        ("parameters", "annex", "task.tau_base=0.5", "env.tau_base=0.5", "task.k_cons=1"),
+        ("import", "annex", program.log(heat("plate"), heat("egg"))),
+        ("extract", "annex", "--extractor", "rules"),
+    )
+    for call in calls:
+        assert program(*call).code == 0
+    return program
+
+
+@pytest.fixture
+def annex(two: Program) -> Path:
+    return two.bank.with_name("annex")
+
+
+def test_merging_into_a_bank_and_again(two: Program) -> None:
+    first = two.json("merge", "kitchen", "annex").data
+    assert first["changed"]
+    assert [each["name"] for each in first["from"]] == ["kitchen", "annex"]
+    assert first["episodes"]["added"] == 1
+    before = state_of(two.bank)
+    again = two("merge", "kitchen", "annex")
+    assert again.code == 0
+    assert again.err == "kitchen holds all of it already; nothing was changed\n"
+    assert state_of(two.bank) == before
+    assert two("verify", "kitchen").code == 0
+
+
+def test_merging_a_bank_with_itself_says_so(two: Program) -> None:
+    before = state_of(two.bank)
+    answer = two("merge", "kitchen", "kitchen")
+    assert "nothing was changed" in answer.err
+    assert state_of(two.bank) == before
+
+
+def test_merging_into_a_new_bank(two: Program) -> None:
+    before = state_of(two.bank)
+    answer = two("merge", "kitchen", "annex", "-o", "both", "--no-episodes")
+    assert answer.code == 0, answer.err
+    assert state_of(two.bank) == before
+    assert two.json("info", "both").data["episodes"] == 0
+    found = two.json("diff", "kitchen", "both").data
+    new = {node.id for node in Bank.open(two.bank.with_name("annex")).tree("task")}
+    old = {node.id for node in Bank.open(two.bank).tree("task")}
+    assert {each["id"] for each in found["trees"]["task"]["added"]} == new - old
+    assert found["trees"]["task"]["removed"] == []
+    assert "lies here already" in two("merge", "kitchen", "annex", "-o", "both").error
+
+
+def test_a_dry_run_prints_the_plan_and_writes_nothing(two: Program) -> None:
+    before = state_of(two.bank)
+    answer = two("merge", "kitchen", "annex", "--dry-run", "--near", "0.5")
+    assert answer.err == "nothing was written; without --dry-run it is\n"
+    assert "nodes added" in answer.out
+    assert "roots are near" in answer.out
+    assert state_of(two.bank) == before
+
+
+def test_a_conflict_and_a_disagreement_are_shown_with_both_texts(two: Program, annex: Path) -> None:
+    shutil.rmtree(annex)
+    shutil.copytree(two.bank, annex)
+    for path, words in ((two.bank, "MINE"), (annex, "THEIRS")):
+        bank = Bank.open(path)
+        root = next(bank.tree("task").roots())
+        with bank.writing() as batch:
+            said = replace(root.payload, activation_condition=words)
+            batch.revise_node("task", replace(root, payload=said))
+            batch.log("edit")
+    assert two("parameters", "annex", "task.d_max=4").code == 0
+    answer = two("merge", "kitchen", "annex", "--dry-run", "--no-near")
+    assert "was changed in two banks, at the same revision" in answer.out
+    assert "MINE" in answer.out
+    assert "THEIRS" in answer.out
+    assert "task.d_max: 5 stays; kitchen says 4" in answer.out
+    data = two.json("merge", "kitchen", "annex", "--dry-run").data
+    (conflict,) = data["conflicts"]
+    both = {conflict[which]["activation_condition"] for which in ("kept", "lost")}
+    assert both == {"MINE", "THEIRS"}
+
+
+def test_a_conflict_below_the_first_line_is_shown_word_by_word(two: Program, annex: Path) -> None:
+    shutil.rmtree(annex)
+    shutil.copytree(two.bank, annex)
+    for path, words in ((two.bank, "wash it twice"), (annex, "wash it once")):
+        bank = Bank.open(path)
+        root = next(bank.tree("task").roots())
+        editing.edit(bank, "task", root, replace(root.payload, execution_procedure=words))
+    answer = two("merge", "kitchen", "annex", "--dry-run", "--no-near")
+    assert "execution_procedure: wash it [−" in answer.out
+    assert "once" in answer.out
+    assert "twice" in answer.out
+
+
+def test_what_merge_refuses(two: Program) -> None:
+    assert two("merge", "kitchen").code == 2
+    assert two("merge", "kitchen", "annex", "--near-policy", "melt").code == 2
+    assert two("merge", "kitchen", "annex", "--near", "7").code == 2
+    assert "no bank is called" in two("merge", "kitchen", "nowhere").error
+    assert two("freeze", "kitchen").code == 0
+    assert "`deltamem unfreeze`" in two("merge", "kitchen", "annex").error
+    assert two("merge", "annex", "kitchen").code == 0
+
+
+def test_a_difference_is_shown_by_signs(two: Program) -> None:
+    bank = Bank.open(two.bank)
+    root = next(bank.tree("task").roots())
+    shutil.copytree(two.bank, two.bank.with_name("before"))
+    said = replace(
+        root.payload, execution_procedure=root.payload.execution_procedure + " [b]quickly"
+    )
+    editing.edit(bank, "task", root, said)
+    answer = two("diff", "before", "kitchen")
+    assert answer.code == 0
+    first, *_ = answer.out.splitlines()
+    assert first.startswith(f"~ task {root.id[:8]}")
+    assert "{+ [b]quickly+}" in answer.out
+    assert two("diff", "before", "kitchen", "--exit-code").code == 1
+    assert two("diff", "before", "kitchen", "--tree", "env", "--exit-code").code == 0
+    same = two("diff", "kitchen", "kitchen", "--exit-code")
+    assert (same.code, same.out, same.err) == (0, "", "nothing differs\n")
+    document = two.json("diff", "before", "kitchen", "--exit-code")
+    assert (document.code, document.data["different"]) == (1, True)
+    (changed,) = document.data["trees"]["task"]["changed"]
+    assert [each["name"] for each in changed["fields"]] == ["execution_procedure"]
+
+
+def test_what_diff_refuses(two: Program) -> None:
+    assert two("diff", "kitchen").code == 2
+    assert two("diff", "kitchen", "annex", "--tree", "bush").code == 2
+    assert two("diff", "kitchen", "--text", str(two.bank / "bank.json")).code == 2
+    assert "no such file" in two("diff", "--text", "nowhere.npy").error
+
+
+def git(folder: Path, *arguments: str) -> str:
+    call = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *arguments]
+    done = subprocess.run(call, cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_git_shows_what_a_person_can_read(two: Program, tmp_path: Path) -> None:
+    """The lines of docs/travelling.md, as they stand there."""
+    page = (Path(__file__).parents[2] / "docs" / "travelling.md").read_text()
+    attributes = page.split("```gitattributes\n")[1].split("```")[0]
+    driver = "deltamem diff --text"
+    assert f'git config diff.deltamem.textconv "{driver}"' in page
+    repository = tmp_path / "repository"
+    shutil.copytree(two.bank, repository / "kitchen", ignore=shutil.ignore_patterns(".lock"))
+    (repository / ".gitattributes").write_text(attributes)
+    here = f"{sys.executable} -m deltamem_tui diff --text"
+    git(repository, "init", "-q")
+    git(repository, "config", "diff.deltamem.textconv", here)
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "one")
+    bank = Bank.open(repository / "kitchen")
+    root = next(bank.tree("task").roots())
+    said = replace(root.payload, execution_procedure="wash your hands")
+    editing.edit(bank, "task", root, said)
+    shown = git(repository, "diff", "--", "kitchen/task.nodes.jsonl", "kitchen/task.index.npy")
+    assert "+  how: wash your hands" in shown
+    assert f"+{root.id}" in shown
+    assert "an index of" not in shown
+
+
+def test_words_that_came_and_went() -> None:
+    assert word_diff("put it on the table", "put it under the table") == (
+        "put it [−on−]{+under+} the table"
+    )
+    assert word_diff("", "new words") == "{+new words+}"
+    assert word_diff("same", "same") == "same"
+    long = "word " * 5000
+    assert word_diff(long, "short") == "[−25,000 characters−]{+5 characters+}"

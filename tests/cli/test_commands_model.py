@@ -1,0 +1,298 @@
+"""`extract` and `consolidate` through a model: what is asked, paid, told, stopped and kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.verify import verify
+from deltamem_tui.llm.cache import ResponseCache
+from deltamem_tui.trajectory.readers import to_line
+from tests.cli.support import Program, heat, state_of
+from tests.llm.server import ModelServer, Reply, Request, serving
+from tests.memory.model import sensible
+from tests.memory.model.generated import generated
+
+KEY = "sk-test-0123456789abcdef"
+MODEL = "openai/loopback-model"
+PRICED = "openai/gpt-4o-mini"
+SECONDS = 60.0
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[ModelServer]:
+    with serving() as found:
+        yield found
+
+
+@pytest.fixture
+def server(running: ModelServer) -> ModelServer:
+    running.script()
+    running.replies = sensible.reply
+    return running
+
+
+@pytest.fixture
+def house(empty: Program, monkeypatch: pytest.MonkeyPatch) -> Program:
+    """The program with a bank in which eight episodes wait, and a cache of its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(empty.folder / "cache"))
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    for name in ("MODEL", "PROMPTS"):
+        monkeypatch.delenv(f"DELTAMEM_{name}", raising=False)
+    log = empty.folder / "log.jsonl"
+    with log.open("wb") as stream:
+        stream.writelines(map(to_line, generated(8)))
+    assert empty("init", "kitchen", "--embedder", "hashing", "--domain", "alfworld").code == 0
+    assert empty("import", "kitchen", str(log)).code == 0
+    return empty
+
+
+def by_model(server: ModelServer, *more: str) -> tuple[str, ...]:
+    return ("extract", "kitchen", "--model", MODEL, "--api-base", server.base, *more)
+
+
+def test_a_model_writes_the_nodes_and_the_bill_is_shown(
+    house: Program, server: ModelServer
+) -> None:
+    answer = house.json(*by_model(server))
+    assert answer.code == 0
+    data = answer.data
+    assert (data["learned"], data["waiting"]) == (8, 0)
+    assert data["usage"]["calls"] == len(server.requests)
+    assert data["usage"]["cost"] is None
+    assert data["wasted"]["calls"] == 0
+    nodes = [node for tree in Bank.open(house.bank).trees.values() for node in tree]
+    assert {node.origin.model for node in nodes} == {MODEL}
+    assert {node.origin.extractor for node in nodes} == {"model"}
+    info = house.json("info", "kitchen").data
+    assert info["usage"] == data["usage"]
+    assert info["refused"] == []
+    assert "cost\tunknown\n" in house("info", "kitchen").out
+
+
+def test_the_same_into_another_bank_costs_nothing_unless_the_cache_is_left_out(
+    house: Program, server: ModelServer
+) -> None:
+    first = house.json(*by_model(server)).data["usage"]
+    server.script()
+    server.replies = sensible.reply
+    call = by_model(server)
+    for name, more, calls in (("twin", (), 0), ("third", ("--no-cache",), first["calls"])):
+        house("init", name, "--embedder", "hashing", "--domain", "alfworld")
+        house("import", name, str(house.folder / "log.jsonl"))
+        usage = house.json(call[0], name, *call[2:], *more).data["usage"]
+        assert usage["calls"] == calls == len(server.requests)
+        assert usage["cached"] == first["calls"] - calls
+
+
+def test_a_known_price_is_summed_up_and_a_limit_kept(house: Program, server: ModelServer) -> None:
+    call = ("extract", "kitchen", "--model", PRICED, "--api-base", server.base)
+    answer = house(*call, "--limit", "2")
+    assert "cost\t$0.00" in answer.out
+    stopped = house.json(*call, "--max-cost", "0.0000001")
+    assert stopped.code == 1
+    assert "could cost" in stopped.document["errors"][0]["message"]
+    assert house.json("info", "kitchen").data["waiting"] == 6
+
+
+def test_a_limit_without_a_price_cannot_be_kept(house: Program, server: ModelServer) -> None:
+    before = state_of(house.bank)
+    answer = house(*by_model(server, "--max-cost", "1"))
+    assert answer.code == 1
+    assert "the price of openai/loopback-model is not known" in answer.error
+    assert server.requests == []
+    assert state_of(house.bank) == before
+
+
+def test_a_dry_run_sends_and_writes_nothing(house: Program, server: ModelServer) -> None:
+    before = state_of(house.bank)
+    answer = house(*by_model(server, "--dry-run"))
+    assert answer.code == 0
+    assert "would learn\t8\n" in answer.out
+    assert "cost\tunknown\n" in answer.out
+    assert "an estimate" in answer.err
+    data = house.json(*by_model(server, "--dry-run", "--limit", "3")).data
+    assert (data["would_learn"], data["learned"]) == (3, 0)
+    assert data["usage"]["calls"] == 6
+    assert server.requests == []
+    assert state_of(house.bank) == before
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "said"),
+    [
+        (("--model", MODEL, "--extractor", "rules"), 2, "`--model` does not go with"),
+        (("--extractor", "rules", "--max-cost", "1"), 2, "`--max-cost` does not go with"),
+        ((), 2, "no model was named"),
+        (("--model", "nonsense"), 1, "no provider has a model called 'nonsense'"),
+        (("--model", "anthropic/claude-x"), 1, "ANTHROPIC_API_KEY"),
+        (("--model", MODEL, "--api-base", "localhost"), 2, "no address of a server"),
+        (("--model", MODEL, "--prompts", "nowhere"), 2, "no folder of prompts"),
+        (("--model", MODEL, "--admit", "judge"), 2, "no way to admit 'judge'"),
+    ],
+)
+def test_what_is_wrong_with_the_call_is_told_before_any_episode_is_touched(
+    house: Program, monkeypatch: pytest.MonkeyPatch, call: tuple[str, ...], code: int, said: str
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    before = state_of(house.bank)
+    answer = house("extract", "kitchen", *call)
+    assert answer.code == code
+    assert said in answer.error
+    assert state_of(house.bank) == before
+
+
+def test_a_broken_prompt_is_told_before_any_episode_is_touched(
+    house: Program, server: ModelServer
+) -> None:
+    broken = house.folder / "mine" / "alfworld" / "env_residual.md"
+    broken.parent.mkdir(parents=True)
+    source = house.folder / "package" / "prompts" / "alfworld" / "env_residual.md"
+    broken.write_text(source.read_text() + "\n{{ no_such_thing }}\n")
+    answer = house(*by_model(server, "--prompts", "mine"))
+    assert answer.code == 2
+    assert "env_residual.md" in answer.error
+    assert server.requests == []
+
+
+def test_the_model_of_the_settings_is_taken(
+    house: Program, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DELTAMEM_MODEL", MODEL)
+    answer = house.json("extract", "kitchen", "--api-base", server.base, "--limit", "1")
+    assert answer.data["learned"] == 1
+    assert server.requests[0].body["model"] == MODEL.partition("/")[2]
+    assert house.json("extract", "kitchen", "--extractor", "rules").data["learned"] == 7
+    origins = [node.origin.extractor for node in Bank.open(house.bank).tree("task")]
+    assert set(origins) == {"model", "rules"}
+
+
+def test_a_judged_episode_waits_unless_all_are_admitted(
+    house: Program, server: ModelServer
+) -> None:
+    judged = heat("pear")
+    judged["outcome"]["source"] = "judge"
+    house("import", "kitchen", house.log(judged))
+    data = house.json(*by_model(server)).data
+    assert (data["learned"], data["waiting"], data["not_admitted"]) == (8, 1, 1)
+    assert "see `--admit`" in house(*by_model(server)).err
+    assert house.json(*by_model(server, "--admit", "all")).data["learned"] == 1
+
+
+def test_what_failed_for_good_is_named_in_info_until_it_works(
+    house: Program, server: ModelServer
+) -> None:
+    stubborn = generated(8)[3]
+
+    def replies(request: Request) -> Reply:
+        steps = sensible.Asked(request.prompt).parts.get("steps", "")
+        if stubborn.steps[-1].action in steps:
+            return Reply("I would rather not.")
+        return sensible.reply(request)
+
+    server.replies = replies
+    answer = house.json(*by_model(server, "--concurrency", "4"))
+    assert answer.code == 3
+    (error,) = answer.document["errors"]
+    assert error["source"] == stubborn.id
+    (refused,) = house.json("info", "kitchen").data["refused"]
+    assert refused["trajectory"] == stubborn.id
+    assert "no usable answer in 3 attempts" in refused["reason"]
+    assert stubborn.id in house("info", "kitchen").out
+    server.replies = sensible.reply
+    assert house.json(*by_model(server, "--no-cache")).data["learned"] == 1
+    assert house.json("info", "kitchen").data["refused"] == []
+
+
+def test_a_key_shows_nowhere(house: Program, server: ModelServer) -> None:
+    echo = Reply(status=401, error=(f"Incorrect API key provided: {KEY}", None))
+    server.replies = lambda _request: echo
+    refused = house(*by_model(server, "--debug"))
+    assert refused.code == 1
+    assert KEY not in refused.out + refused.err
+    assert server.requests[0].headers["Authorization"] == f"Bearer {KEY}"
+    server.replies = lambda request: Reply(
+        json.dumps({**sensible.answer(sensible.Asked(request.prompt))})
+    )
+    told = house(*by_model(server, "--debug", "--concurrency", "2"))
+    assert told.code == 0
+    assert KEY not in told.out + told.err
+    kept = [path for path in house.folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert any(path.parent.parent.name == "answers" for path in kept)
+    assert [path for path in kept if KEY.encode() in path.read_bytes()] == []
+
+
+def test_chains_are_fused_by_a_model(house: Program, server: ModelServer) -> None:
+    house("parameters", "kitchen", "task.tau_base=0.5", "task.k_cons=none")
+    house(*by_model(server))
+    house("parameters", "kitchen", "task.k_cons=1", "env.k_cons=none")
+    server.script()
+    server.replies = sensible.reply
+    call = ("consolidate", "kitchen", "--model", MODEL, "--api-base", server.base)
+    planned = house.json(*call, "--dry-run").data
+    assert planned["consolidated"] == 0
+    assert planned["usage"]["calls"] == len(planned["chains"]) > 0
+    assert server.requests == []
+    before = {node.id for node in Bank.open(house.bank).tree("task")}
+    done = house.json(*call, "--concurrency", "3").data
+    assert done["consolidated"] == len(planned["chains"]) == len(server.requests)
+    after = Bank.open(house.bank)
+    assert before < {node.id for node in after.tree("task")}
+    for chain in done["chains"]:
+        origin = after.tree("task").node(chain["root"]).origin
+        assert (origin.nodes[-1], origin.model) == (chain["node"], MODEL)
+    assert verify(after) == []
+
+
+@pytest.mark.parametrize("presses", [1, 3])
+def test_ctrl_c_ends_a_hanging_run_with_what_was_learnt(
+    house: Program, server: ModelServer, presses: int
+) -> None:
+    reached = threading.Event()
+
+    def replies(request: Request) -> Reply:
+        if len(server.requests) < 6:
+            return sensible.reply(request)
+        reached.set()
+        return Reply(manner="hang")
+
+    server.replies = replies
+    environment: dict[str, Any] = {**os.environ, "XDG_CACHE_HOME": str(house.folder / "cache")}
+    call = by_model(server, "--concurrency", "4", "--json")
+    program = subprocess.Popen(
+        [sys.executable, "-m", "deltamem_tui", *call],
+        cwd=house.folder,
+        env={**environment, "PYTHONPATH": str(Path(__file__).parents[2])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert reached.wait(SECONDS)
+    for _ in range(presses):
+        program.send_signal(signal.SIGINT)
+    out, err = program.communicate(timeout=SECONDS)
+    assert program.returncode == 130
+    assert err == b""
+    document = json.loads(out)
+    assert document["errors"][-1]["message"] == "interrupted"
+    bank = Bank.open(house.bank)
+    assert document["data"]["learned"] == bank.episodes.learnt() > 0
+    assert verify(bank) == []
+    answered = {request.prompt for request in server.requests[:5]}
+    server.script()
+    server.replies = sensible.reply
+    assert house.json(*by_model(server)).data["waiting"] == 0
+    assert not answered & {request.prompt for request in server.requests}
+
+
+def test_the_cache_of_these_tests_is_their_own(house: Program) -> None:
+    assert ResponseCache().folder.is_relative_to(house.folder)

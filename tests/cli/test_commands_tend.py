@@ -1,0 +1,195 @@
+"""The commands that rewrite a bank in place: `compact` and `reembed`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.verify import verify
+from deltamem_tui.embedding import load as load_module
+from deltamem_tui.embedding.fingerprint import fingerprint
+from deltamem_tui.embedding.protocol import EmbedderCard
+from deltamem_tui.memory.editing import delete
+from deltamem_tui.memory.embedder import card_of
+from tests.cli.support import Program, state_of
+
+WIDTH = 16
+
+
+def vectors_of(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Texts that share words lie near each other."""
+    rows = np.full((len(texts), WIDTH), 0.1, dtype=np.float32)
+    for row, text in zip(rows, texts, strict=True):
+        for word in text.lower().split():
+            row[sum(word.encode()) % WIDTH] += 1
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
+
+
+@dataclass
+class SmallEmbedder:
+    """A dense model, as far as anyone can see."""
+
+    card: EmbedderCard
+    calls_left: int = -1
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if not self.calls_left:
+            raise KeyboardInterrupt
+        self.calls_left -= 1
+        return vectors_of(texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return vectors_of(texts)
+
+    def under(self, _: object) -> SmallEmbedder:
+        return self
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> SmallEmbedder:
+    """A model that `--embedder small` loads, in the place of one that would take seconds."""
+    card = EmbedderCard("small", WIDTH, fingerprint=fingerprint(vectors_of(["probe"])[0]))
+    embedder = SmallEmbedder(card)
+    real = load_module._load
+
+    def found(name: str, device: str | None) -> object:
+        return embedder if name == "small" else real(name, device)
+
+    monkeypatch.setattr(load_module, "_load", found)
+    return embedder
+
+
+def test_compact_says_what_it_saves_and_saves_it(program: Program) -> None:
+    bank = Bank.open(program.bank)
+    deleted = delete(bank, "task", next(iter(bank.tree("task")))).nodes
+    before = state_of(program.bank)
+    foreseen = program.json("compact", "kitchen", "--dry-run").data
+    assert foreseen["compacted"] is False
+    assert state_of(program.bank) == before
+    done = program.json("compact", "kitchen").data
+    assert done["compacted"] is True
+    for key in ("bytes_saved", "rows_saved", "files"):
+        assert done[key] == foreseen[key]
+    assert done["rows_saved"] == len(deleted) > 0
+    assert done["bytes_saved"] > 1000
+    assert {each["file"] for each in done["files"]} >= {"task.nodes.jsonl", "journal.jsonl"}
+    assert done["folded"]["events"]["learn"] == 3
+    sizes = {path.name: path.stat().st_size for path in program.bank.iterdir()}
+    assert all(sizes[each["file"]] == each["bytes_after"] for each in done["files"])
+    assert verify(Bank.open(program.bank)) == []
+    after = state_of(program.bank)
+    again = program("compact", "kitchen")
+    assert (again.code, again.out) == (0, "")
+    assert again.err == "there is nothing to save in kitchen\n"
+    assert program.json("compact", "kitchen").data["bytes_saved"] == 0
+    assert state_of(program.bank) == after
+
+
+def test_compact_for_a_person(program: Program) -> None:
+    bank = Bank.open(program.bank)
+    lines = len(list(bank.journal.commits()))
+    answer = program("compact", "kitchen")
+    rows = [line.split("\t") for line in answer.out.splitlines()]
+    assert rows[-1][:3] == ["journal.jsonl", str(lines), "1"]
+    assert answer.err.startswith("saved ")
+    assert f"lines of the journal: {lines - 1}" in answer.err
+
+
+def test_a_frozen_bank_is_neither_compacted_nor_reembedded(
+    program: Program, small: SmallEmbedder
+) -> None:
+    program("freeze", "kitchen")
+    before = state_of(program.bank)
+    for words in (("compact", "kitchen"), ("reembed", "kitchen", "--embedder", "small")):
+        answer = program(*words)
+        assert answer.code == 1
+        assert "the bank is frozen (`deltamem unfreeze` allows writing)" in answer.error
+    assert state_of(program.bank) == before
+    assert program.json("compact", "kitchen", "--dry-run").data["bytes_saved"] > 0
+
+
+def test_reembed_gives_new_vectors_and_says_what_that_means(
+    program: Program, small: SmallEmbedder
+) -> None:
+    before = state_of(program.bank)
+    foreseen = program.json("reembed", "kitchen", "--embedder", "small", "--dry-run").data
+    assert foreseen["reembedded"] is False
+    assert foreseen["thresholds"] is None
+    assert foreseen["left"] == foreseen["texts"] > 0
+    assert state_of(program.bank) == before
+    done = program.json("reembed", "kitchen", "--embedder", "small").data
+    assert done["reembedded"] is True
+    assert (done["before"]["model"], done["after"]["model"]) == ("hashing", "small")
+    assert (done["before"]["weighting"], done["after"]["weighting"]) == (
+        "document-frequency", "none"
+    )  # fmt: skip
+    assert done["embedded"] == foreseen["texts"]
+    assert "hashing" in done["thresholds"]["meaning"]
+    assert done["thresholds"]["applied"] is False
+    assert set(done["thresholds"]["trees"]) == {"task", "env"}
+    bank = Bank.open(program.bank)
+    assert card_of(bank) == small.card
+    assert verify(bank) == []
+    task = next(iter(bank.tree("task"))).payload.activation_condition
+    assert program.json("recall", "kitchen", task).code == 0
+
+
+def test_reembed_says_it_to_a_person(program: Program, small: SmallEmbedder) -> None:
+    answer = program("reembed", "kitchen", "--embedder", "small")
+    assert "kitchen has the vectors of small\n" in answer.err
+    assert "mean something else now; `deltamem calibrate kitchen --apply`" in answer.err
+    again = program("reembed", "kitchen", "--embedder", "small")
+    assert (again.code, again.out) == (0, "")
+    assert again.err == "kitchen has the vectors of small already\n"
+
+
+def test_reembed_applies_the_thresholds_that_fit(program: Program, small: SmallEmbedder) -> None:
+    done = program.json("reembed", "kitchen", "--embedder", "small", "--calibrate").data
+    assert done["thresholds"]["applied"] is True
+    bank = Bank.open(program.bank)
+    proposed = {
+        name: each["proposed"]
+        for name, each in done["thresholds"]["trees"].items()
+        if each["proposed"] is not None
+    }
+    assert proposed
+    for name, threshold in proposed.items():
+        assert bank.manifest.parameters[name]["tau_base"] == threshold
+    assert [commit.event for commit in bank.journal.commits()][-2:] == ["reembed", "parameters"]
+
+
+def test_an_interrupted_reembed_goes_on(program: Program, small: SmallEmbedder) -> None:
+    program("reembed", "kitchen", "--embedder", "hashing")
+    small.calls_left = 0
+    answer = program("reembed", "kitchen", "--embedder", "small")
+    assert answer.code == 130
+    assert "the same command goes on where this one was" in answer.error
+    assert card_of(Bank.open(program.bank)).model == "hashing"
+    small.calls_left = -1
+    assert program("reembed", "kitchen", "--embedder", "small").code == 0
+
+
+def test_the_wrong_embedder_names_the_command_that_helps(
+    program: Program, small: SmallEmbedder
+) -> None:
+    assert program("reembed", "kitchen", "--embedder", "small").code == 0
+    small.card = replace(small.card, fingerprint=fingerprint(vectors_of(["other"])[0]))
+    answer = program("recall", "kitchen", "heat some egg")
+    assert answer.code == 1
+    assert "`deltamem reembed`" in answer.error
+    assert program("reembed", "kitchen", "--embedder", "small").code == 0
+    assert program("recall", "kitchen", "heat some egg").code == 0
+
+
+def test_reembed_needs_a_name_that_is_one(program: Program) -> None:
+    before = state_of(program.bank)
+    assert program("reembed", "kitchen").code == 2
+    answer = program("reembed", "kitchen", "--embedder", "../nowhere")
+    assert answer.code == 1
+    assert "minilm" in answer.error
+    assert state_of(program.bank) == before

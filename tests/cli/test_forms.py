@@ -1,0 +1,149 @@
+"""A bank as what other programs read, and skills as a bank again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import TREES
+from tests.cli.support import Program, state_of
+
+SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+FORMS = {"skills": "kitchen-skills", "markdown": "kitchen.md", "jsonl": "kitchen.jsonl"}
+
+
+def nodes_of(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    bank = Bank.open(path)
+    return {
+        name: [(node.id, node.parent, node.label, node.payload) for node in bank.tree(name)]
+        for name in TREES
+    }
+
+
+@pytest.mark.parametrize(("form", "name"), FORMS.items())
+def test_every_form_is_written_once_and_anew_on_request(
+    program: Program, form: str, name: str
+) -> None:
+    before = state_of(program.bank)
+    answer = program("export", "kitchen", "--as", form)
+    assert answer.code == 0, answer.err
+    assert name in answer.out
+    assert (program.folder / name).exists()
+    assert "--replace" in program("export", "kitchen", "--as", form).error
+    assert program("export", "kitchen", "--as", form, "--replace").out == answer.out
+    assert state_of(program.bank) == before
+
+
+@pytest.mark.parametrize(("form", "name"), FORMS.items())
+def test_a_secret_leaves_in_no_form(program: Program, form: str, name: str) -> None:
+    path = program.bank / "bank.json"
+    path.write_text(path.read_text().replace("hot food", f"hot food {SECRET}"))
+    answer = program("export", "kitchen", "--as", form)
+    assert answer.code == 1
+    assert "bank.json, description: holds a secret: github token" in answer.err
+    assert SECRET not in answer.err
+    assert not (program.folder / name).exists()
+    assert program("export", "kitchen", "--as", form, "--allow-secrets").code == 0
+
+
+def test_a_line_of_jsonl_tells_all_of_a_node(program: Program) -> None:
+    program("export", "kitchen", "--as", "jsonl", "-o", "nodes.jsonl")
+    lines = (program.folder / "nodes.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in lines]
+    bank = Bank.open(program.bank)
+    assert {record["id"] for record in records} == {
+        node.id for name in TREES for node in bank.tree(name)
+    }
+    for record in records:
+        chain = bank.tree(record["tree"]).chain(record["id"])
+        assert record["chain"] == [node.id for node in chain]
+        assert record["execution_procedure"] == chain[-1].payload.execution_procedure
+
+
+def test_a_folder_that_is_something_else_is_never_replaced(program: Program) -> None:
+    (program.folder / "mine").mkdir()
+    (program.folder / "mine" / "thesis.txt").write_text("years of work")
+    answer = program("export", "kitchen", "--as", "skills", "-o", "mine", "--replace")
+    assert answer.code == 1
+    assert "something is here already" in answer.error
+    assert (program.folder / "mine" / "thesis.txt").read_text() == "years of work"
+
+
+@pytest.mark.parametrize("option", [("--episodes",), ("--journal",), ("--builder", "Ada")])
+def test_what_is_for_archives_only(program: Program, option: tuple[str, ...]) -> None:
+    answer = program("export", "kitchen", "--as", "markdown", *option)
+    assert answer.code == 2
+    assert "are for archives" in answer.error
+
+
+def test_skills_are_a_bank_again(program: Program) -> None:
+    program("export", "kitchen", "--as", "skills")
+    dry = program.json("install", "kitchen-skills", "--name", "canteen", "--dry-run").data
+    path = program.bank.with_name("canteen")
+    assert not path.exists()
+    answer = program.json("install", "kitchen-skills", "--name", "canteen")
+    assert answer.data["task_nodes"] == dry["task_nodes"] > 0
+    assert nodes_of(path) == nodes_of(program.bank)
+    bank = Bank.open(path)
+    assert bank.frozen
+    assert bank.manifest.embedder == Bank.open(program.bank).manifest.embedder
+    assert bank.manifest.parameters == Bank.open(program.bank).manifest.parameters
+    assert "is sound" in program("verify", "canteen").err
+    again = program("install", "kitchen-skills", "--name", "canteen")
+    assert again.code == 1
+    assert "--replace" in again.error
+    assert program("install", "kitchen-skills", "--name", "canteen", "--replace").code == 0
+
+
+def test_what_a_person_rewrote_and_what_another_program_wrote(program: Program) -> None:
+    program("export", "kitchen", "--as", "skills")
+    folder = program.folder / "kitchen-skills"
+    skill = next(path for path in sorted(folder.glob("*/SKILL.md")) if "egg" in path.read_text())
+    skill.write_text(skill.read_text().replace("microwave", "oven"))
+    other = folder / "wash-up"
+    other.mkdir()
+    (other / "SKILL.md").write_text(
+        "---\nname: wash-up\ndescription: Use when plates are dirty.\n---\nUse hot water.\n"
+    )
+    answer = program("install", "kitchen-skills", "--name", "canteen", "--unfreeze")
+    assert answer.code == 0, answer.err
+    assert "1 nodes were changed" in answer.err
+    assert "1 skills come from elsewhere" in answer.err
+    bank = Bank.open(program.bank.with_name("canteen"))
+    assert not bank.frozen
+    texts = [node.payload.execution_procedure for node in bank.tree("task")]
+    assert "Use hot water." in texts
+    assert any("oven" in text for text in texts)
+
+
+def test_a_folder_that_no_skill_is_in(program: Program) -> None:
+    (program.folder / "notes").mkdir()
+    (program.folder / "notes" / "README.md").write_text("hello")
+    answer = program("install", "notes")
+    assert answer.code == 1
+    assert "notes" in answer.error
+
+
+def test_a_skill_without_front_matter_is_refused_and_nothing_is_left(program: Program) -> None:
+    skill = program.folder / "skills" / "odd"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("# no front matter\n")
+    before = sorted(program.bank.parent.iterdir())
+    answer = program("install", "skills")
+    assert answer.code == 1
+    assert "SKILL.md" in answer.error
+    assert sorted(program.bank.parent.iterdir()) == before
+
+
+def test_only_skills_are_embedded_and_only_archives_pinned(program: Program) -> None:
+    program("export", "kitchen")
+    program("export", "kitchen", "--as", "skills")
+    archive = program("install", "kitchen.deltamem", "--name", "c", "--embedder", "hashing")
+    assert archive.code == 2
+    assert "reembed" in archive.error
+    skills = program("install", "kitchen-skills", "--digest", "sha256:" + "0" * 64)
+    assert skills.code == 2
+    assert "are for archives" in skills.error

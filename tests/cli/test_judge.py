@@ -1,0 +1,168 @@
+"""`deltamem judge`: only what nobody said, one commit each, and `extract` stays wary of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.llm import cache
+from deltamem_tui.memory.intake import episodes
+from deltamem_tui.trajectory.model import Outcome
+from tests.cli.support import RECORDS, Program, heat, state_of
+from tests.llm.server import ModelServer, Reply, serving
+
+MODEL = "openai/gpt-4o-mini"
+MORE = [*RECORDS, heat("pear", success=None), heat("fig", success=None)]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[ModelServer]:
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: ModelServer, program: Program, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
+    """A model; and in `kitchen`, three episodes of which nobody said how they ended."""
+    monkeypatch.setattr(cache, "default_folder", lambda: program.folder / "answers")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert program("import", "kitchen", program.log(*MORE)).code == 0
+    running.script()
+    return running
+
+
+def call(server: ModelServer, *more: str) -> tuple[str, ...]:
+    return ("judge", "kitchen", "--model", MODEL, "--api-base", server.base, *more)
+
+
+def unsaid(program: Program) -> list[str]:
+    return [each.task for each in episodes(Bank.open(program.bank)) if not each.outcome.known]
+
+
+def test_what_nobody_said_is_judged_and_all_else_stays(
+    program: Program, server: ModelServer
+) -> None:
+    before = [each.outcome for each in episodes(Bank.open(program.bank))]
+    server.answer("yes\nStep 4 shows it.", "no\nIt broke off.", "yes\nStep 4 shows it.")
+    data = program.json(*call(server)).data
+    assert (data["judged"], data["successes"], data["failures"]) == (3, 2, 1)
+    assert data["without_outcome"] == 0
+    assert [each["reason"] for each in data["judgements"]] == [
+        *("Step 4 shows it.", "It broke off.", "Step 4 shows it."),
+    ]
+    usage = data["usage"]
+    assert (usage["calls"], usage["cached"]) == (3, 0)
+    assert usage["prompt_tokens"] > 0
+    assert usage["cost"] > 0
+    after = [each.outcome for each in episodes(Bank.open(program.bank))]
+    assert after[:3] == before[:3]
+    assert after[4] == Outcome(False, None, "judge", "It broke off.")
+    server.script()
+    again = program(*call(server))
+    assert "no episode waits for an outcome" in again.err
+    assert server.requests == []
+
+
+def test_the_summary_tells_what_it_took(program: Program, server: ModelServer) -> None:
+    server.answer("yes\nIt is done.")
+    answer = program("judge", "kitchen", "--model", "openai/unheard-of", "--api-base", server.base)
+    assert answer.code == 0
+    facts = dict(line.split("\t") for line in answer.out.splitlines())
+    assert facts["judged"] == facts["calls"] == "3"
+    assert facts["cost"] == "unknown"
+    assert "--admit all" in answer.err
+
+
+def test_a_dry_run_sends_and_writes_nothing(program: Program, server: ModelServer) -> None:
+    before = state_of(program.bank)
+    data = program.json(*call(server, "--dry-run", "--limit", "2")).data
+    assert (data["would_judge"], data["judged"], data["usage"]["calls"]) == (2, 0, 2)
+    assert data["usage"]["cost"] > 0
+    assert server.requests == []
+    assert state_of(program.bank) == before
+
+
+def test_a_bad_answer_is_that_episodes_alone(program: Program, server: ModelServer) -> None:
+    server.replies = lambda request: Reply("Perhaps" if "some pear" in request.prompt else "no\nNo")
+    answer = program.json(*call(server, "--concurrency", "3"))
+    assert answer.code == 3
+    assert answer.data["judged"] == 2
+    (error,) = answer.document["errors"]
+    assert "gave no usable answer in 3 attempts" in error["message"]
+    (task,) = unsaid(program)
+    assert "pear" in task
+
+
+def test_a_limit_is_kept_and_the_next_run_goes_on(program: Program, server: ModelServer) -> None:
+    server.answer("yes\nIt is done.")
+    program(*call(server, "--limit", "1"))
+    assert len(unsaid(program)) == 2
+    program(*call(server))
+    assert unsaid(program) == []
+    assert len(server.requests) == 3
+
+
+def test_a_refused_key_ends_the_run_in_one_line(program: Program, server: ModelServer) -> None:
+    server.script(Reply(status=401))
+    answer = program(*call(server))
+    assert answer.code == 1
+    assert "is missing or refused" in answer.err.splitlines()[-1]
+    assert len(server.requests) == 1
+    assert len(unsaid(program)) == 3
+
+
+def test_a_cost_limit_stops_before_it_is_passed(program: Program, server: ModelServer) -> None:
+    answer = program(*call(server, "--max-cost", "0.0000001"))
+    assert answer.code == 1
+    assert "the next call could cost" in answer.err
+    assert server.requests == []
+
+
+def test_answers_are_kept_unless_they_shall_not_be(program: Program, server: ModelServer) -> None:
+    server.answer("yes\nIt is done.")
+    program(*call(server, "--no-cache", "--limit", "1"))
+    assert not (program.folder / "answers").exists()
+    program(*call(server))
+    assert program.json("cache").data["models"] == {
+        MODEL: {"answers": 2, "bytes": program.json("cache").data["bytes"]}
+    }
+
+
+def test_an_own_prompt_is_asked(program: Program, server: ModelServer) -> None:
+    path = program.folder / "mine/generic/judge.md"
+    path.parent.mkdir(parents=True)
+    path.write_text('+++\npurpose = "x"\ninputs = ["task"]\n+++\nWas it done? {{ task }}')
+    server.answer("yes\nIt is done.")
+    program(*call(server, "--prompts", "mine", "--limit", "1"))
+    assert server.requests[0].prompt.startswith("Was it done?")
+
+
+def test_a_frozen_bank_is_refused_before_anything_is_sent(
+    program: Program, server: ModelServer
+) -> None:
+    program("freeze", "kitchen")
+    answer = program(*call(server))
+    assert answer.code == 1
+    assert "frozen" in answer.error
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "no model was named"),
+        (("--model", "nobody/x"), "no provider has a model called"),
+        (("--model", "openai/x"), "set OPENAI_API_KEY"),
+        (("--model", "openai/x", "--api-base", "localhost"), "'localhost' is no address"),
+    ],
+)
+def test_a_model_that_cannot_be_asked_is_told_at_once(
+    program: Program, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("DELTAMEM_MODEL", raising=False)
+    before = state_of(program.bank)
+    assert said in program("judge", "kitchen", *arguments).error
+    assert state_of(program.bank) == before

@@ -1,0 +1,194 @@
+"""`deltamem prompts`: seen, checked, handed out, and overruled file by file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.memory import prompts
+from tests.cli.support import Program
+
+SHIPPED = Path(__file__).parents[2] / "prompts"
+OWN = '+++\npurpose = "Mine"\ninputs = ["task"]\n+++\nJudge {{ task }}\n'
+
+
+def own(program: Program, text: str = OWN, name: str = "generic/judge.md") -> Path:
+    path = program.folder / "mine" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_all_prompts_are_listed_with_their_digests(empty: Program) -> None:
+    listed = empty.json("prompts").data["prompts"]
+    assert [(each["domain"], each["prompt"]) for each in listed] == prompts.listing([SHIPPED])
+    assert {each["from"] for each in listed} == {"shipped"}
+    found = prompts.find("webshop", "env_root", [SHIPPED])
+    (record,) = [
+        each for each in listed if (each["domain"], each["prompt"]) == ("webshop", "env_root")
+    ]
+    assert record["digest"] == prompts.digest(found, [SHIPPED])
+    assert record["purpose"] == found.purpose
+    assert empty("prompts", "list").out.count("\n") == len(listed)
+
+
+def test_a_domain_is_listed_with_what_it_shares(empty: Program) -> None:
+    listed = empty.json("prompts", "list", "--domain", "alfworld").data["prompts"]
+    homes = {each["prompt"]: each["domain"] for each in listed}
+    assert homes["judge"] == "generic"
+    assert homes["env_root"] == "alfworld"
+
+
+@pytest.mark.parametrize("way", ["flag", "setting", "variable"])
+def test_a_users_file_overrules_a_single_one(
+    program: Program, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    own(program)
+    flag: tuple[str, ...] = ()
+    if way == "flag":
+        flag = ("--prompts", "mine")
+    elif way == "setting":
+        (program.folder / "deltamem.toml").write_text('prompts = "mine"\n')
+    else:
+        monkeypatch.setenv("DELTAMEM_PROMPTS", "mine")
+    listed = program.json("prompts", *flag).data["prompts"]
+    overruled = [(each["domain"], each["prompt"]) for each in listed if each["from"] != "shipped"]
+    assert overruled == [("generic", "judge")]
+    assert "Judge {{ task }}" in program("prompts", "show", "judge", *flag).out
+    assert "Judge <record" in program("prompts", "show", "judge", "--render", "kitchen", *flag).out
+
+
+def test_a_broken_prompt_does_not_hide_the_others(empty: Program) -> None:
+    own(empty, "no front matter")
+    answer = empty.json("prompts", "--prompts", "mine")
+    assert answer.code == 3
+    assert len(answer.data["prompts"]) == len(prompts.listing([SHIPPED])) - 1
+    assert answer.document["errors"][0]["source"] == "mine/generic/judge.md"
+
+
+def test_show_gives_the_source_as_it_is(empty: Program) -> None:
+    answer = empty("prompts", "show", "judge", "--domain", "alfworld")
+    assert answer.out == (SHIPPED / "generic/judge.md").read_text().rstrip("\n") + "\n"
+    assert "_log.md" in answer.err
+    assert "no prompt 'jugde'" in empty("prompts", "show", "jugde").error
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("judge", "some potato"),
+        ("task_root_success", "some apple"),
+        ("task_root_failure", "sweep the floor"),
+        ("task_residual_success", "### Base skill"),
+        ("task_residual_failure", "### Base skill"),
+        ("env_root", "some apple"),
+        ("env_residual", "### Base knowledge"),
+        ("task_consolidation", "### Base skill"),
+        ("environment", "You are in a kitchen."),
+        ("memory_header", "What follows was learnt"),
+    ],
+)
+def test_each_prompt_is_rendered_with_an_episode_it_is_for(
+    program: Program, name: str, words: str
+) -> None:
+    answer = program("prompts", "show", name, "--render", "kitchen")
+    assert answer.code == 0
+    assert words in answer.out
+    assert "+++" not in answer.out
+    assert "{{" not in answer.out
+    assert "nothing was sent" in answer.err
+
+
+def test_an_episode_can_be_chosen(program: Program) -> None:
+    (record,) = [
+        each
+        for each in program.json("import", "kitchen", program.log(), "--dry-run").data["files"]
+        if each["duplicates"]
+    ]
+    assert record["duplicates"] == 4
+    from deltamem_tui.bank.bank import Bank
+
+    first, second, *_ = Bank.open(program.bank).episodes.ids()
+    call = ("prompts", "show", "judge", "--render", "kitchen", "--episode")
+    assert "some apple" in program(*call, first[:6]).out
+    assert "some egg" in program(*call, second).out
+    assert "no episode's id begins with 'zz'" in program(*call, "zz").error
+
+
+def test_an_empty_bank_has_nothing_to_fill_in(empty: Program) -> None:
+    empty("init", "new", "--embedder", "hashing")
+    assert "no episode" in empty("prompts", "show", "judge", "--render", "new").error
+    answer = empty("prompts", "show", "task_consolidation", "--render", "new")
+    assert "the bank's task tree is empty" in answer.error
+
+
+def test_sound_files_pass_the_check(empty: Program) -> None:
+    answer = empty("prompts", "check")
+    assert answer.code == 0
+    total = len(list(SHIPPED.rglob("*.md")))
+    assert answer.err == f"{total} of {total} files are sound\n"
+    own(empty)
+    assert empty.json("prompts", "check", "mine").data["checked"] == 1
+    assert empty.json("prompts", "check", "--prompts", "mine").data["checked"] == total + 1
+
+
+def test_each_flaw_is_one_line_with_file_and_line(empty: Program) -> None:
+    own(empty, OWN + "{{ foo }}\n{{ bar }}\n")
+    answer = empty("prompts", "check", "mine")
+    assert answer.code == 1
+    assert answer.err.splitlines()[1:] == [
+        "error: mine/generic/judge.md, line 7: uses bar; its inputs are task",
+        "error: mine/generic/judge.md, line 6: uses foo; its inputs are task",
+    ]
+    own(empty, OWN, "alfworld/judge.md")
+    answer = empty.json("prompts", "check", "mine")
+    assert answer.code == 3
+    assert answer.data["sound"] == 1
+    assert [error["position"] for error in answer.document["errors"]] == ["line 7", "line 6"]
+
+
+def test_exported_files_are_the_shipped_ones(empty: Program) -> None:
+    answer = empty.json("prompts", "export", "mine")
+    assert answer.code == 0
+    written = [Path(path) for path in answer.data["written"]]
+    assert len(written) == len(list(SHIPPED.rglob("*.md")))
+    for path in written:
+        assert path.read_bytes() == (SHIPPED / path.relative_to("mine")).read_bytes()
+    again = empty.json("prompts", "export", "mine").data
+    assert (len(again["written"]), len(again["same"])) == (0, len(written))
+
+
+def test_export_never_writes_over_an_edit_unasked(empty: Program) -> None:
+    path = own(empty)
+    answer = empty("prompts", "export", "mine")
+    assert answer.code == 2
+    assert "is there already and says something else" in answer.error
+    assert path.read_text() == OWN
+    assert list((empty.folder / "mine").rglob("*.md")) == [path]
+    assert empty("prompts", "export", "mine", "--replace").code == 0
+    assert path.read_bytes() == (SHIPPED / "generic/judge.md").read_bytes()
+
+
+def test_single_prompts_can_be_exported(empty: Program) -> None:
+    empty("prompts", "export", "mine", "judge", "env_root", "--domain", "generic")
+    found = sorted(path.name for path in (empty.folder / "mine").rglob("*.md"))
+    assert found == ["env_root.md", "judge.md"]
+    answer = empty("prompts", "export", "mine", "nope")
+    assert "no prompt 'nope' to export" in answer.error
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nope",), "cannot make sense of `prompts nope`"),
+        (("show",), "cannot make sense of `prompts show`"),
+        (("export",), "cannot make sense of `prompts export`"),
+        (("check", "nowhere"), "nowhere: there is no such folder"),
+        (("--prompts", "nowhere"), "nowhere, --prompts: there is no folder of prompts here"),
+    ],
+)
+def test_a_wrong_call_is_one_line(empty: Program, words: tuple[str, ...], said: str) -> None:
+    answer = empty("prompts", *words)
+    assert answer.code == 2
+    assert said in answer.error

@@ -1,0 +1,59 @@
+"""Banks that learn from generated episodes through the loopback server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.intake import take_in, waiting
+from deltamem_tui.memory.lesson import Lesson
+from deltamem_tui.memory.model.extractor import ModelExtractor
+from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.memory.parameters import Parameters, TreeParameters
+from deltamem_tui.memory.run import LearningRun, Refusal
+from deltamem_tui.trajectory.model import Trajectory
+from tests.llm.server import ModelServer
+from tests.llm.support import client
+
+NUMBERS = TreeParameters(tau_base=0.9, k_cons=2)
+
+
+def bank_with(
+    path: Path, episodes: Iterable[Trajectory], numbers: TreeParameters = NUMBERS
+) -> Bank:
+    """A bank in which these episodes wait."""
+    parameters: Parameters = {"task": numbers, "env": numbers}
+    bank = create_bank(path, embedder="hashing", domain="alfworld", parameters=parameters)
+    take_in(bank, episodes)
+    return bank
+
+
+def run_over(
+    bank: Bank, server: ModelServer, concurrency: int = 1, **more: Any
+) -> tuple[list[Lesson | Refusal], LearningRun]:
+    """Learn all that waits, and give back what the run said."""
+    stopped = more.pop("stopped", lambda: False)
+    extractor = ModelExtractor(client(server, **more))
+    with LearningRun(bank, extractor, concurrency=concurrency, stopped=stopped) as run:
+        return list(run.learn(waiting(bank))), run
+
+
+def learnt_files(bank: Bank) -> dict[str, bytes]:
+    """What must not depend on how the bank came about: all but clocks, names and locks."""
+    unlike = {"journal.jsonl", ".lock", "bank.json"}
+    return {
+        path.name: path.read_bytes()
+        for path in sorted(bank.path.iterdir())
+        if path.name not in unlike
+    }
+
+
+def told(bank: Bank) -> list[tuple[str, Any]]:
+    """The journal without its clock."""
+    return [(commit.event, commit.detail) for commit in bank.journal.commits()]
+
+
+def lessons_of(outcomes: Sequence[Lesson | Refusal]) -> list[Lesson]:
+    return [each for each in outcomes if isinstance(each, Lesson)]

@@ -1,0 +1,1 @@
+"""Banks as Agent Skills, and back."""

@@ -1,0 +1,227 @@
+"""What goes out as skills comes back as it was; what a person changed comes back as a revision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from deltamem_tui.bank.node import TREES, Origin, Payload
+from deltamem_tui.bank.verify import verify
+from deltamem_tui.errors import BankExistsError, RecordError
+from deltamem_tui.memory.opening import open_bank
+from deltamem_tui.memory.skills.installing import install_skills
+from deltamem_tui.memory.skills.naming import is_name, slug
+from deltamem_tui.memory.skills.reading import is_skills_folder, read_skills
+from deltamem_tui.memory.skills.writing import write_skills
+from tests.memory.skills.grown import SPROUTS, TEXTS, Sprout, grown_bank
+
+SOME = [
+    Sprout("task", "success", Payload("boil water", "heat it", "it boils"), None, False, Origin()),
+    Sprout("task", "success", Payload("boil lead", "use a furnace"), 0, False, Origin()),
+    Sprout("task", "failure", Payload("boil by sun", "wait"), 0, False, Origin()),
+    Sprout("task", "failure", Payload("deep", "deeper"), 1, True, Origin()),
+    Sprout("env", "success", Payload("the kitchen", "a stove"), None, False, Origin()),
+    Sprout("env", "success", Payload("the kitchen at night", "it is dark"), 0, False, Origin()),
+]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(SPROUTS)
+def test_every_node_comes_back(sprouts: list[Sprout]) -> None:
+    with grown_bank(sprouts) as (bank, folder):
+        write_skills(bank, folder / "skills")
+        book = read_skills(folder / "skills")
+        assert not book.changed
+        assert not book.adopted
+        assert not book.left
+        again = install_skills(book, folder / "again")
+        for name in TREES:
+            assert list(again.tree(name)) == list(bank.tree(name))
+            assert np.array_equal(again.tree(name).embeddings, bank.tree(name).embeddings)
+        assert again.manifest.parameters == bank.manifest.parameters
+        assert again.manifest.embedder == bank.manifest.embedder
+        assert verify(again) == []
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(SPROUTS)
+def test_the_layout_keeps_to_the_specification(sprouts: list[Sprout]) -> None:
+    with grown_bank(sprouts) as (bank, folder):
+        written = write_skills(bank, folder / "skills")
+        skills = sorted((folder / "skills").glob("*/SKILL.md"))
+        assert len(skills) == written.skills == len(list(bank.tree("task").roots()))
+        for path in skills:
+            head = path.read_text(encoding="utf-8").split("---\n")[1]
+            record = yaml.safe_load(head)
+            assert record["name"] == path.parent.name
+            assert is_name(record["name"])
+            assert 1 <= len(record["description"]) <= 1024
+            assert "<" not in record["description"]
+            assert all(isinstance(value, str) for value in record["metadata"].values())
+
+
+def test_links_lead_to_files(tmp_path: Path) -> None:
+    with grown_bank(SOME) as (bank, _):
+        write_skills(bank, tmp_path / "skills")
+    (skill,) = (tmp_path / "skills").glob("*/SKILL.md")
+    text = skill.read_text(encoding="utf-8")
+    warnings = text.split("## Warnings")[1]
+    assert "boil by sun" in warnings
+    assert "boil lead" not in warnings
+    targets = [part.split(")")[0] for part in text.split("](")[1:]]
+    assert len(targets) == 2
+    for target in targets:
+        reference = (skill.parent / target).resolve()
+        assert reference.is_file()
+        assert "(../SKILL.md)" in reference.read_text(encoding="utf-8")
+
+
+@given(st.text(max_size=200))
+def test_any_text_gives_a_name_or_none(text: str) -> None:
+    name = slug(text)
+    assert name == "" or is_name(name)
+    assert len(name) <= 40
+
+
+@settings(max_examples=30, deadline=None)
+@given(TEXTS)
+def test_a_changed_text_is_a_revision(text: str) -> None:
+    with grown_bank(SOME) as (bank, folder):
+        write_skills(bank, folder / "skills")
+        (skill,) = (folder / "skills").glob("*/SKILL.md")
+        before = skill.read_text(encoding="utf-8")
+        assert before.count("\n```text\nheat it\n```\n") == 1
+        after = before.replace("```text\nheat it\n```", f"``````text\n{text}\n``````")
+        skill.write_text(after, encoding="utf-8")
+        book = read_skills(folder / "skills")
+        (root,) = bank.tree("task").roots()
+        expected = replace(root.payload, execution_procedure=text)
+        assert book.changed == (root.id,)
+        assert book.nodes["task"][0] == replace(root, payload=expected, revision=1)
+        again = install_skills(book, folder / "again")
+        assert again.tree("task").node(root.id).payload == expected
+        assert verify(again) == []
+
+
+def test_a_text_without_its_fence_is_still_read(tmp_path: Path) -> None:
+    with grown_bank(SOME) as (bank, _):
+        write_skills(bank, tmp_path / "skills")
+    (skill,) = (tmp_path / "skills").glob("*/SKILL.md")
+    text = skill.read_text(encoding="utf-8")
+    skill.write_text(text.replace("```text\nheat it\n```", "heat it\n\nslowly"), encoding="utf-8")
+    assert read_skills(tmp_path / "skills").nodes["task"][0].payload == Payload(
+        "boil water", "heat it\n\nslowly", "it boils"
+    )
+
+
+def test_a_skill_from_elsewhere_becomes_a_root(tmp_path: Path) -> None:
+    skill = tmp_path / "skills" / "bake-bread"
+    (skill / "references").mkdir(parents=True)
+    (skill / "SKILL.md").write_text(
+        "---\nname: bake-bread\ndescription: >\n  Use it when bread\n  is wanted.\n---\n\n"
+        "# Bread\n\nKnead.\n"
+    )
+    (skill / "references" / "notes.md").write_text("About flour.\n")
+    assert is_skills_folder(tmp_path / "skills")
+    assert is_skills_folder(skill)
+    book = read_skills(tmp_path / "skills")
+    assert book.adopted == (str(skill),)
+    assert [each.source for each in book.left] == [str(skill / "references" / "notes.md")]
+    (node,) = book.nodes["task"]
+    assert node.payload == Payload("Use it when bread is wanted.", "# Bread\n\nKnead.")
+    assert (node.kind, node.depth, node.origin.extractor) == ("root", 1, "skill")
+
+
+def broken(folder: Path, old: str, new: str) -> RecordError:
+    """What is said of an export in which a text was put in another's place."""
+    with grown_bank(SOME) as (bank, _):
+        write_skills(bank, folder / "skills")
+    changed = 0
+    for path in (folder / "skills").rglob("*"):
+        if path.is_file() and old in (text := path.read_text(encoding="utf-8")):
+            path.write_text(text.replace(old, new), encoding="utf-8")
+            changed += 1
+    assert changed
+    with pytest.raises(RecordError) as caught:
+        read_skills(folder / "skills")
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"label":"success"', '"label":"splendid"', "'label' is 'splendid'"),
+        ('"revision":0', '"revision":-1', "'revision' is not a number"),
+        ('"tree":"env"', '"tree":"shrub"', "no tree 'shrub'"),
+        ('"id":"', '"id":"../', "is not an id"),
+        ('"origin":{', '"origin":5,"x":{', "no JSON object"),
+        ("```text\nheat it\n```", "", "under 'How' is missing"),
+        ('"skills_format": 1', '"skills_format": 9', "not an export of format 1"),
+        ('{\n  "skills', '{{\n  "skills', "not JSON"),
+    ],
+)
+def test_what_is_broken_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+    error = broken(tmp_path, old, new)
+    assert message in str(error)
+    assert error.source
+    assert Path(error.source).exists()
+
+
+def test_a_lost_parent_a_second_node_and_a_ring_are_refused(tmp_path: Path) -> None:
+    with grown_bank(SOME) as (bank, _):
+        write_skills(bank, tmp_path / "lost")
+        write_skills(bank, tmp_path / "twice")
+        write_skills(bank, tmp_path / "ring")
+        (root,) = bank.tree("task").roots()
+        child = next(iter(bank.tree("task").children(root.id)))
+    (skill,) = (tmp_path / "lost").glob("*/SKILL.md")
+    skill.unlink()
+    with pytest.raises(RecordError, match=f"the parent {root.id} of node"):
+        read_skills(tmp_path / "lost" / ".")
+    (skill,) = (tmp_path / "twice").glob("*/SKILL.md")
+    (skill.parent / "references" / "copy.md").write_text(skill.read_text())
+    with pytest.raises(RecordError, match="stands twice"):
+        read_skills(tmp_path / "twice")
+    (skill,) = (tmp_path / "ring").glob("*/SKILL.md")
+    ring = skill.read_text().replace('"parent":null', f'"parent":"{child.id}"')
+    skill.write_text(ring)
+    with pytest.raises(RecordError, match="is above itself"):
+        read_skills(tmp_path / "ring")
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("secret")
+    skill = tmp_path / "skills" / "x"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").symlink_to(tmp_path / "secret.md")
+    with pytest.raises(RecordError, match="a link"):
+        read_skills(tmp_path / "skills")
+
+
+def test_an_empty_folder_and_one_that_is_taken_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert not is_skills_folder(tmp_path / "empty")
+    with pytest.raises(RecordError, match="no skill"):
+        install_skills(read_skills(tmp_path / "empty"), tmp_path / "bank")
+    assert not (tmp_path / "bank").exists()
+    with grown_bank(SOME) as (bank, folder):
+        write_skills(bank, tmp_path / "skills")
+        with pytest.raises(BankExistsError):
+            write_skills(bank, tmp_path / "skills")
+        with pytest.raises(BankExistsError):
+            install_skills(read_skills(tmp_path / "skills"), folder / "bank")
+
+
+def test_the_shipped_bank_comes_back(tmp_path: Path) -> None:
+    bank = open_bank("scienceworld", Path("memory_banks"))
+    write_skills(bank, tmp_path / "skills")
+    book = read_skills(tmp_path / "skills")
+    for name in TREES:
+        assert book.nodes[name] == tuple(replace(node) for node in bank.tree(name))

@@ -1,0 +1,109 @@
+"""A call of the public API that cannot be meant is one line for people, never a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import deltamem_tui
+from deltamem_tui import Bank, DeltaMemError, Outcome, Step, Trajectory
+from deltamem_tui.errors import BankExistsError, RecordError, TrajectoryError, UsageError
+from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank
+
+api: Any = deltamem_tui  # the calls below are wrong on purpose
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    return new_bank(tmp_path / "bank")
+
+
+WRONG_CALLS: dict[str, tuple[Callable[[Any], object], str]] = {
+    "no logs": (lambda _: api.read_logs(None), "paths must be a path or several, not NoneType"),
+    "logs by number": (lambda _: api.read_logs([3]), "paths must be a path or several, not int"),
+    "no task": (lambda bank: api.recall(bank, None), "task must be text, not NoneType"),
+    "no scene": (lambda bank: api.recall(bank, "x", None), "environment must be text, not None"),
+    "no bank to ask": (lambda _: api.recall("kitchen", "x"), "bank must be an open bank, not str"),
+    "no tree": (lambda bank: bank.tree("foo"), "there is no tree 'foo' (task or env)"),
+    "tree of none": (lambda bank: bank.tree(None), "there is no tree 'None' (task or env)"),
+    "no episode": (lambda bank: api.learn(bank, "x"), "trajectory must be a Trajectory, not str"),
+    "no bank to teach": (
+        lambda _: api.learn(None, episode((1, 0, 0))),
+        "bank must be an open bank, not NoneType",
+    ),
+    "no name": (lambda _: api.open_bank(None), "bank must be the name or the path of a bank"),
+    "an empty name": (lambda _: api.open_bank(""), "'' cannot be the name of a bank"),
+    "no folder": (lambda _: api.create_bank(None), "path must be the new bank's folder, not None"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_CALLS)
+def test_a_wrong_call_says_what_was_wanted(bank: Bank, kind: str) -> None:
+    call, words = WRONG_CALLS[kind]
+    with pytest.raises(UsageError) as caught:
+        call(bank)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+WRONG_EPISODES: dict[str, tuple[Callable[[], object], str]] = {
+    "numbers": (lambda: api.Step(1, 2), "the action of a step must be text, not int"),
+    "no answer": (lambda: api.Step("go", None), "the observation of a step must be text"),
+    "thought": (lambda: api.Step("go", "", b""), "the thought of a step must be text, not bytes"),
+    "reward": (lambda: api.Step("go", reward="1"), "the reward of a step must be a number"),
+    "task": (lambda: api.Trajectory(None), "the task of an episode must be text, not NoneType"),
+    "steps": (lambda: api.Trajectory("x", steps=("go",)), "a step must be a Step, not str"),
+    "outcome": (lambda: api.Trajectory("x", outcome=True), "the outcome must be an Outcome"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_EPISODES)
+def test_an_episode_of_the_wrong_parts_cannot_be_made(kind: str) -> None:
+    make, words = WRONG_EPISODES[kind]
+    with pytest.raises(RecordError) as caught:
+        make()
+    assert words in str(caught.value)
+
+
+def test_text_of_a_class_of_its_own_is_text() -> None:
+    class Words(str):
+        __slots__ = ()
+
+    assert Step(Words("go")).action == "go"
+    assert Trajectory(Words("x"), steps=(Step("go"),), outcome=Outcome(success=True)).steps
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_one_path_is_one_log(tmp_path: Path, kind: type) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"task": "x", "steps": [{"action": "go"}]}\n')
+    (found,) = deltamem_tui.read_logs(kind(log))
+    assert isinstance(found, Trajectory)
+    assert found.task == "x"
+
+
+def test_a_folder_without_files_is_told(tmp_path: Path) -> None:
+    with pytest.raises(TrajectoryError, match="there is no file in this folder"):
+        deltamem_tui.read_logs(tmp_path)
+    assert list(deltamem_tui.read_logs([])) == []
+
+
+def test_a_bank_is_never_made_over_another(bank: Bank) -> None:
+    with pytest.raises(BankExistsError, match="choose another folder, or open the bank") as caught:
+        deltamem_tui.create_bank(bank.path, embedder=ChosenEmbedder())
+    assert isinstance(caught.value, DeltaMemError)
+    assert Bank.open(bank.path).name == "bank"
+
+
+def test_the_same_calls_work_when_they_are_right(bank: Bank) -> None:
+    lesson = deltamem_tui.learn(
+        bank, episode((1, 0, 0)), EchoExtractor(), embedder=ChosenEmbedder()
+    )
+    assert lesson.new
+    found = deltamem_tui.recall(bank, "1 0 0", embedder=ChosenEmbedder())
+    assert found.task is not None
+    assert found.task.chain
+    assert len(bank.tree("task")) == 1

@@ -1,0 +1,150 @@
+"""Learning from the episodes screen by a language model: its cost first, then the answers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.config import Configuration
+from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.intake import take_in
+from deltamem_tui.tui.jobs.extracting import ModelChoice
+from deltamem_tui.tui.screens.episodes import EpisodesScreen
+from deltamem_tui.tui.widgets.bars import WorkBar
+from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
+from tests.llm.server import ModelServer, Reply, Request, serving
+from tests.memory.model import sensible
+from tests.tui.support import READY, Person, browse, trajectory
+
+MODEL = "openai/gpt-4o-mini"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModelServer]:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with serving() as script:
+        yield script
+
+
+async def ask(person: Person, server: ModelServer, most: str = "") -> None:
+    """Fill the dialog in, which names the model already."""
+    await person.press("E")
+    assert isinstance(person.app.screen, AskDialog)
+    for answer in (most, "2", server.base):
+        await person.press("tab")
+        await person.write(answer)
+    await person.press("enter")
+
+
+def test_what_it_will_take_is_told_before_anything_is_sent(
+    folder: Path, server: ModelServer
+) -> None:
+    server.replies = sensible.reply
+
+    async def story(person: Person) -> None:
+        await person.press("3")
+        await ask(person, server, "$0.5")
+        assert isinstance(person.app.screen, ConfirmDialog)
+        assert f"Ask {MODEL} about 1 episode?" in person.screen
+        assert "2 calls, 2 questions at once" in person.screen
+        assert "never more than $0.5000" in person.screen
+        assert server.requests == []
+        await person.press("escape")
+        assert isinstance(person.app.screen, EpisodesScreen)
+        await ask(person, server)
+        await person.press("y")
+        assert person.said[-1].startswith("learnt 1 episode for $0.0")
+        assert "(2 calls, 0 cached): 2 nodes; 1 waiting" in person.said[-1]
+
+    browse(folder, story, "kitchen", configuration=Configuration(model=MODEL))
+    bank = Bank.open(folder / "kitchen")
+    assert bank.episodes.state(READY.id) == EpisodeState.LEARNT
+    assert len(server.requests) == 2
+    written = [node for node in bank.tree("task") if node.origin.extractor == "model"]
+    assert [node.origin.model for node in written] == [MODEL]
+    assert [node.origin.trajectory for node in written] == [READY.id]
+
+
+def test_an_episode_that_is_refused_says_why(folder: Path, server: ModelServer) -> None:
+    server.answer("I would rather [/not] \x1b[31manswer")
+
+    async def story(person: Person) -> None:
+        await person.press("3")
+        await ask(person, server)
+        await person.press("y")
+        assert "1 could not be distilled" in person.said[-1]
+        await person.press("g", "j")
+        assert "refused" in person.screen
+        assert "Could not be learnt, so it waits" in person.screen
+
+    browse(folder, story, "kitchen", size=(140, 40), configuration=Configuration(model=MODEL))
+    assert Bank.open(folder / "kitchen").episodes.state(READY.id) == EpisodeState.WAITING
+
+
+def test_progress_and_cost_are_shown_and_it_can_be_cancelled(
+    folder: Path, server: ModelServer
+) -> None:
+    take_in(
+        Bank.open(folder / "kitchen"),
+        [trajectory(f"wash pan {number}", "a kitchen", success=True) for number in range(4)],
+    )
+    asked, go_on = threading.Event(), threading.Event()
+
+    def reply(request: Request) -> Reply:
+        if "wash pan" in request.prompt:
+            asked.set()
+            go_on.wait(30)
+        return sensible.reply(request)
+
+    async def story(person: Person) -> None:
+        await person.press("3")
+        await ask(person, server)
+        server.replies = reply
+        await person.pilot.press("y")
+        await person.until(asked.is_set)
+        bar = person.app.screen.query_one(WorkBar)
+        await person.until(lambda: "1 of 5" in str(bar.render()))
+        assert "· $0.0" in str(bar.render())
+        await person.pilot.press("x")
+        go_on.set()
+        await person.settle()
+        assert person.said[-1].endswith("cancelled")
+
+    browse(folder, story, "kitchen", configuration=Configuration(model=MODEL))
+    bank = Bank.open(folder / "kitchen")
+    assert 2 <= bank.episodes.learnt() < 6
+    assert len(bank.episodes.waiting()) > 1
+
+
+def test_a_model_that_cannot_be_asked_is_told_and_nothing_is_written(folder: Path) -> None:
+    before = Bank.open(folder / "kitchen").commit.sequence
+
+    async def story(person: Person) -> None:
+        await person.press("3", "E")
+        await person.write("no-such-provider/[/x]")
+        await person.press("enter")
+        assert "no-such-provider" in person.said[-1]
+        await person.press("E", "tab")
+        await person.write("much")
+        await person.press("shift+tab")
+        await person.write(MODEL)
+        await person.press("enter")
+        assert "must be numbers" in person.said[-1]
+
+    browse(folder, story, "kitchen")
+    assert Bank.open(folder / "kitchen").commit.sequence == before
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [("-1", "", ""), ("nan", "", ""), ("", "0", ""), ("", "300", ""), ("", "", "file:///etc")],
+)
+def test_a_choice_that_cannot_be_is_refused(typed: tuple[str, str, str]) -> None:
+    with pytest.raises(UsageError):
+        ModelChoice.of(MODEL, *typed)

@@ -1,0 +1,141 @@
+"""Banks that come and go from the banks screen: export, install, merge, each planned first."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.verify import verify
+from deltamem_tui.tui.screens.banks import BankList, BanksScreen
+from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
+from tests.tui.support import Person, browse, grow
+
+
+async def fill(person: Person, *answers: str) -> None:
+    """Fill the lines of a dialog in, and go on."""
+    assert isinstance(person.app.screen, AskDialog)
+    for number, answer in enumerate(answers):
+        if number:
+            await person.press("tab")
+        if answer == "tick":
+            await person.press("space")
+        elif answer:
+            await person.write(answer)
+    await person.press("enter")
+
+
+def test_a_bank_is_exported_and_installed_under_another_name(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "kitchen.deltamem"
+
+    async def story(person: Person) -> None:
+        await person.press("e")
+        await fill(person, str(file), "me", "tick")
+        assert isinstance(person.app.screen, ConfirmDialog)
+        assert "learnt from 3 episodes by rules" in person.screen
+        assert not file.exists()
+        await person.press("y")
+        assert person.said[-1].startswith(f"wrote {file}; its digest is sha256:")
+        digest = person.said[-1].split()[-1]
+        await person.press("i")
+        await fill(person, str(file))
+        assert "already" in person.said[-1]
+        await person.press("i")
+        await fill(person, str(file), "copy", digest, "tick")
+        assert "Install it as copy?" in person.screen
+        assert "builder: me" in person.screen
+        assert "as you were told" in person.screen
+        assert not (folder / "copy").exists()
+        await person.press("y")
+        assert person.said[-1] == "installed copy"
+        banks = person.app.screen.query_one(BankList).banks
+        assert [bank.place.name for bank in banks] == ["copy", "kitchen"]
+
+    browse(folder, story, size=(120, 40))
+    copy = Bank.open(folder / "copy")
+    assert verify(copy) == []
+    assert not copy.frozen
+    assert [node.id for node in copy.tree("task")] == [
+        node.id for node in Bank.open(folder / "kitchen").tree("task")
+    ]
+    assert len(copy.episodes) == 3
+
+
+def test_secrets_are_told_before_a_bank_leaves(folder: Path, tmp_path: Path) -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    grow(Bank.open(folder / "kitchen"), "task", [("log in", f"use {key}", None, "success")])
+
+    async def story(person: Person) -> None:
+        await person.press("e")
+        await fill(person, str(tmp_path))
+        assert "although 1 secret would leave with it?" in person.screen
+        assert key not in person.screen
+        await person.press("escape")
+        assert isinstance(person.app.screen, BanksScreen)
+
+    browse(folder, story, size=(120, 40))
+    assert not list(tmp_path.glob("*.deltamem"))
+
+
+def test_what_is_no_bank_is_refused(folder: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "[x].deltamem"
+    broken.write_bytes(b"PK\x03\x04" + b"\x1b[2J" * 200)
+
+    async def story(person: Person) -> None:
+        for number, (source, digest) in enumerate(
+            ((str(broken), ""), (str(tmp_path / "none"), ""), (str(folder / "kitchen"), "abc")), 1
+        ):
+            await person.press("i")
+            await fill(person, source, "other", digest)
+            assert len(person.said) == number
+            assert isinstance(person.app.screen, BanksScreen)
+        assert "not a digest" in person.said[-1]
+
+    browse(folder, story)
+    assert not (folder / "other").exists()
+
+
+def test_a_merge_shows_what_it_changes_before_it_is_done(folder: Path) -> None:
+    shutil.copytree(folder / "kitchen", folder / "other")
+    other = Bank.open(folder / "other")
+    other.change_manifest(
+        "rename", lambda manifest: (replace(manifest, name="other", domain="[/b]"), {})
+    )
+    grow(other, "task", [("wash some object in the sink", "1. wash it", None, "success")])
+
+    async def story(person: Person) -> None:
+        await person.press("m")
+        await fill(person, "other")
+        assert "Merge 1 bank into kitchen?" in person.screen
+        assert "task tree" in person.screen
+        assert "1 new" in person.screen
+        assert "domain: 'alfworld' stays, '[/b]' of other goes" in person.screen
+        await person.press("escape")
+        assert len(Bank.open(folder / "kitchen").tree("task")) == 6
+        await person.press("m")
+        await fill(person, "other")
+        await person.press("y")
+        assert person.said[-1] == "merged other into kitchen"
+        await person.press("m")
+        await fill(person, "other")
+        assert "holds all of it already" in person.said[-1]
+        await person.press("m")
+        await fill(person, "kitchen")
+        assert "into itself" in person.said[-1]
+
+    browse(folder, story, size=(120, 40))
+    assert len(Bank.open(folder / "kitchen").tree("task")) == 7
+    assert verify(Bank.open(folder / "kitchen")) == []
+
+
+def test_a_frozen_bank_takes_nothing_in(folder: Path) -> None:
+    shutil.copytree(folder / "kitchen", folder / "other")
+    Bank.open(folder / "kitchen").freeze()
+
+    async def story(person: Person) -> None:
+        await person.press("m")
+        await fill(person, "other")
+        assert "frozen" in person.said[-1]
+
+    browse(folder, story)
