@@ -19,6 +19,7 @@ NAMES = (
     "importing",
     "merging",
     "travelling",
+    "sharding",
     "quality",
     "extracting",
 )

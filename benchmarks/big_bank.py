@@ -23,7 +23,8 @@ from deltamem_tui.bank.journal import Commit, Extent, Journal
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Label, Node, Origin, Payload, born
 from deltamem_tui.bank.shelf import COUNTER
-from deltamem_tui.bank.tree import INDEX_TYPE, NO_PARENT, index_row, shelf
+from deltamem_tui.bank.tree import shelf
+from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, index_row
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.memory.parameters import preset, to_record
 

@@ -279,16 +279,17 @@ def _alarm(seconds: int) -> Iterator[None]:
     def ring(_: int, __: FrameType | None) -> None:
         raise HangError(f"more than {seconds} seconds")
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
+    # Time of this process only: that others keep the machine busy is no find.
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     # No signal is heard inside a pattern's search. If one never ends, say where, and leave the log.
-    faulthandler.dump_traceback_later(10 * seconds, exit=True)
+    faulthandler.dump_traceback_later(20 * seconds, exit=True)
     try:
         yield
     finally:
         faulthandler.cancel_dump_traceback_later()
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def _peak() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import cycle
+from itertools import cycle, islice
 from pathlib import Path
 
 from deltamem_tui.trajectory.model import Trajectory
@@ -24,3 +24,20 @@ def varied(trajectories: tuple[Trajectory, ...]) -> Iterator[Trajectory]:
     """Episodes without end, no two of which are the same: each has its number in its task."""
     for number, trajectory in enumerate(cycle(trajectories)):
         yield replace(trajectory, task=f"{trajectory.task} ({number})")
+
+
+def written_log(name: str, size: int) -> bytes:
+    """A log of a format, of about some bytes.
+
+    Args:
+        name: The format's reader.
+        size: The bytes.
+    """
+    from tests.trajectory.readers.test_traps import LOGS
+    from tests.trajectory.readers.writers import WRITERS
+
+    if name in WRITERS:
+        one = len(WRITERS[name].write(sample())) / len(sample())
+        return WRITERS[name].write(list(islice(varied(sample()), max(1, int(size / one)))))
+    _, data = LOGS[name][0]
+    return (data.rstrip(b"\n") + b"\n") * max(1, size // len(data))

@@ -21,7 +21,7 @@ from deltamem_tui.memory.opening import open_bank
 from deltamem_tui.trajectory.readers import to_line
 
 SCRIPT = Path(__file__).parents[1] / "docs" / "build_in_shards.py"
-EPISODES = 2000
+EPISODES = 480
 SHARDS = 16
 DOMAIN = "scienceworld"
 

@@ -44,9 +44,9 @@ class Terminal:
         self._ours, theirs = pty.openpty()
         columns, rows = size
         termios.tcsetwinsize(theirs, (rows, columns))
-        variables = {**os.environ, "TERM": "xterm-256color", **(environment or {})}
-        for name in ("COLUMNS", "LINES", "NO_COLOR"):
-            variables.pop(name, None)
+        ours = {"COLUMNS", "LINES", "NO_COLOR"}  # what the terminal itself says counts
+        inherited = {name: value for name, value in os.environ.items() if name not in ours}
+        variables = {**inherited, "TERM": "xterm-256color", **(environment or {})}
         self._process = subprocess.Popen(
             words,
             stdin=theirs,

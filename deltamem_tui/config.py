@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -51,6 +51,7 @@ class Configuration:
         banks: The banks folder; None to look for it, see `paths.banks_folder`.
         prompts: A folder whose prompts come before all others; None for the usual ones alone.
         origins: Setting to the file, variable or flag that set it; defaults are not in it.
+        remarks: What a person should hear of: variables that look like ours and are not.
     """
 
     model: str | None = None
@@ -61,6 +62,7 @@ class Configuration:
     banks: Path | None = None
     prompts: Path | None = None
     origins: Mapping[str, str] = field(default_factory=lambda: _NOTHING, compare=False)
+    remarks: tuple[str, ...] = field(default=(), compare=False)
 
     def with_flags(self, **flags: str | Path | None) -> Configuration:
         """The same settings, overruled by the flags that were given (those not None)."""
@@ -90,7 +92,7 @@ class Configuration:
         return (self.prompts, *usual)
 
 
-SETTINGS = tuple(item.name for item in fields(Configuration) if item.name != "origins")
+SETTINGS = tuple(item.name for item in fields(Configuration) if item.compare)
 
 
 def load(environment: Mapping[str, str] | None = None) -> Configuration:
@@ -100,16 +102,16 @@ def load(environment: Mapping[str, str] | None = None) -> Configuration:
         environment: The environment's variables; those of this process if None.
 
     Raises:
-        ConfigurationError: A file cannot be read or is not TOML, a setting does not exist,
-            or its value is of the wrong type.
+        ConfigurationError: A file cannot be read or is not TOML, a setting in it does not
+            exist, or a value is of the wrong type.
     """
     configuration = Configuration()
     for file in paths.settings_files():
         values = _read_file(file)
         configuration = _overruled(configuration, values, dict.fromkeys(values, str(file)))
     variables = os.environ if environment is None else environment
-    values, origins = _read_environment(variables)
-    return _overruled(configuration, values, origins)
+    values, origins, remarks = _read_environment(variables)
+    return replace(_overruled(configuration, values, origins), remarks=remarks)
 
 
 def _overruled(
@@ -137,23 +139,35 @@ def _read_file(file: Path) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in table.items():
         position = _position(text, key)
-        _require_known(key, SETTINGS, "setting", source, position)
+        _require_known(key, source, position)
         values[key] = _checked(key, value, source, position)
     for key in _FOLDERS & values.keys():
         values[key] = file.parent / values[key]
     return values
 
 
-def _read_environment(variables: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+def _read_environment(
+    variables: Mapping[str, str],
+) -> tuple[dict[str, Any], dict[str, str], tuple[str, ...]]:
+    """The values, where each comes from, and remarks on the variables that set nothing.
+
+    Those stop nobody: an environment is shared, and another program may have put them there.
+    """
     names = {_PREFIX + key.upper(): key for key in SETTINGS if key != "keys"}
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
+    remarks = []
     for variable, value in _ours(variables):
-        _require_known(variable, tuple(names), "variable", "the environment", None)
-        key = names[variable]
+        key = names.get(variable)
+        if key is None:
+            near = _nearest(variable, tuple(names))
+            remarks.append(
+                f"{one_line(variable, 60)} in the environment is no setting; did you mean {near}?"
+            )
+            continue
         values[key] = _checked(key, value, "the environment", variable)
         origins[key] = variable
-    return values, origins
+    return values, origins, tuple(remarks)
 
 
 def _ours(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -193,20 +207,21 @@ def _checked_keys(value: object, source: str, position: str | None) -> Mapping[s
     return MappingProxyType({one_line(action): one_line(key) for action, key in value.items()})
 
 
-def _require_known(
-    key: str, known: tuple[str, ...], what: str, source: str, position: str | None
-) -> None:
-    if key in known:
+def _require_known(key: str, source: str, position: str | None) -> None:
+    if key in SETTINGS:
         return
-    from difflib import get_close_matches
-
-    near = get_close_matches(key, known, n=1, cutoff=0.0)
     raise ConfigurationError(
-        f"there is no {what} {one_line(key, 60)!r}",
+        f"there is no setting {one_line(key, 60)!r}",
         source=source,
         position=position,
-        hint=f"did you mean {near[0]}? There are {', '.join(known)}",
+        hint=f"did you mean {_nearest(key, SETTINGS)}? There are {', '.join(SETTINGS)}",
     )
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    return get_close_matches(word, known, n=1, cutoff=0.0)[0]
 
 
 def _not_toml(error: Exception, source: str) -> ConfigurationError:

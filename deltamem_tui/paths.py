@@ -12,7 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from deltamem_tui.errors import BankExistsError, BankNotFoundError, StorageError, UsageError
+from deltamem_tui.errors import (
+    BankCorruptError,
+    BankExistsError,
+    BankNotFoundError,
+    StorageError,
+    UsageError,
+)
 from deltamem_tui.text import one_line
 
 APPLICATION = "deltamem"
@@ -21,6 +27,7 @@ MANIFEST = "bank.json"
 ARCHIVE_SUFFIX = ".deltamem"
 SETTINGS_FILE = "deltamem.toml"
 
+_LINES = ("task.nodes.jsonl", "env.nodes.jsonl")
 _LONGEST_NAME = 100
 # Letters and digits of any script, so that people can use their own; nothing that a shell,
 # an archive or a file system could read as more than a name.
@@ -90,6 +97,7 @@ def find_banks(folder: Path) -> tuple[BankPlace, ...]:
 
     Raises:
         StorageError: The folder cannot be read.
+        UsageError: It is a file.
     """
     shipped = {place.name: place for place in _banks_in(shipped_banks_folder(), shipped=True)}
     own = {place.name: place for place in _banks_in(folder, shipped=False)}
@@ -108,11 +116,13 @@ def find_bank(bank: str, folder: Path) -> Path:
     Raises:
         UsageError: `bank` is neither a possible name nor a path.
         BankNotFoundError: There is no such bank. Names what comes near and where it looked.
+        BankCorruptError: A folder of this name holds all of a bank but its manifest.
     """
     if _is_path(bank):
         path = Path(bank).expanduser()
         if _is_bank(path) or _is_file(path):
             return path
+        _require_manifest(path)
         raise BankNotFoundError(
             f"there is no bank here: a bank is a folder with a {MANIFEST}, or its archive",
             source=one_line(bank, 200),
@@ -123,6 +133,7 @@ def find_bank(bank: str, folder: Path) -> Path:
     for path in candidates:
         if _is_bank(path):
             return path
+        _require_manifest(path)
     raise _not_found(name, folder)
 
 
@@ -161,12 +172,39 @@ def check_bank_name(name: str) -> str:
     Raises:
         UsageError: It is empty, too long, or has characters that are more than a name.
     """
+    return _plain_name(name, "a bank")
+
+
+def check_domain(domain: str) -> str:
+    """Give `domain` back if a domain can be called so: its prompts lie in a folder of this name.
+
+    Raises:
+        UsageError: It is empty, too long, or has characters that are more than a name.
+    """
+    return _plain_name(domain, "a domain")
+
+
+def _plain_name(name: str, what: str) -> str:
     if len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) and not name.endswith("."):
         return name
     raise UsageError(
-        f"{one_line(name, 60)!r} cannot be the name of a bank",
+        f"{one_line(name, 60)!r} cannot be the name of {what}",
         hint=f"up to {_LONGEST_NAME} letters, digits, '.', '_' and '-', a letter or digit first",
     )
+
+
+def _require_manifest(path: Path) -> None:
+    """See that `path` is not a bank that lost its manifest.
+
+    Raises:
+        BankCorruptError: It is.
+    """
+    if any(_is_file(path / lines) for lines in _LINES):
+        raise BankCorruptError(
+            f"its {MANIFEST} is missing",
+            source=one_line(str(path), 200),
+            hint="restore it from a copy of the bank",
+        )
 
 
 def _not_found(name: str, folder: Path) -> BankNotFoundError:
@@ -184,6 +222,10 @@ def _not_found(name: str, folder: Path) -> BankNotFoundError:
 
 def _banks_in(folder: Path, *, shipped: bool) -> Iterator[BankPlace]:
     try:
+        if folder.is_file():
+            raise UsageError(
+                "this is a file, not a folder of banks", source=one_line(str(folder), 200)
+            )
         if not folder.is_dir():
             return
         entries = sorted(folder.iterdir())

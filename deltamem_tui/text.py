@@ -58,6 +58,11 @@ def one_line(text: str, width: int | None = None) -> str:
     return line[: max(width - 1, 0)].rstrip() + "…"
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: `1 node`, `2,000 nodes`, `3 children`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def count_tokens(text: str) -> int:
     """The number of whitespace-separated tokens, the unit in which the papers report size."""
     return len(text.split())

@@ -32,7 +32,10 @@ LINES = 16
 SIZE = (120, 36)
 DOCS = Path(__file__).parent
 BANK = "scienceworld"
-TASK = "Your task is to melt lead. First, focus on the substance."
+TASK = (
+    "Your task is to melt lead. First, focus on the substance. Then, take actions that will "
+    "cause it to change its state of matter."
+)
 SCENE = "This room is called the kitchen. In it, you see: a stove"
 COMMANDS = (
     ["tree", BANK, "--tree", "task", "--limit", "14"],

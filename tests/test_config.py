@@ -107,10 +107,15 @@ def test_an_unknown_table_is_an_unknown_key() -> None:
     assert error.position == "line 1"
 
 
-def test_an_unknown_variable_names_the_nearest() -> None:
-    with pytest.raises(ConfigurationError, match="did you mean DELTAMEM_MODEL") as caught:
-        config.load({"DELTAMEM_MODLE": "x", "PATH": "/bin"})
-    assert "DELTAMEM_MODLE" in caught.value.message
+def test_an_unknown_variable_is_remarked_on_with_the_nearest_and_stops_nothing() -> None:
+    found = config.load({"DELTAMEM_MODLE": "x", "DELTAMEM_DOMAIN": "go", "PATH": "/bin"})
+    (remark,) = found.remarks
+    assert remark == (
+        "DELTAMEM_MODLE in the environment is no setting; did you mean DELTAMEM_MODEL?"
+    )
+    assert found.domain == "go"
+    assert config.load({"DELTAMEM_MODEL": "x", "DELTAMEM_": "", "DELTA": "y"}).remarks == ()
+    assert found.with_flags(model="y").remarks == found.remarks
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui import paths
-from deltamem_tui.errors import BankExistsError, BankNotFoundError, StorageError, UsageError
+from deltamem_tui.errors import (
+    BankCorruptError,
+    BankExistsError,
+    BankNotFoundError,
+    StorageError,
+    UsageError,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -78,6 +84,30 @@ def test_a_folder_without_a_manifest_is_no_bank(house: Path) -> None:
     (house / "banks/kitchen").mkdir(parents=True)
     with pytest.raises(BankNotFoundError):
         paths.find_bank("kitchen", house / "banks")
+
+
+@pytest.mark.parametrize("named", ["kitchen", "../banks/kitchen"])
+def test_a_bank_that_lost_its_manifest_is_told_apart_from_none(house: Path, named: str) -> None:
+    make_bank(house / "package/memory_banks/kitchen")  # must not be taken for it
+    lost = make_bank(house / "banks/kitchen")
+    (lost / "env.nodes.jsonl").write_text("")
+    (lost / paths.MANIFEST).unlink()
+    with pytest.raises(BankCorruptError, match=r"its bank\.json is missing \(restore") as caught:
+        paths.find_bank(named, house / "banks")
+    assert Path(caught.value.source or "").samefile(lost)
+
+
+def test_a_file_is_no_folder_of_banks(house: Path) -> None:
+    (house / "banks").write_text("")
+    with pytest.raises(UsageError, match="a file, not a folder of banks"):
+        paths.find_banks(house / "banks")
+
+
+@pytest.mark.parametrize("name", ["../../../etc", "a/b", "Bad Dom", "", "..", "a\x1b[2J"])
+def test_a_domain_is_a_plain_name_too(name: str) -> None:
+    with pytest.raises(UsageError, match="cannot be the name of a domain"):
+        paths.check_domain(name)
+    assert paths.check_domain("küche-2") == "küche-2"
 
 
 def test_all_banks_come_sorted_and_a_users_bank_hides_a_shipped_one(house: Path) -> None:

@@ -10,7 +10,13 @@ import pytest
 
 import deltamem_tui
 from deltamem_tui import Bank, DeltaMemError, Outcome, Step, Trajectory
-from deltamem_tui.errors import BankExistsError, RecordError, TrajectoryError, UsageError
+from deltamem_tui.errors import (
+    BankExistsError,
+    BankFrozenError,
+    RecordError,
+    TrajectoryError,
+    UsageError,
+)
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank
 
 api: Any = deltamem_tui  # the calls below are wrong on purpose
@@ -37,6 +43,32 @@ WRONG_CALLS: dict[str, tuple[Callable[[Any], object], str]] = {
     "no name": (lambda _: api.open_bank(None), "bank must be the name or the path of a bank"),
     "an empty name": (lambda _: api.open_bank(""), "'' cannot be the name of a bank"),
     "no folder": (lambda _: api.create_bank(None), "path must be the new bank's folder, not None"),
+    "an embedder to ask by name": (
+        lambda bank: api.recall(bank, "x", embedder="minilm"),
+        "embedder must be an Embedder, not str",
+    ),
+    "an embedder to learn by name": (
+        lambda bank: api.learn(bank, episode((1, 0, 0)), embedder="minilm"),
+        "embedder must be an Embedder, not str",
+    ),
+    "an extractor by name": (
+        lambda bank: api.learn(bank, episode((1, 0, 0)), "rules", embedder=ChosenEmbedder()),
+        "extractor must be an Extractor, not str",
+    ),
+    "chain of none": (lambda bank: bank.tree("task").chain(None), "id must be text, not NoneType"),
+    "nodes by number": (lambda bank: bank.tree("task").find(3), "id must be text, not int"),
+    "candidates in words": (
+        lambda bank: api.recall(bank, "x", embedder=ChosenEmbedder(), candidates="a"),
+        "candidates must be a number of nodes from 1, not 'a'",
+    ),
+    "fewer than no candidates": (
+        lambda bank: api.recall(bank, "x", embedder=ChosenEmbedder(), candidates=-1),
+        "candidates must be a number of nodes from 1, not -1",
+    ),
+    "nothing to recall for": (
+        lambda bank: api.recall(bank, " ", "\n"),
+        "task and environment are both empty",
+    ),
 }
 
 
@@ -57,6 +89,33 @@ WRONG_EPISODES: dict[str, tuple[Callable[[], object], str]] = {
     "task": (lambda: api.Trajectory(None), "the task of an episode must be text, not NoneType"),
     "steps": (lambda: api.Trajectory("x", steps=("go",)), "a step must be a Step, not str"),
     "outcome": (lambda: api.Trajectory("x", outcome=True), "the outcome must be an Outcome"),
+    "no steps": (lambda: api.Trajectory("x", steps=None), "the steps must be Steps, not NoneType"),
+    "source": (
+        lambda: api.Trajectory("x", source="log"),
+        "the source must be a LogSource, not str",
+    ),
+    "metadata": (
+        lambda: api.Trajectory("x", metadata=3),
+        "the metadata must be a mapping, not int",
+    ),
+    "a fact": (
+        lambda: api.Trajectory("x", metadata={"a": object()}),
+        "the metadata of an episode must be text, not object",
+    ),
+    "a fact's name": (
+        lambda: api.Trajectory("x", metadata={1: "a"}),
+        "the metadata of an episode must be text, not int",
+    ),
+    "paid in words": (
+        lambda: api.Outcome(success=True, reward="1"),
+        "the reward of an outcome must be a number, not str",
+    ),
+    "success in words": (
+        lambda: api.Outcome(success="yes"),
+        "the success of an outcome must be True, False or None, not str",
+    ),
+    "who says so": (lambda: api.Outcome(source="me"), "the source of an outcome must be one of"),
+    "why": (lambda: api.Outcome(reason=3), "the reason of an outcome must be text, not int"),
 }
 
 
@@ -89,6 +148,56 @@ def test_a_folder_without_files_is_told(tmp_path: Path) -> None:
     with pytest.raises(TrajectoryError, match="there is no file in this folder"):
         deltamem_tui.read_logs(tmp_path)
     assert list(deltamem_tui.read_logs([])) == []
+
+
+def numbers(**changes: Any) -> dict[str, Any]:
+    tree = api.TreeParameters(**{"tau_base": 0.5, **changes})
+    return {"task": tree, "env": tree}
+
+
+WRONG_BANKS: dict[str, tuple[dict[str, Any], str]] = {
+    "no name": ({"path": ""}, "'' cannot be the name of a bank"),
+    "two words": ({"path": "a b"}, "'a b' cannot be the name of a bank"),
+    "description": ({"description": 3}, "description must be text, not int"),
+    "no domain": ({"domain": None}, "domain must be text, not NoneType"),
+    "a domain elsewhere": ({"domain": "../../../etc"}, "cannot be the name of a domain"),
+    "a domain in a domain": ({"domain": "a/b"}, "cannot be the name of a domain"),
+    "embedder": ({"embedder": 3}, "embedder must be an Embedder or the name of one, not int"),
+    "numbers": ({"parameters": 3}, "parameters must be TreeParameters for task and env, not int"),
+    "half the numbers": ({"parameters": {"task": 3}}, "parameters must be TreeParameters for task"),
+    "no number": ({"parameters": numbers(tau_base=float("nan"))}, "tau_base must be a similarity"),
+    "a depth between": ({"parameters": numbers(d_max=1.5)}, "d_max must be a depth from 2 to 1000"),
+    "provenance": ({"provenance": 3}, "provenance must be a mapping, not int"),
+    "a fact": ({"provenance": {"a": object()}}, "provenance must be what JSON can hold"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_BANKS)
+def test_a_bank_that_cannot_be_is_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    wrong, words = WRONG_BANKS[kind]
+    with pytest.raises(UsageError) as caught:
+        api.create_bank(**{"path": "residue/z", "embedder": ChosenEmbedder(), **wrong})
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bank_is_called_like_its_folder(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = bank.path.rename(bank.path.with_name("pantry"))
+    assert Bank.open(moved).name == "pantry"
+    assert Bank.open(moved).manifest.name == "bank"
+    monkeypatch.chdir(moved)
+    assert Bank.open(".").name == "pantry"
+
+
+def test_a_bank_of_the_package_is_copied_before_it_is_written(bank: Bank) -> None:
+    bank.freeze()
+    with pytest.raises(BankFrozenError, match="copy a bank of the package first") as caught:
+        deltamem_tui.learn(bank, episode((1, 0, 0)), EchoExtractor(), embedder=ChosenEmbedder())
+    assert "deltamem unfreeze" in str(caught.value)
 
 
 def test_a_bank_is_never_made_over_another(bank: Bank) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.llm.hosted import hosted
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -26,14 +30,17 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """A reader's: with user folders of its own, and a key for a model that answers."""
     programs = str(Path(sys.executable).parent)
-    return {
-        **os.environ,
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-        "XDG_DATA_HOME": str(tmp_path_factory.mktemp("data")),
-        "XDG_CONFIG_HOME": str(tmp_path_factory.mktemp("config")),
-    }
+    with hosted(tmp_path_factory.mktemp("cache")) as (_, variables):
+        yield {
+            **os.environ,
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "XDG_DATA_HOME": str(tmp_path_factory.mktemp("data")),
+            "XDG_CONFIG_HOME": str(tmp_path_factory.mktemp("config")),
+            **variables,
+        }
 
 
 def run(program: list[str], folder: Path, environment: dict[str, str]) -> str:
@@ -51,7 +58,7 @@ def commands(block: str) -> list[str]:
 
 
 def test_there_is_no_block_that_is_not_run() -> None:
-    assert {language for language, _ in BLOCKS} == {"sh", "python"}
+    assert {language for language, _ in BLOCKS} == {"sh", "json", "python"}
     made = [line for language, block in BLOCKS if language == "sh" for line in commands(block)]
     assert [line for line in made if not line.startswith("deltamem ")] == ["make demo", "make test"]
 
@@ -70,6 +77,18 @@ def test_the_recalled_context_is_not_empty(checkout: Path, environment: dict[str
     context = run(["sh", "-c", commands(block)[-1]], checkout, environment)
     assert "Base skill" in context
     assert "Base knowledge" in context
+
+
+def test_the_json_block(checkout: Path, environment: dict[str, str]) -> None:
+    (block,) = (block for language, block in BLOCKS if language == "json")
+    (checkout / "own.jsonl").write_text(block)
+    run(["deltamem", "init", "own", "--embedder", "hashing"], checkout, environment)
+    taken = json.loads(
+        run(["deltamem", "import", "own", "own.jsonl", "--json"], checkout, environment)
+    )
+    assert (taken["status"], taken["data"]["imported"]) == ("success", 1)
+    told = run(["deltamem", "info", "own", "--json"], checkout, environment)
+    assert json.loads(told)["data"]["without_outcome"] == 0
 
 
 def test_the_python_block(checkout: Path, environment: dict[str, str]) -> None:

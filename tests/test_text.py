@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from deltamem_tui.text import clean, count_tokens, one_line
+from deltamem_tui.text import clean, count_tokens, counted, one_line
 
 ANY_TEXT = st.text(st.characters(), max_size=60)
 HOSTILE = st.lists(
@@ -78,6 +78,14 @@ def test_one_line_is_never_wider_than_asked(raw: str, width: int) -> None:
     assert len(line) <= width
     assert "\n" not in line
     assert line == line.strip()
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(0, "0 nodes"), (1, "1 node"), (2, "2 nodes"), (2000, "2,000 nodes")]
+)
+def test_a_number_goes_with_its_noun(number: int, words: str) -> None:
+    assert counted(number, "node") == words
+    assert counted(3, "child", "children") == "3 children"
 
 
 def test_tokens_are_counted_at_white_space() -> None:

@@ -7,6 +7,7 @@ to write what was decided before.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -17,7 +18,6 @@ from typing import Any
 import filelock
 
 from deltamem_tui.bank import (
-    batch,
     episodes,
     files,
     freezing,
@@ -26,6 +26,7 @@ from deltamem_tui.bank import (
     origins,
     regions,
     rewriting,
+    settling,
     tree,
 )
 from deltamem_tui.bank.batch import Batch
@@ -45,7 +46,7 @@ from deltamem_tui.errors import (
     StorageError,
     UsageError,
 )
-from deltamem_tui.text import one_line
+from deltamem_tui.text import clean, one_line
 
 LOCK_NAME = ".lock"
 LOCK_SECONDS = 60.0
@@ -119,8 +120,10 @@ class Bank:
 
     @property
     def name(self) -> str:
-        """The bank's name."""
-        return self.manifest.name
+        """What the bank is called: like its folder. An archive is called as it calls itself."""
+        # A folder that was moved or copied is looked up by its new name, so that one counts.
+        folder = "" if self.archived else os.path.basename(os.path.abspath(self.path))  # noqa: PTH100, PTH119
+        return clean(folder) or self.manifest.name
 
     @property
     def frozen(self) -> bool:
@@ -256,9 +259,8 @@ class Bank:
                 return
             changing = Batch(self._view.tail, self._view.snapshots)
             changing.log(event, detail)
-            with manifest.replacing(self.path, changed):
-                self._commit(changing)
-        self.manifest = manifest.read(self.path)
+            changing.replace_manifest(changed)
+            self._commit(changing)
 
     def freeze(self) -> None:
         """Forbid all writing from now on, and note each file's digest in the manifest.
@@ -283,27 +285,33 @@ class Bank:
     def unfreeze(self) -> None:
         """Allow writing again. A bank that is not frozen stays as it is.
 
+        It counts under a new origin from then on, and what it counted so far is booked under
+        the old one. Both begin with the same commit: a process that is killed leaves the bank
+        frozen or free, never free under the origin that its copies count under too.
+
         Raises:
             BankBusyError: Another writer held the lock for too long.
             StorageError: The disk refused.
         """
-        self.manifest = manifest.read(self.path)
+        self.manifest = self._present_manifest()
         if not self.frozen:
             return
         with self._turn():
             if not self.frozen:
                 return  # another process was first
-            manifest.write(self.path, replace(self.manifest, frozen=False, digests={}))
-            self.manifest = manifest.read(self.path)
-            self._settle()
+            self._view = self._read_view()
+            # There may be more than one of what was frozen: none may count as another does.
+            free = replace(self.manifest, frozen=False, digests={}, origin=origins.drawn())
             changes = Batch(self._view.tail, self._view.snapshots)
             changes.log("unfreeze")
+            changes.replace_manifest(free)
             booked = origins.book(changes, self.snapshots, self.manifest.counts_as)
             if booked or self.journal.exists:
+                self._settle()
                 self._commit(changes)
-            # There may be more than one of what was frozen: none may count as another does.
-            manifest.write(self.path, replace(self.manifest, origin=origins.drawn()))
-            self.manifest = manifest.read(self.path)
+            else:
+                manifest.write(self.path, free)
+                self._view = self._read_view()
 
     def require_writable(self) -> None:
         """See that the bank is not frozen, as far as this handle knows, and no archive.
@@ -316,7 +324,8 @@ class Bank:
             raise BankFrozenError(
                 "the bank is frozen",
                 source=str(self.path),
-                hint="`deltamem unfreeze` allows writing",
+                hint="`deltamem unfreeze` allows writing; if it came with the package, "
+                "copy it first",
             )
 
     def find_node(self, prefix: str, tree_name: TreeName | None = None) -> tuple[TreeName, Node]:
@@ -376,7 +385,7 @@ class Bank:
         """The writer's lock, frozen or not, and the manifest as it is under it."""
         self._require_folder()
         with writers_turn(self.path):
-            self.manifest = manifest.read(self.path)
+            self.manifest = self._present_manifest()
             yield
 
     def _settle(self) -> None:
@@ -386,13 +395,18 @@ class Bank:
             rewriting.finish(self.path, tail.commit if tail else Commit())
             tail = self._present_tail()  # the journal may be among what was put in place
             self.manifest = manifest.read(self.path)
-            batch.settle(tail, list(_shelves(self.path, self.manifest.dimensions).values()))
+            settling.settle(tail, list(_shelves(self.path, self.manifest.dimensions).values()))
             self._settled = tail
         if tail != self._view.tail:
             self._view = self._read_view()
 
     def _present_tail(self) -> Tail | None:
         return self.journal.tail() if self.journal.exists else None
+
+    def _present_manifest(self) -> Manifest:
+        """The manifest as it counts now, even if its renaming is still to be done."""
+        tail = self._present_tail()
+        return manifest.read(self.path, tail.commit if tail else None)
 
     def _commit(self, changes: Batch) -> None:
         """Write a batch, do in place what it states, and show it."""
@@ -402,7 +416,7 @@ class Bank:
         with suppress(DeltaMemError):
             if tail.commit.replaces:
                 rewriting.finish(self.path, tail.commit)
-            batch.apply(tail.commit, _shelves(self.path, self.manifest.dimensions).values())
+            settling.apply(tail.commit, _shelves(self.path, self.manifest.dimensions).values())
             self._settled = tail
         self._view = self._read_view()
 
@@ -437,7 +451,7 @@ class Bank:
         shelves = _shelves(self.path, self.manifest.dimensions)
         if tail:
             shelves = {name: replace(shelf, commit=tail.commit) for name, shelf in shelves.items()}
-        commit = tail.commit if tail else batch.whole(shelves.values())
+        commit = tail.commit if tail else settling.whole(shelves.values())
         return _View(tail, {name: ShelfSnapshot(shelf, commit) for name, shelf in shelves.items()})
 
 

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import claims, codec, folding, journal, tree
+from deltamem_tui.bank import claims, codec, folding, journal, tree_index
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.journal import Extent
 from deltamem_tui.bank.matrix import MatrixFile
 from deltamem_tui.bank.node import TREES, Payload
 from deltamem_tui.bank.rewriting import Cells, Rewriting
 from deltamem_tui.bank.shelf import Rows, ShelfSnapshot
+from deltamem_tui.bank.tree import Tree
 
 _PIECE_BYTES = 4 * 1024 * 1024
 _PIECE_ROWS = 16_384
@@ -262,7 +263,7 @@ class _CompactShelf:
         """The lines of deleted nodes without their text, by their row."""
         if self.name not in TREES:
             return
-        found = tree.Tree(self.name, self._snapshot)
+        found = Tree(self.name, self._snapshot)
         deleted = self._rows[self._index["deleted"][self._rows]]
         # What a merge put there lives again when what is above it does, and needs its text.
         for row in deleted[~np.isin(deleted, claims.displaced_rows(self._snapshot))]:
@@ -293,7 +294,7 @@ def _parents_first(births: Rows, parents: NDArray[np.int64]) -> Rows:
         way: list[int] = []
         above = birth
         # No way is longer than all nodes, unless a bank is broken: building its index will tell.
-        while above not in placed and above != tree.NO_PARENT and len(way) <= len(births):
+        while above not in placed and above != tree_index.NO_PARENT and len(way) <= len(births):
             way.append(above)
             above = int(parents[above])
         placed.update(dict.fromkeys(reversed(way)))

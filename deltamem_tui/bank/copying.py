@@ -7,8 +7,9 @@ from pathlib import Path
 
 from deltamem_tui.bank import episodes, files, journal, manifest, origins, regions, rewriting
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.batch import Batch, apply
+from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.journal import Commit, Journal
+from deltamem_tui.bank.settling import apply
 from deltamem_tui.bank.shelf import ShelfSnapshot
 
 _CHUNK_ROWS = 16_384

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,7 +140,7 @@ def diff(before: Bank, after: Bank, trees: Sequence[TreeName] = TREES) -> BankDi
     """
     whole = set(trees) == set(TREES)
     return BankDiff(
-        manifest=tuple(_manifest_changes(before.manifest, after.manifest)) if whole else (),
+        manifest=tuple(manifest_changes(before.manifest, after.manifest)) if whole else (),
         trees={name: _tree_diff(before.tree(name), after.tree(name)) for name in trees},
         episodes=_episode_diff(before.episodes, after.episodes) if whole else EpisodeDiff(),
     )
@@ -151,7 +151,24 @@ def changed_fields(before: Node, after: Node) -> tuple[FieldChange, ...]:
     return tuple(_changes(_said(before), _said(after)))
 
 
-def _manifest_changes(before: Manifest, after: Manifest) -> Iterator[FieldChange]:
+def changed_nodes(pairs: Iterable[tuple[Node, Node]]) -> tuple[NodeChange, ...]:
+    """The nodes that say something else, of some as they were and as they are."""
+    return tuple(
+        NodeChange(new, fields) for old, new in pairs if (fields := changed_fields(old, new))
+    )
+
+
+def moved_nodes(pairs: Iterable[tuple[Node, Node]]) -> tuple[NodeChange, ...]:
+    """The nodes that have another parent, of some as they were and as they are."""
+    return tuple(
+        NodeChange(new, (FieldChange("parent", old.parent, new.parent),))
+        for old, new in pairs
+        if old.parent != new.parent
+    )
+
+
+def manifest_changes(before: Manifest, after: Manifest) -> Iterator[FieldChange]:
+    """What two manifests say differently of description, domain, embedder and parameters."""
     yield from _changes(
         {"description": before.description, "domain": before.domain},
         {"description": after.description, "domain": after.domain},
@@ -176,20 +193,16 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Fi
 
 def _tree_diff(before: Tree, after: Tree) -> TreeDiff:
     mine, theirs = _shared(before, after)
-    changed, moved = [], []
-    for row, other in zip(mine.tolist(), theirs.tolist(), strict=True):
-        if before.snapshot.line(row) == after.snapshot.line(other):
-            continue
-        old, new = before.node_at(row), after.node_at(other)
-        if fields := changed_fields(old, new):
-            changed.append(NodeChange(new, fields))
-        if old.parent != new.parent:
-            moved.append(NodeChange(new, (FieldChange("parent", old.parent, new.parent),)))
+    pairs = [
+        (before.node_at(row), after.node_at(other))
+        for row, other in zip(mine.tolist(), theirs.tolist(), strict=True)
+        if before.snapshot.line(row) != after.snapshot.line(other)
+    ]
     return TreeDiff(
         added=_only(after, theirs),
         removed=_only(before, mine),
-        changed=tuple(changed),
-        moved=tuple(moved),
+        changed=changed_nodes(pairs),
+        moved=moved_nodes(pairs),
         counted=tuple(_counted(before, after, mine, theirs)),
     )
 

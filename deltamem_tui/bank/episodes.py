@@ -104,7 +104,11 @@ class Episodes:
         return int(np.count_nonzero(self.snapshot.counters[self._births, 0] == EpisodeState.LEARNT))
 
     def state(self, episode_id: str) -> EpisodeState | None:
-        """Whether an episode was learnt; None if the bank does not have it."""
+        """Whether an episode was learnt; None if the bank does not have it.
+
+        Raises:
+            BankCorruptError: Its counter is none of the states.
+        """
         birth = self.snapshot.first_row(episode_id)
         if birth is None:
             return None
@@ -119,7 +123,11 @@ class Episodes:
         return EpisodeState(state)
 
     def record(self, episode_id: str) -> Mapping[str, Any] | None:
-        """An episode's record as last given; None if the bank does not have it."""
+        """An episode's record as last given; None if the bank does not have it.
+
+        Raises:
+            BankCorruptError: Its line is no record with an id.
+        """
         birth = self.snapshot.first_row(episode_id)
         if birth is None:
             return None

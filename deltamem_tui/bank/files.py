@@ -103,23 +103,16 @@ def remove(path: Path) -> None:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Write a whole file so that a reader sees the old content or the new, never a part."""
-    with replacing(path, data):
-        pass
+    """Write a whole file so that a reader sees the old content or the new, never a part.
 
-
-@contextmanager
-def replacing(path: Path, data: bytes) -> Iterator[None]:
-    """Write a whole file beside `path`, and put it in its place if the block succeeds.
-
-    All that may fail for want of space is done before the block.
+    Raises:
+        StorageError: The disk refused; the file is as it was.
     """
     draft = path.with_name(f".{path.name}.draft")
     try:
         create_anew(draft)
         write_at(draft, 0, data)
         sync(draft)
-        yield
         with storage_errors(path):
             os.replace(draft, path)  # noqa: PTH105 - every effect goes through `os`, by name
     except Exception:
@@ -136,6 +129,20 @@ def create_anew(path: Path) -> None:
         os.close(os.open(path, _WRITE | os.O_CREAT | os.O_EXCL, 0o644))
 
 
+def require_free(path: Path) -> None:
+    """See that a new folder may appear at `path`: nothing is there, or an empty folder.
+
+    Raises:
+        BankExistsError: Something is there.
+    """
+    if path.is_symlink() or (path.exists() and not (path.is_dir() and not any(path.iterdir()))):
+        raise BankExistsError(
+            "something is here already",
+            source=str(path),
+            hint="choose another folder, or open the bank if it is one",
+        )
+
+
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """A folder to fill, which appears at `path` when the block ends, or not at all.
@@ -144,12 +151,7 @@ def new_folder(path: Path) -> Iterator[Path]:
         BankExistsError: Something is at `path` already.
         StorageError: The folder cannot be made.
     """
-    if path.is_symlink() or (path.exists() and not (path.is_dir() and not any(path.iterdir()))):
-        raise BankExistsError(
-            "something is here already",
-            source=str(path),
-            hint="choose another folder, or open the bank if it is one",
-        )
+    require_free(path)
     with ExitStack() as stack:
         with storage_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -16,12 +16,14 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec
-from deltamem_tui.bank.batch import Batch, Gathered
+from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.claims import Claims, Flags
+from deltamem_tui.bank.growth import Gathered
 from deltamem_tui.bank.joining import Join
 from deltamem_tui.bank.keys import keys, texts
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.shelf import LINE_LIMIT, UNIT_TOLERANCE, Rows, ShelfSnapshot
-from deltamem_tui.bank.tree import INDEX_TYPE, NO_PARENT
+from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT
 from deltamem_tui.errors import BankCorruptError, BankError
 
 _PIECE_LINES = 2048
@@ -68,6 +70,23 @@ class Graft:
                 list(self._vectors()),
             )
         return births
+
+    def node(self, place: int) -> Node:
+        """A node as it stands when all claims are taken together.
+
+        Raises:
+            BankCorruptError: The line that counts of it is no node.
+        """
+        join, holds = self.join, self.join.holding
+        parent = None if holds.loosened[place] else self._claimed_parent(place)
+        return replace(
+            join.node(place),
+            parent=parent,
+            kind="root" if parent is None else "residual",
+            depth=int(holds.depth[place]),
+            consolidated=bool(join.consolidated[place]),
+            deleted=not holds.living[place],
+        )
 
     def check(self) -> None:
         """See that what is taken from other banks is what their indexes say, and sound.
@@ -161,27 +180,24 @@ class Graft:
     def _line(self, place: int) -> bytes:
         """A line anew, that says what holds and keeps what its node claims."""
         join, holds = self.join, self.join.holding
-        node = join.node(place)
-        claimed = None if join.roots[place] else texts(join.parents[place : place + 1])[0].decode()
-        loosened, living = bool(holds.loosened[place]), bool(holds.living[place])
-        parent = None if loosened else claimed
-        meant: dict[str, Any] = {"parent": claimed} if loosened else {}
-        if not living and not join.deleted[place]:
+        node = self.node(place)
+        meant: dict[str, Any] = {}
+        if holds.loosened[place]:
+            meant["parent"] = self._claimed_parent(place)
+        if node.deleted and not join.deleted[place]:
             meant["deleted"] = False
-        said = replace(
-            node,
-            parent=parent,
-            kind="root" if parent is None else "residual",
-            depth=int(holds.depth[place]),
-            consolidated=bool(join.consolidated[place]),
-            deleted=not living,
-        )
-        line = codec.to_line(said)
+        line = codec.to_line(node)
         if meant:
             line = line[:-2] + b',"meant":' + orjson.dumps(meant) + b"}\n"
         if len(line) > LINE_LIMIT:
             raise BankError(f"node {node.id} has more bytes than the {LINE_LIMIT:,} of a line")
         return line
+
+    def _claimed_parent(self, place: int) -> str | None:
+        if self.join.roots[place]:
+            return None
+        parent: bytes = texts(self.join.parents[place : place + 1])[0]
+        return parent.decode()
 
     def _index(self, births: Rows, sizes: NDArray[np.int64]) -> NDArray[Any]:
         join, holds, places = self.join, self.join.holding, self.written

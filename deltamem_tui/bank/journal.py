@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,9 @@ from deltamem_tui.errors import BankCorruptError, BankError
 FILE_NAME = "journal.jsonl"
 _BLOCK = 64 * 1024
 _LINE_LIMIT = 64 * 1024 * 1024
-_COUNTER_LIMIT = 2**32 - 1
+COUNTER_LIMIT = 2**32 - 1
+"""The most that a counter holds; one that is full stays so."""
+_COUNTS = range(COUNTER_LIMIT + 1)
 _FILE_NAME = re.compile(r"[a-z]+(\.[a-z]+)+")
 _MANIFEST = "bank.json"
 NEVER = -1
@@ -53,8 +55,8 @@ class Commit:
         event: What happened: `init`, `import`, `learn`, `consolidate`, `parameters`, ….
         time: When, in UTC, ISO 8601 with seconds.
         detail: Decisions and why, models, prompts, tokens, cost: whatever the event has to tell.
-        extents: Per line file (`task`, `env`, `trajectories`), how much of it counts now.
-        cells: Per line file, the rows whose counters changed, each with all its new values.
+        extents: Per shelf (`task`, `env`, `trajectories`, `origins`), how much of it counts now.
+        cells: Per shelf, the rows whose counters changed, each with all its new values.
         replaces: The files that this commit put whole new ones in the place of; see `rewriting`.
         rewritten: The sequence of the last commit before this one that replaced files, or
             `NEVER`. While it stays, files only grow, and what was read of them stays true.
@@ -86,8 +88,10 @@ class Commit:
         """The commit as one line, newline included.
 
         Raises:
-            BankError: It would be too long to be read again.
+            BankError: It could not be read again: it would be too long, or its cells name a row
+                that does not count or hold what is no counter's value.
         """
+        self._require_cells()
         record: dict[str, Any] = {
             "sequence": self.sequence,
             "time": self.time,
@@ -112,6 +116,22 @@ class Commit:
                 hint="do it in smaller parts",
             )
         return line
+
+    def _require_cells(self) -> None:
+        """See that `parse` will accept the cells: once the line is written, it is too late."""
+        for name, cells in self.cells.items():
+            if not cells:
+                continue
+            rows = self.extent(name).rows
+            wrong = [row for row in (min(cells), max(cells)) if not 0 <= row < rows]
+            values = [0, *chain.from_iterable(cells.values())]
+            wrong += [value for value in (min(values), max(values)) if value not in _COUNTS]
+            if wrong:
+                raise BankError(
+                    f"`{self.event}` cannot be told in the journal: {wrong[0]} is no row or no "
+                    f"count of the {name} shelf",
+                    hint="nothing was written",
+                )
 
 
 def now() -> str:
@@ -138,7 +158,7 @@ def parse(line: bytes, source: str, position: str) -> Commit:
             },
             cells={
                 str(name): {
-                    _natural(row): [_natural(value, _COUNTER_LIMIT) for value in values]
+                    _natural(row): [_natural(value, COUNTER_LIMIT) for value in values]
                     for row, *values in rows
                 }
                 for name, rows in record["cells"].items()

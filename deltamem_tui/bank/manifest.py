@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import orjson
 from deltamem_tui.bank import codec, files, regions, rewriting
 from deltamem_tui.bank.journal import Commit
 from deltamem_tui.bank.limits import LIMITS
-from deltamem_tui.errors import BankCorruptError, BankFormatError, BankNotFoundError
+from deltamem_tui.errors import BankCorruptError, BankFormatError, BankNotFoundError, StorageError
 
 FORMAT = 1
 FILE_NAME = "bank.json"
@@ -25,7 +24,7 @@ class Manifest:
     """What a bank is.
 
     Attributes:
-        name: The bank's name.
+        name: What the bank was called when it was made; see `Bank.name`.
         description: What it is for, in a person's words.
         domain: The kind of environment it was learnt in; picks prompts and presets.
         embedder: What the bank remembers of its embedding model.
@@ -59,6 +58,13 @@ class Manifest:
         """The id under which the bank counts: its origin, or else a digest of its name."""
         return self.origin or hashlib.sha256(f"bank {self.name}".encode()).hexdigest()[:16]
 
+    def called(self, name: str) -> Manifest:
+        """The same under another name.
+
+        A bank without an origin of its own counts under its name: it goes on under the old one.
+        """
+        return self if name == self.name else replace(self, name=name, origin=self.counts_as)
+
 
 _TYPES: Mapping[str, type] = {
     "name": str,
@@ -84,13 +90,9 @@ def read(folder: Path, commit: Commit | None = None) -> Manifest:
         BankFormatError: The bank has another format version.
         BankCorruptError: The manifest breaks the format's rules.
     """
-    path = rewriting.present(folder / FILE_NAME, commit or Commit())
-    if not regions.exists(path):
-        raise BankNotFoundError(
-            "no bank here", source=str(folder), hint="`deltamem init` makes a new one"
-        )
+    path, text = _present_text(folder / FILE_NAME, commit or Commit())
     try:
-        record = orjson.loads(regions.read(path, LIMITS.manifest))
+        record = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise _corrupt(path, f"not JSON: {error}") from error
     if not isinstance(record, dict):
@@ -103,6 +105,22 @@ def read(folder: Path, commit: Commit | None = None) -> Manifest:
             hint="a newer version of deltamem may read it",
         )
     return _checked(path, record)
+
+
+def _present_text(place: Path, commit: Commit) -> tuple[Path, bytes]:
+    """The file that counts, and what it holds."""
+    path = rewriting.present(place, commit)
+    if not regions.exists(path) and not regions.exists(place):
+        raise BankNotFoundError(
+            "no bank here", source=str(place.parent), hint="`deltamem init` makes a new one"
+        )
+    try:
+        return path, regions.read(path, LIMITS.manifest)
+    except StorageError:
+        if path == place or regions.exists(path):
+            raise
+        # The draft was renamed to its place at just this moment.
+        return place, regions.read(place, LIMITS.manifest)
 
 
 def _checked(path: Path, record: dict[str, Any]) -> Manifest:
@@ -123,11 +141,6 @@ def _checked(path: Path, record: dict[str, Any]) -> Manifest:
 def write(folder: Path, manifest: Manifest) -> None:
     """Replace the manifest of the bank in `folder` in one step."""
     files.replace(folder / FILE_NAME, encode(manifest))
-
-
-def replacing(folder: Path, manifest: Manifest) -> AbstractContextManager[None]:
-    """Replace the manifest of the bank in `folder` if the block succeeds."""
-    return files.replacing(folder / FILE_NAME, encode(manifest))
 
 
 def encode(manifest: Manifest) -> bytes:

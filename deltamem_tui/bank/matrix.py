@@ -124,8 +124,15 @@ class MatrixFile:
     def load(self, rows: int) -> NDArray[Any]:
         """Map the first `rows` rows into memory, read-only; nothing is read before it is used.
 
+        Args:
+            rows: How many rows count; the header may state fewer or more.
+
+        Returns:
+            `dtype` [rows, width], or [rows] if `width` is 0.
+
         Raises:
-            BankCorruptError: The file is too short for them, or is another kind of array.
+            BankCorruptError: The file is missing, too short for them, or another kind of array.
+            StorageError: The disk refused.
         """
         self.rows()
         region = regions.find(self.path)
@@ -145,12 +152,27 @@ class MatrixFile:
             )
 
     def write_rows(self, row: int, values: NDArray[Any]) -> None:
-        """Write rows from `row` on; the header is not touched."""
+        """Write rows from `row` on; the header is not touched.
+
+        Args:
+            row: The first row to be written.
+            values: Convertible to `dtype`; [any, width], or [any] if `width` is 0.
+
+        Raises:
+            StorageError: The disk refused.
+        """
         array = np.ascontiguousarray(values, dtype=self.dtype)
         files.write_at(self.path, self.position(row), array.tobytes())
 
     def write_whole(self, values: NDArray[Any]) -> None:
-        """Replace the whole array in one step."""
+        """Replace the whole array in one step.
+
+        Args:
+            values: Convertible to `dtype`; [rows, width], or [rows] if `width` is 0.
+
+        Raises:
+            StorageError: The disk refused; the old array is still there.
+        """
         array = np.ascontiguousarray(values, dtype=self.dtype)
         files.replace(self.path, self.header(len(array)) + array.tobytes())
 

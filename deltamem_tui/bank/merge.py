@@ -31,7 +31,6 @@ from deltamem_tui.bank.keys import texts
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.bank.origins import Shares
-from deltamem_tui.bank.shelf import Rows
 
 _MERGED = "merged"
 
@@ -157,6 +156,18 @@ class Plan:
         shares = origins.shares(first.snapshots, first.manifest.counts_as)
         return not nodes and not counts and known and same and self.shares.equals(shares)
 
+    def counts(self, name: TreeName) -> tuple[origins.Values, origins.Values]:
+        """What the nodes of a tree count in the first bank, and what they would.
+
+        Both int64 [nodes, 3], in the order of the join; a node that it lacks counts nothing.
+        """
+        graft = self.grafts[name]
+        after = self.shares.of_tree(name).totals(graft.join.ids)
+        before = np.zeros_like(after)
+        first = graft.join.sides[0]
+        before[: graft.before] = first.snapshot.counters[first.births]
+        return before, after
+
     def write(self, batch: Batch, target: Bank, origin: str) -> None:
         """Put all of it into a batch.
 
@@ -167,8 +178,8 @@ class Plan:
         """
         for name, graft in self.grafts.items():
             births = graft.write(batch)
-            totals = self.shares.of_tree(name).totals(graft.join.ids)
-            differ = self._differ(name, totals)
+            before, totals = self.counts(name)
+            differ = np.flatnonzero((before != totals).any(axis=1))
             batch.state_counters(name, births[differ], totals[differ])
         origins.keep(batch, target.snapshots[origins.NAME], self.shares.but(origin))
         if self.episodes is not None:
@@ -219,15 +230,6 @@ class Plan:
     def _join_episodes(self) -> EpisodeJoin:
         return episode_join.join([bank.snapshots[episodes.NAME] for bank in self.banks])
 
-    def _differ(self, name: TreeName, totals: origins.Values) -> Rows:
-        """The places of the nodes whose counts are others than the first bank has."""
-        graft = self.grafts[name]
-        before = np.zeros_like(totals)
-        snapshot = graft.join.sides[0].snapshot
-        before[: graft.before] = snapshot.counters[graft.join.sides[0].births]
-        places: Rows = np.flatnonzero((before != totals).any(axis=1))
-        return places
-
     def _changes(self, name: TreeName) -> TreeChanges:
         graft = self.grafts[name]
         join, holds = graft.join, graft.join.holding
@@ -239,6 +241,7 @@ class Plan:
         revised[graft.revised] = True
         d_max = self.manifest.parameters.get(name, {}).get("d_max")
         deepest = d_max if isinstance(d_max, int) else len(join) + 1
+        before, after = self.counts(name)
 
         def ids(mask: Flags) -> tuple[str, ...]:
             return tuple(each.decode() for each in texts(join.ids[mask]))
@@ -252,7 +255,7 @@ class Plan:
             loosened=ids(holds.loosened & holds.living),
             tombstones=int((new & join.deleted).sum()),
             left_out=self._left_out[name],
-            counted=len(self._differ(name, self.shares.of_tree(name).totals(join.ids))),
+            counted=int((before != after).any(axis=1).sum()),
             too_deep=int((holds.living & (holds.depth > deepest)).sum()),
         )
 

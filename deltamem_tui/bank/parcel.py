@@ -161,7 +161,7 @@ def pack(bank: Bank, *, with_episodes: bool = False, with_journal: bool = False)
     with ThreadPoolExecutor(2) as readers:
         found = list(readers.map(seal, members))
     seals = {member.name: each for member, each in zip(members, found, strict=True)}
-    return _promising(bank.manifest, members, seals)
+    return _promising(bank.manifest.called(bank.name), members, seals)
 
 
 def _promising(before: Manifest, members: Sequence[Member], seals: Mapping[str, Seal]) -> Parcel:

@@ -1,8 +1,8 @@
 """A shelf: one line file and the arrays beside it, row for line.
 
-A bank has three: `task`, `env` and `trajectories`. Each keeps its records as JSON lines,
-an index to find a line without parsing the file, and counters that change in place; the
-trees also keep a vector per line. A record is changed by adding a line with the same id;
+A bank has four: `task`, `env`, `trajectories` and `origins`. Each keeps its records as JSON
+lines, an index to find a line without parsing the file, and counters that change in place;
+the trees also keep a vector per line. A record is changed by adding a line with the same id;
 its first line keeps the record's place and its counters, its last line says what it is now.
 
 The index is derived from the lines. It may be deleted at any time and is made again.
@@ -43,7 +43,7 @@ class Shelf:
 
     Attributes:
         folder: The bank's folder.
-        name: `task`, `env` or `trajectories`.
+        name: `task`, `env`, `trajectories` or `origins`.
         lines_name: The line file's name.
         counters_name: The name of the array of counters, float-free: uint32 [rows, counters].
         counters: Counters per row.

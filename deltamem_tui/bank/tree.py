@@ -6,37 +6,19 @@ row is its `birth`; parents and counters are kept by birth, so an edit moves nei
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec, files, regions
+from deltamem_tui.bank import codec, regions
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.bank.shelf import Rows, Shelf, ShelfSnapshot
-from deltamem_tui.errors import BankCorruptError, NodeNotFoundError
-
-NO_PARENT = -1
-_PIECE_LINES = 256  # few enough objects at a time that Python does not stop to look for garbage
-
-INDEX_TYPE = np.dtype(
-    [
-        ("id", "S16"),
-        ("offset", "<u8"),
-        ("first", "<i8"),
-        ("parent", "<i8"),
-        ("depth", "<u4"),
-        ("failure", "?"),
-        ("residual", "?"),
-        ("consolidated", "?"),
-        ("deleted", "?"),
-    ]
-)
+from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, build_index, index_row
+from deltamem_tui.errors import BankCorruptError, NodeNotFoundError, wrong_argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,174 +50,10 @@ def shelf(folder: Path, name: TreeName, dimensions: int) -> Shelf:
     )
 
 
-def index_row(node: Node, offset: int, first: int, parent: int) -> tuple[Any, ...]:
-    """The index row of a node's line.
-
-    Args:
-        node: The node that the line holds.
-        offset: Where the line begins, in bytes.
-        first: The row of the node's first line.
-        parent: The row of the parent's first line, or `NO_PARENT`.
-    """
-    return (
-        node.id.encode(),
-        offset,
-        first,
-        parent,
-        node.depth,
-        node.label == "failure",
-        node.kind == "residual",
-        node.consolidated,
-        node.deleted,
-    )
-
-
-def build_index(shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int) -> NDArray[Any]:
-    """Make the index from the lines.
-
-    Raises:
-        BankCorruptError: A line is not a node, has an id twice at the same revision, or a
-            parent that is not there.
-    """
-    index, _ = read_lines(shelf, lines, rows)
-    return index
-
-
-def read_lines(
-    shelf: Shelf,
-    lines: Iterator[tuple[int, int, bytes]],
-    rows: int,
-    tree: str = "",
-) -> tuple[NDArray[Any], list[int]]:
-    """Make the index from the lines, and look whether the nodes are as they were born.
-
-    Args:
-        shelf: The tree's files.
-        lines: All lines that count.
-        rows: How many there are.
-        tree: The tree's name, to look at that too.
-
-    Returns:
-        The index, and the rows whose nodes were altered although they say otherwise.
-
-    Raises:
-        BankCorruptError: As `build_index`.
-    """
-    index = np.zeros(rows, dtype=INDEX_TYPE)
-    altered: list[int] = []
-    births: dict[str, int] = {}
-    revisions: dict[str, int] = {}
-    again: list[int] = []
-    count = 0
-    while taken := list(islice(lines, _PIECE_LINES)):
-        outline = _outline(shelf, taken, tree)
-        altered += [count + place for place in outline.altered]
-        stop = count + len(taken)
-        if stop > rows:
-            raise shelf.corrupt("more lines than the journal states", f"line {rows + 1}")
-        piece = index[count:stop]
-        piece["id"] = outline.ids
-        piece["offset"] = [offset for _, offset, _ in taken]
-        piece["depth"] = outline.depths
-        piece["failure"] = outline.failures
-        piece["residual"] = outline.residuals
-        piece["consolidated"] = outline.consolidated
-        piece["deleted"] = outline.deleted
-        parents = _parents_of_newborn(outline, count, births, revisions)
-        if parents is not None:
-            piece["first"] = np.arange(count, stop)
-            piece["parent"] = parents
-        else:
-            ties = list(_ties(shelf, outline, count, births, revisions, again))
-            piece["first"] = [first for first, _ in ties]
-            piece["parent"] = [parent for _, parent in ties]
-        count = stop
-    if count != rows:
-        raise shelf.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
-    _refuse_repeated(shelf, index, again)
-    return index, altered
-
-
-def _refuse_repeated(shelf: Shelf, index: NDArray[Any], again: Sequence[int]) -> None:
-    """A merge may put a node right without changing its revision, but no line stands twice."""
-    if not again:
-        return
-    order = np.argsort(index["first"], kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    with files.storage_errors(shelf.lines_path), regions.opened(shelf.lines_path) as stream:
-
-        def line(row: int) -> bytes:
-            stream.seek(int(index["offset"][row]))
-            return stream.readline()
-
-        for row in again:
-            if line(row) == line(int(order[place[row] - 1])):
-                node_id = bytes(index["id"][row]).decode()
-                raise shelf.corrupt(f"id {node_id} stands twice", f"line {row + 1}")
-
-
-def _outline(shelf: Shelf, lines: Sequence[tuple[int, int, bytes]], tree: str) -> codec.Outline:
-    """What the index keeps of some lines, each of which is a node."""
-    outline = codec.outline([line for _, _, line in lines], tree)
-    if outline is not None:
-        return outline
-    source = str(shelf.lines_path)
-    nodes = [codec.from_line(line, source, f"line {row + 1}") for row, _, line in lines]
-    return codec.Outline.of(nodes, tree)
-
-
-def _parents_of_newborn(
-    outline: codec.Outline, start: int, births: dict[str, int], revisions: dict[str, int]
-) -> Rows | None:
-    """The rows of the parents of lines that are each their node's first, as almost all are.
-
-    Returns:
-        None if one is not, or is wrong, and each has to be looked at; nothing is noted then.
-    """
-    stop = start + len(outline.ids)
-    new = dict(zip(outline.ids, range(start, stop), strict=True))
-    if len(new) < len(outline.ids) or not births.keys().isdisjoint(new):
-        return None
-    births.update(new)
-    # No node is called None, so a root finds none either.
-    found = [births.get(parent) for parent in outline.parents]  # type: ignore[arg-type]
-    parents = np.array([NO_PARENT if row is None else row for row in found], dtype=np.int64)
-    lost = found.count(None) != outline.parents.count(None)
-    if lost or bool(np.any(parents >= np.arange(start, stop))):
-        for node_id in new:
-            del births[node_id]
-        return None
-    revisions.update(zip(outline.ids, outline.revisions, strict=True))
-    return parents
-
-
-def _ties(
-    shelf: Shelf,
-    outline: codec.Outline,
-    start: int,
-    births: dict[str, int],
-    revisions: dict[str, int],
-    again: list[int],
-) -> Iterator[tuple[int, int]]:
-    """Per line from row `start` on, the rows of its node's and its parent's first lines.
-
-    Rows whose revision is that of the node's line before are noted in `again`.
-    """
-    lines = zip(outline.ids, outline.parents, outline.revisions, strict=True)
-    for row, (node_id, parent, revision) in enumerate(lines, start):
-        first = births.get(node_id)
-        if first is not None and revision <= revisions[node_id]:
-            if revision < revisions[node_id]:
-                raise shelf.corrupt(f"id {node_id} stands twice", f"line {row + 1}")
-            again.append(row)
-        above = NO_PARENT if parent is None else births.get(parent)
-        if above is None:
-            raise shelf.corrupt(f"parent {parent} does not exist", f"line {row + 1}")
-        if first is None:
-            first = births[node_id] = row
-        revisions[node_id] = revision
-        yield first, above
+def _text(node_id: object) -> str:
+    if not isinstance(node_id, str):
+        raise wrong_argument("id", "text", node_id)
+    return node_id
 
 
 class Tree:
@@ -296,10 +114,11 @@ class Tree:
 
         Raises:
             NodeNotFoundError: No living node has this id.
+            BankCorruptError: The index calls it deleted, but its line does not.
         """
-        birth = self.snapshot.first_row(node_id)
+        birth = self.snapshot.first_row(_text(node_id))
         row = None if birth is None else int(self.snapshot.current[birth])
-        if row is None or self.snapshot.index["deleted"][row]:
+        if row is None or (self.snapshot.index["deleted"][row] and self.node_at(row).deleted):
             raise NodeNotFoundError(
                 f"no node {node_id} in the {self.name} tree",
                 hint="`deltamem tree` lists the nodes with their ids",
@@ -309,7 +128,7 @@ class Tree:
     def find(self, prefix: str) -> list[str]:
         """The ids of living nodes that begin with `prefix`, at most 20."""
         ids = self.snapshot.index["id"][self.rows]
-        start = prefix.encode(errors="replace")
+        start = _text(prefix).encode(errors="replace")
         stop = start + b"\xff"
         found = ids[(ids >= start) & (ids < stop)]
         return [bytes(value).decode() for value in found[:20]]
@@ -326,13 +145,14 @@ class Tree:
         """The node whose last line is at `row`.
 
         Raises:
-            BankCorruptError: The line is not that node.
+            BankCorruptError: The line is no node, or the index says something else of it.
         """
-        shelf = self.snapshot.shelf
-        position = f"line {row + 1}"
-        node = codec.from_line(self.snapshot.line(row), str(shelf.lines_path), position)
-        if node.id.encode() != self.snapshot.index["id"][row]:
-            raise shelf.corrupt("the index names another node", position)
+        lines = str(self.snapshot.shelf.lines_path)
+        node = codec.from_line(self.snapshot.line(row), lines, f"line {row + 1}")
+        stated = self.snapshot.index[row].item()
+        _, offset, first, parent, *_ = stated
+        if stated != index_row(node, offset, first, parent):
+            raise self._lying(row)
         return node
 
     def chain(self, node_id: str) -> tuple[Node, ...]:
@@ -351,14 +171,19 @@ class Tree:
         above = None
         for step, node in zip(rows, chain, strict=True):
             if node.parent != above:
-                raise self.snapshot.shelf.corrupt(
-                    "the index names another parent", f"line {step + 1}"
-                )
+                raise self._lying(step)
             above = node.id
         return chain
 
     def chain_rows(self, row: int) -> list[int]:
-        """The rows from the root to `row`."""
+        """The rows from the root to `row`, as the index has them.
+
+        Returns:
+            The current row of each node of the chain, the root's first and `row` last.
+
+        Raises:
+            BankCorruptError: The way up does not end at a root, or its depths do not rise by one.
+        """
         index = self.snapshot.index
         rows = [row]
         while (parent := int(index["parent"][rows[-1]])) != NO_PARENT:
@@ -369,6 +194,19 @@ class Tree:
         if index["depth"][rows[-1]] != 1:
             raise self._broken(rows[-1])
         return rows[::-1]
+
+    def _lying(self, row: int) -> BankCorruptError:
+        shelf = self.snapshot.shelf
+        name = shelf.index_file.path.name
+        cure = f"delete {name} and it is made again"
+        if regions.is_archive(shelf.folder):
+            cure = "restore the archive from a copy"
+        return BankCorruptError(
+            f"contradicts line {row + 1} of {shelf.lines_name}",
+            source=str(shelf.index_file.path),
+            position=f"row {row}",
+            hint=f"{cure}; `deltamem verify` lists all that is broken",
+        )
 
     def _broken(self, row: int) -> BankCorruptError:
         return self.snapshot.shelf.corrupt(

@@ -14,7 +14,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import TREES, Node
 from deltamem_tui.bank.shelf import UNIT_TOLERANCE, ShelfSnapshot
-from deltamem_tui.bank.tree import NO_PARENT, read_lines
+from deltamem_tui.bank.tree_index import NO_PARENT, read_lines
 from deltamem_tui.errors import BankCorruptError, BankError
 
 _CHUNK_ROWS = 16_384
@@ -47,34 +47,28 @@ def verify(bank: Bank) -> list[Flaw]:
     Returns:
         Every flaw found; none for a sound bank.
     """
-    digests = list(_digest_flaws(bank)) if bank.frozen else []
-    return list(dict.fromkeys([*digests, *verify_contents(bank)]))
+    digests = _digest_flaws(bank) if bank.frozen else ()
+    return list(dict.fromkeys([*digests, *line_flaws(bank), *vector_flaws(bank)]))
 
 
-def verify_contents(bank: Bank) -> list[Flaw]:
-    """Check every line, tree, vector and counter of a bank, but no digest.
+def line_flaws(bank: Bank) -> Iterator[Flaw]:
+    """Check every line, tree and counter of a bank; no vector's file need be there yet.
 
-    Returns:
-        Every flaw found; none for a sound bank.
+    Flaws are told as they are found, and the same one may be told twice: who reads a
+    stranger's bank can stop at the first.
     """
-    return [*verify_lines(bank), *verify_vectors(bank)]
-
-
-def verify_vectors(bank: Bank) -> list[Flaw]:
-    """Check every vector of a bank."""
-    return [flaw for name in TREES for flaw in _vector_flaws(bank.tree(name).snapshot)]
-
-
-def verify_lines(bank: Bank) -> list[Flaw]:
-    """Check every line, tree and counter of a bank; no vector's file need be there yet."""
-    flaws: list[Flaw] = []
     for name in TREES:
-        flaws += _shelf_flaws(bank.tree(name).snapshot)
-    flaws += _index_flaws(bank.episodes.snapshot, _built_index(bank.episodes.snapshot))
-    flaws += _state_flaws(bank.episodes.snapshot)
-    flaws += _origin_flaws(bank)
-    flaws += _journal_flaws(bank)
-    return list(dict.fromkeys(flaws))
+        yield from _shelf_flaws(bank.tree(name).snapshot)
+    yield from _index_flaws(bank.episodes.snapshot, _built_index(bank.episodes.snapshot))
+    yield from _state_flaws(bank.episodes.snapshot)
+    yield from _origin_flaws(bank)
+    yield from _journal_flaws(bank)
+
+
+def vector_flaws(bank: Bank) -> Iterator[Flaw]:
+    """Check every vector of a bank; flaws are told as they are found."""
+    for name in TREES:
+        yield from _vector_flaws(bank.tree(name).snapshot)
 
 
 def _digest_flaws(bank: Bank) -> Iterator[Flaw]:

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import typer
 
-from deltamem_tui.cli.commands import COMMANDS, LazyGroup
+from deltamem_tui.cli.commands import COMMANDS, HelpAskedError, LazyGroup
 from deltamem_tui.cli.invocation import Invocation, SharedOptions
 from deltamem_tui.cli.output import ExitCode, InterruptionError, Output, Result
 from deltamem_tui.errors import DeltaMemError, StorageError, UsageError
@@ -35,7 +35,10 @@ def _root(context: typer.Context) -> Result | None:
     """
     if context.invoked_subcommand is not None:
         return None
-    text = context.get_help()
+    return _help(context.get_help())
+
+
+def _help(text: str) -> Result:
     return Result("help", {"help": text}, view=lambda page: page.text(text))
 
 
@@ -65,13 +68,15 @@ def run(arguments: Sequence[str], output: Output | None = None) -> int:
 
 
 def _result(invocation: Invocation, arguments: list[str]) -> Result | int:
-    """What the command returned, or the exit code of one that printed help or completions."""
+    """What the command returned, help, or the exit code of one that printed completions."""
     if invocation.options.version:
         return _version()
     try:
         returned = typer.main.get_command(application).main(
             arguments, prog_name=PROGRAM, standalone_mode=False, obj=invocation
         )
+    except HelpAskedError as asked:
+        return _help(asked.text)
     except typer.TyperException as error:
         raise _usage_error(error, arguments) from error
     except typer.Abort as error:

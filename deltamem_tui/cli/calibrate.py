@@ -11,6 +11,7 @@ from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.calibrate import Proposal
@@ -20,6 +21,10 @@ Apply = Annotated[
 ]
 
 _BAR_WIDTH = 40
+_COMPARED = {
+    "nodes": "the bank's nodes",
+    "triggers": "the conditions that the rules would write for them",
+}
 
 
 def run(
@@ -48,9 +53,13 @@ def run(
         "applied": applied,
         "trees": {proposal.tree: asdict(proposal) for proposal in proposals},
     }
-    notes = []
+    notes = [
+        f"nothing proposed for the {each.tree} tree: {each.reason}"
+        for each in proposals
+        if each.reason
+    ]
     if all(proposal.proposed is None for proposal in proposals):
-        notes.append("too few episodes to tell; `deltamem import` brings some")
+        notes.append("`deltamem import` brings more episodes")
     elif not applied:
         notes.append(f"`deltamem calibrate {bank} --apply` makes these the bank's own")
     return Result("calibrate", data, view=view, notes=notes)
@@ -59,9 +68,10 @@ def run(
 def _headline(proposal: Proposal) -> str:
     proposed = "nothing" if proposal.proposed is None else f"{proposal.proposed:g}"
     then = "" if proposal.matching_then is None else f" → {proposal.matching_then:.0%}"
+    episodes = counted(proposal.questions, "different question")
     return (
         f"{proposal.tree} tree: {proposal.current:g} now, {proposed} proposed; "
-        f"{proposal.questions} questions against {proposal.compared_with}, "
+        f"{episodes} of the bank's episodes, compared with {_COMPARED[proposal.compared_with]}: "
         f"{proposal.matching_now:.0%}{then} match"
     )
 

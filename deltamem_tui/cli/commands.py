@@ -18,7 +18,8 @@ from typer.core import TyperCommand, TyperGroup
 from deltamem_tui.cli.invocation import SHARED_OPTIONS
 
 if TYPE_CHECKING:
-    from typer._click import Command, Context, HelpFormatter
+    from typer._click import Command, Context, HelpFormatter, Parameter
+    from typer.core import TyperOption
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +127,35 @@ COMMANDS = (
 _VERSION_OPTION = ("--version", "Show the version and exit.")
 
 
+class HelpAskedError(Exception):
+    """Somebody asked for help, which is a result like any other.
+
+    Attributes:
+        text: The help.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+def _told(option: TyperOption | None) -> TyperOption | None:
+    if option is not None:
+        option.callback = _give_help
+    return option
+
+
+def _give_help(context: Context, _: Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        raise HelpAskedError(context.get_help())
+
+
 class SharedHelpCommand(TyperCommand):
     """A command whose help ends with the options that all commands share."""
+
+    def get_help_option(self, ctx: Context) -> TyperOption | None:
+        """The option that asks for help, which is told instead of printed."""
+        return _told(super().get_help_option(ctx))
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write the command's own options, then the shared ones."""
@@ -143,6 +171,10 @@ class LazyGroup(TyperGroup):
         super().__init__(**attributes)
         for entry in COMMANDS:
             self.add_command(TyperCommand(entry.name, help=entry.summary, rich_markup_mode=None))
+
+    def get_help_option(self, ctx: Context) -> TyperOption | None:
+        """The option that asks for help, which is told instead of printed."""
+        return _told(super().get_help_option(ctx))
 
     def resolve_command(
         self, ctx: Context, args: list[str]

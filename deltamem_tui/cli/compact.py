@@ -10,6 +10,7 @@ from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.text import counted
 
 
 def run(context: typer.Context, bank: options.Bank, dry_run: options.DryRun = False) -> Result:
@@ -43,5 +44,5 @@ def run(context: typer.Context, bank: options.Bank, dry_run: options.DryRun = Fa
     would = "would save" if dry_run else "saved"
     lines = found.savings[-1].rows_before - found.savings[-1].rows_after
     saved = f"outdated lines: {found.rows_saved:,}, lines of the journal: {lines:,}"
-    notes = (f"{would} {found.bytes_saved:,} bytes in {bank}; {saved}",)
+    notes = (f"{would} {counted(found.bytes_saved, 'byte')} in {bank}; {saved}",)
     return Result("compact", data, view=view, notes=notes)

@@ -60,8 +60,8 @@ def run(
         found = diff(before, after, options.tree_names(tree))
     return Result(
         "diff",
-        {"before": before.name, "after": after.name, **_record(found)},
-        view=lambda page: _show(page, found),
+        {"before": before.name, "after": after.name, **record(found)},
+        view=lambda page: show(page, found),
         notes=("nothing differs",) if found.empty else (),
         code=ExitCode.FAILURE if exit_code and not found.empty else None,
     )
@@ -78,7 +78,8 @@ def _readable(path: Path, banks: list[str]) -> Result:
     )
 
 
-def _record(found: BankDiff) -> dict[str, Any]:
+def record(found: BankDiff) -> dict[str, Any]:
+    """A difference as JSON."""
     return {
         "different": not found.empty,
         "manifest": [asdict(each) for each in found.manifest],
@@ -112,7 +113,8 @@ def _change_record(change: NodeChange) -> dict[str, Any]:
     return {"id": change.node.id, "fields": [asdict(each) for each in change.fields]}
 
 
-def _show(page: Page, found: BankDiff) -> None:
+def show(page: Page, found: BankDiff) -> None:
+    """Show a difference, a sign before each thing that differs."""
     for change in found.manifest:
         page.text(f"~ {change.name}: {_shortly(change)}", style=_CHANGED)
     for name, tree in found.trees.items():

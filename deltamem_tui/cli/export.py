@@ -15,7 +15,7 @@ from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
 from deltamem_tui.errors import BankError, DeltaMemError, UsageError
 from deltamem_tui.paths import ARCHIVE_SUFFIX
-from deltamem_tui.text import one_line
+from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
@@ -122,9 +122,8 @@ def _kept_here(bank: Bank, leaks: Sequence[Leak]) -> Result:
 
 def _errors(leaks: Sequence[Leak]) -> tuple[DeltaMemError, ...]:
     found = [_error(leak) for leak in leaks]
-    count = f"{len(found)} secrets" if len(found) != 1 else "a secret"
     last = BankError(
-        f"{count} would leave with the bank, so nothing was written",
+        f"{counted(len(found), 'secret')} would leave with the bank, so nothing was written",
         hint="take them out in `deltamem browse`, or write them along with --allow-secrets",
     )
     return (*found, last)
@@ -158,4 +157,4 @@ def _written(path: Path, digest: str, outgoing: Outgoing) -> Result:
 
 
 def _allowed(leaks: Sequence[Leak]) -> list[str]:
-    return [f"{len(leaks)} secrets left with it, as you allowed"] if leaks else []
+    return [f"{counted(len(leaks), 'secret')} left with it, as you allowed"] if leaks else []

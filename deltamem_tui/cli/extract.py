@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ from deltamem_tui.cli.model_client import usage_facts, usage_record
 from deltamem_tui.cli.output import InterruptionError, Result
 from deltamem_tui.cli.page import Page
 from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
@@ -37,6 +39,7 @@ class _Found:
 
     usage: Usage
     wasted: Usage
+    on_their_way: int = 0
     lessons: list[Lesson] = field(default_factory=list)
     errors: list[DeltaMemError] = field(default_factory=list)
 
@@ -87,17 +90,18 @@ def run(
     if status == "error" and not found.usage.calls:
         return Result("extract", None, tuple(found.errors), status)
     data = {
-        **_counts(found.lessons),
+        **counts(found.lessons),
         "would_learn": len(ready) if dry_run else 0,
         "waiting": len(opened.episodes.waiting()),
         "not_admitted": len(known) - len(admitted),
         "usage": usage_record(found.usage),
         "wasted": usage_record(found.wasted),
+        "on_their_way": found.on_their_way,
     }
     asking = bool(found.usage.calls or found.usage.cached)
 
     def view(page: Page) -> None:
-        page.facts(_facts(data, dry_run=dry_run))
+        page.facts(facts(data, dry_run=dry_run))
         if asking:
             page.facts(usage_facts(found.usage))
 
@@ -144,7 +148,10 @@ def _learnt(
 
     found = _Found(Usage(), Usage())
     learning = LearningRun(bank, extractor, concurrency=concurrency, stopped=interruption)
-    with learning, invocation.output.progress("learning", len(ready)) as advance:
+    with (
+        _closed_in_the_end(invocation, learning, interruption),
+        invocation.output.progress("learning", len(ready)) as advance,
+    ):
         for each in _lessons(learning, ready):
             if isinstance(each, DeltaMemError):
                 invocation.output.trace(each)
@@ -153,7 +160,22 @@ def _learnt(
                 found.lessons.append(each)
             advance(label=_label(learning.usage))
     found.usage, found.wasted = learning.usage, learning.wasted
+    found.on_their_way = learning.on_their_way
     return found
+
+
+@contextmanager
+def _closed_in_the_end(
+    invocation: Invocation, learning: LearningRun, interruption: Interruption
+) -> Iterator[None]:
+    """Close the run. Another Ctrl+C ends the wait for calls that are on their way."""
+    try:
+        yield
+    finally:
+        if interruption and learning.on_their_way:
+            invocation.output.note("waiting a moment for answers; Ctrl+C again leaves them")
+        with suppress(KeyboardInterrupt):
+            learning.close()
 
 
 def _lessons(
@@ -182,31 +204,45 @@ def _lessons(
 def _label(usage: Usage) -> str:
     if not usage.calls:
         return "learning"
-    return f"learning, {'cost unknown' if usage.cost is None else f'${usage.cost:.4f}'}"
+    return f"learning, {_dollars(usage)}"
 
 
-def _counts(lessons: Sequence[Lesson]) -> dict[str, Any]:
+def _bill(usage: Usage) -> str:
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    return f"{tokens:,} tokens, {_dollars(usage)}"
+
+
+def _dollars(usage: Usage) -> str:
+    return "cost unknown" if usage.cost is None else f"${usage.cost:.4f}"
+
+
+def counts(lessons: Sequence[Lesson]) -> dict[str, Any]:
+    """What the lessons came to. An episode that another process learnt first is not of this run."""
     nodes = Counter({"task": 0, "env": 0})
     consolidated = skipped = 0
     for lesson in lessons:
         written = [name for name, taught in lesson.trees.items() if taught.node]
         nodes.update(written)
-        skipped += not written
+        skipped += lesson.new and not written
         consolidated += sum(taught.consolidated is not None for taught in lesson.trees.values())
     return {
         "learned": sum(lesson.new for lesson in lessons),
         "skipped": skipped,
+        "learned_elsewhere": sum(not lesson.new for lesson in lessons),
         "nodes_written": dict(nodes),
         "consolidated": consolidated,
     }
 
 
-def _facts(data: dict[str, Any], *, dry_run: bool) -> dict[str, Any]:
+def facts(data: dict[str, Any], *, dry_run: bool) -> dict[str, Any]:
+    """The same for a person."""
     if dry_run:
         return {"would learn": data["would_learn"], "waiting": data["waiting"]}
+    elsewhere = data["learned_elsewhere"]
     return {
-        "learned": data["learned"],
-        "skipped": data["skipped"],
+        "episodes learnt": data["learned"],
+        "of these, nothing new to write": data["skipped"],
+        **({"learnt by another process meanwhile": elsewhere} if elsewhere else {}),
         "waiting": data["waiting"],
         **{f"new {tree} nodes": count for tree, count in data["nodes_written"].items()},
         "consolidated": data["consolidated"],
@@ -221,14 +257,19 @@ def _notes(
         notes.append("no episode with a known outcome waits; `deltamem import` brings some")
     if data["not_admitted"]:
         notes.append(
-            f"{data['not_admitted']} episodes wait because of who says how they ended; "
-            "see `--admit`"
+            f"{counted(data['not_admitted'], 'episode waits', 'episodes wait')} because of who "
+            "says how it ended; see `--admit`"
         )
     if found.wasted.calls > 0:
         yet = " yet" if found.errors else ""
+        notes.append(f"{found.wasted.calls} of the calls were not used{yet}: {_bill(found.wasted)}")
+    if found.on_their_way:
         notes.append(
-            f"{found.wasted.calls} of the calls were ahead of their turn and not used{yet}"
+            f"{found.on_their_way} calls were still on their way; they may be paid for, and are "
+            "not in these numbers"
         )
-    if dry_run and ready:
+    if dry_run and ready and (found.usage.calls or found.usage.cached):
         notes.append("nothing was sent or written: calls, tokens and cost are an estimate")
+    elif dry_run and ready:
+        notes.append("nothing was written; the rules ask no model and cost nothing")
     return notes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,13 +11,15 @@ import typer
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.output import Result
-from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.errors import UsageError
+from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.intake import Redaction
     from deltamem_tui.memory.receipts import FileTally, Intake, Receipt
+    from deltamem_tui.trajectory.model import OutcomeSource
     from deltamem_tui.trajectory.readers import Reading
     from deltamem_tui.trajectory.readers.written import Written
 
@@ -95,7 +97,7 @@ def run(
     def view(page: Page) -> None:
         page.facts(_facts(intake))
         rows = [_row(file, tally) for file, tally in intake.files.items()]
-        page.table(_COLUMNS, rows, headed=True)
+        page.table(*(telling(_COLUMNS, rows) if page.drawn else (_COLUMNS, rows)), headed=True)
 
     data = {
         "imported": intake.count("imported"),
@@ -148,7 +150,8 @@ def _notes(intake: Intake, data: dict[str, Any]) -> list[str]:
     notes = []
     if intake.unsaid:
         notes.append(
-            f"{intake.unsaid} episodes wait without an outcome: import them again with "
+            f"{counted(intake.unsaid, 'episode waits', 'episodes wait')} without an outcome: "
+            "import again with "
             "`--outcome success`, `--outcome failure` or `--outcome FILE`, or let a model say: "
             "`deltamem judge`"
         )
@@ -160,12 +163,13 @@ def _notes(intake: Intake, data: dict[str, Any]) -> list[str]:
 
 
 def _facts(intake: Intake) -> dict[str, int]:
+    said = sorted(intake.sources.items())
     return {
         "imported": intake.count("imported"),
         "updated": intake.count("updated"),
         "duplicates": intake.count("duplicate"),
         "rejected": len(intake.rejected),
-        **{f"outcome {source}": count for source, count in sorted(intake.sources.items())},
+        **{f"outcome said by {_SAYERS[source]}": count for source, count in said},
         **{f"redacted {kind}": count for kind, count in sorted(intake.redactions.items())},
     }
 
@@ -174,6 +178,25 @@ _COLUMNS = (
     *("format", "file", "episodes", "steps", "success", "failure", "unknown", "said by"),
     *("duplicates", "redacted", "rejected"),
 )
+
+
+_SAYERS: Mapping[OutcomeSource, str] = {
+    "stated": "log",
+    "user": "user",
+    "judge": "judge",
+    "unknown": "nobody",
+}
+
+
+def telling(
+    columns: Sequence[str], rows: Sequence[Sequence[Cell]]
+) -> tuple[Sequence[str], list[Sequence[Cell]]]:
+    """The columns that say something: those that are neither empty nor nought in every row."""
+    if not rows:
+        return columns, []
+    kept = [index for index in range(len(columns)) if any(row[index] for row in rows)]
+    chosen = [tuple(row[index] for index in kept) for row in rows]
+    return tuple(columns[index] for index in kept), [*chosen]
 
 
 def _row(file: str, tally: FileTally) -> tuple[str | int, ...]:
@@ -185,7 +208,7 @@ def _row(file: str, tally: FileTally) -> tuple[str | int, ...]:
         tally.successes,
         tally.failures,
         tally.episodes - tally.successes - tally.failures,
-        ", ".join(f"{source} {count}" for source, count in sorted(tally.sources.items())),
+        ", ".join(f"{_SAYERS[source]} {count}" for source, count in sorted(tally.sources.items())),
         tally.receptions["duplicate"],
         tally.redactions.total(),
         tally.rejected,

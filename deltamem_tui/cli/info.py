@@ -13,6 +13,7 @@ from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.model_client import usage_facts, usage_record
 from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.node import TreeName
@@ -32,7 +33,7 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     past = history(opened)
     manifest = opened.manifest
     about = {
-        "bank": manifest.name,
+        "bank": opened.name,
         "description": manifest.description,
         "domain": manifest.domain,
         "model": manifest.embedder.get("model"),
@@ -48,7 +49,7 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
 
     def view(page: Page) -> None:
         facts: dict[str, Any] = {**about, **episodes}
-        page.facts(facts)
+        page.facts({name.replace("_", " "): fact for name, fact in facts.items()})
         page.table(("tree", *statistics.trees), _rows(statistics.trees), headed=True)
         if past.usage.calls or past.usage.cached:
             page.facts(usage_facts(past.usage))
@@ -68,12 +69,13 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     notes = []
     if statistics.without_outcome:
         notes.append(
-            f"{statistics.without_outcome} episodes wait for an outcome: import them again with "
+            f"{counted(statistics.without_outcome, 'episode waits', 'episodes wait')} for an "
+            "outcome: import again with "
             "`--outcome success`, `--outcome failure` or `--outcome FILE`, or let a model say: "
             f"`deltamem judge {bank}`"
         )
     if len(past.refused) > _REFUSED_SHOWN:
-        notes.append(f"{len(past.refused)} episodes wait in vain; `--json` lists them all")
+        notes.append(f"{len(past.refused):,} episodes wait in vain; `--json` lists them all")
     return Result("info", data, view=view, notes=notes)
 
 

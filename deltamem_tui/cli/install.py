@@ -132,6 +132,8 @@ def _result(
 
 def _about(delivery: Delivery, bank: Bank) -> dict[str, Any]:
     """Who built the bank, with what, from how much, and what is in it; None where unknown."""
+    from deltamem_tui.bank import journal
+
     manifest = delivery.manifest
     contents = manifest.provenance.get("contents")
     contents = contents if isinstance(contents, dict) else {}
@@ -146,7 +148,7 @@ def _about(delivery: Delivery, bank: Bank) -> dict[str, Any]:
         "task_nodes": len(bank.tree("task")),
         "env_nodes": len(bank.tree("env")),
         "episodes": len(bank.episodes),
-        "journal": bank.journal.exists,
+        "journal": any(member.name == journal.FILE_NAME for member in delivery.members),
         "bytes": delivery.size,
     }
 

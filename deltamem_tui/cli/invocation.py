@@ -97,7 +97,10 @@ class Invocation:
         if self.options.banks == "":
             raise UsageError("--banks needs a folder")
         folder = Path(self.options.banks) if self.options.banks else None
-        return config.load().with_flags(banks=folder)
+        configuration = config.load()
+        for remark in configuration.remarks:
+            self.output.note(remark)
+        return configuration.with_flags(banks=folder)
 
     def settings(self, **flags: str | None) -> Configuration:
         """The settings, overruled by this command's flags (`embedder=embedder`)."""
@@ -141,7 +144,8 @@ class Invocation:
         raise BankFrozenError(
             "the bank came with the package and is read only",
             source=one_line(str(path)),
-            hint=f"write to a copy: `cp -r` it to {one_line(str(self.banks_folder))}",
+            hint=f"write to a copy: `cp -r` it to {one_line(str(self.banks_folder))}, then "
+            "`deltamem unfreeze` the copy",
         )
 
     def new_bank(self, bank: str) -> Path:

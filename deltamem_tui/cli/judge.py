@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deltamem_tui.cli import options
+from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.model_client import model_client, usage_facts, usage_record
 from deltamem_tui.cli.output import InterruptionError, Result
@@ -44,7 +45,6 @@ def run(
     does not learn from judged episodes, unless you tell it to with `--admit all`.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.editing import require_writable
     from deltamem_tui.memory.judging import without_outcome
     from deltamem_tui.memory.model.judge import Judge
 
@@ -52,7 +52,7 @@ def run(
     folders = invocation.settings(prompts=prompts).prompt_folders()
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
     if not dry_run:
-        require_writable(opened)
+        opened.require_writable()
     client = model_client(
         invocation, model, api_base=api_base, max_cost=max_cost, no_cache=no_cache
     )
@@ -62,25 +62,27 @@ def run(
         return _foreseen(invocation, opened, judge, ids)
     judged: list[Judged] = []
     errors: list[DeltaMemError] = []
-    with invocation.output.progress("judging", len(ids)) as advance:
-        for found in _judged(opened, judge, ids, concurrency):
+    with interruptible() as stop, invocation.output.progress("judging", len(ids)) as advance:
+        for found in _judged(opened, judge, ids, concurrency, stop):
             if isinstance(found, DeltaMemError):
                 invocation.output.trace(found)
                 errors.append(found)
             else:
                 judged.append(found)
             advance()
+    if stop and not errors:
+        errors.append(InterruptionError("interrupted", hint="what was judged before stays"))
     left = len(without_outcome(opened))
     return _result(bank, judged, errors, left, client.usage)
 
 
 def _judged(
-    bank: Bank, judge: Judge, ids: list[str], concurrency: int
+    bank: Bank, judge: Judge, ids: list[str], concurrency: int, stopped: Interruption
 ) -> Iterator[Judged | DeltaMemError]:
     from deltamem_tui.memory.judging import judge_episodes
 
     try:
-        yield from judge_episodes(bank, judge, ids, concurrency=concurrency)
+        yield from judge_episodes(bank, judge, ids, concurrency=concurrency, stopped=stopped)
     except KeyboardInterrupt:
         yield InterruptionError("interrupted", hint="what was judged before stays")
 

@@ -23,7 +23,14 @@ def run(context: typer.Context) -> Result:
         if rows:
             page.table(("bank", "from", "path"), rows)
 
-    notes = () if banks else (f"no banks in {folder}; `deltamem init NAME` makes one",)
+    notes = []
+    if not banks:
+        notes.append(f"no banks in {folder}; `deltamem init NAME` makes one")
+    elif not folder.is_dir():
+        notes.append(
+            f"there is no folder {folder} yet, so these are the banks of the package; "
+            "`deltamem init NAME` makes it"
+        )
     return Result("list", {"folder": folder, "banks": banks}, view=view, notes=notes)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deltamem_tui.cli import options
+from deltamem_tui.cli import diff, options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Cell, Page
@@ -63,6 +63,7 @@ def run(
     apart, and roots that say nearly the same, are listed.
     """
     from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.bank.merge_diff import difference
     from deltamem_tui.memory.merging import merge
 
     invocation = Invocation.of(context)
@@ -83,9 +84,17 @@ def run(
         )
     target = output if output is not None else first
     data = {"bank": target, "dry_run": dry_run, "changed": done.changed, **_record(done)}
-    return Result(
-        "merge", data, view=lambda page: _show(page, done), notes=_notes(done, target, dry_run)
-    )
+    if not dry_run:
+        notes = _notes(done, target, dry_run)
+        return Result("merge", data, view=lambda page: _show(page, done), notes=notes)
+    planned = difference(done.plan)
+
+    def view(page: Page) -> None:
+        diff.show(page, planned)
+        _show(page, done)
+
+    data["plan"] = diff.record(planned)
+    return Result("merge", data, view=view, notes=_notes(done, target, dry_run))
 
 
 def _notes(done: Merge, target: str, dry_run: bool) -> list[str]:
@@ -213,16 +222,15 @@ def _conflict_words(plan: Plan, conflict: Conflict) -> str:
 def _lost_words(conflict: Conflict) -> Iterator[str]:
     """What else than its first line the lost state says otherwise."""
     from deltamem_tui.bank.diff import FieldChange, changed_fields
-    from deltamem_tui.cli.diff import field_words
 
     lost, kept = conflict.lost, conflict.kept
     if lost.deleted or kept.deleted:
         return
     if lost.parent != kept.parent:
-        yield field_words(FieldChange("parent", lost.parent, kept.parent))
+        yield diff.field_words(FieldChange("parent", lost.parent, kept.parent))
     for each in changed_fields(lost, kept):
         if each.name not in ("activation_condition", "consolidated"):
-            yield field_words(each)
+            yield diff.field_words(each)
 
 
 def _quoted(node: Any, bank: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, TextIO
 
 from deltamem_tui.text import clean, one_line
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Cell = str | int | float | bool | None
+
+_PROSE_WIDTH = 14
+_BOUNDLESS = 1_000_000
 
 
 def is_terminal(stream: TextIO) -> bool:
@@ -32,6 +36,8 @@ class Page:
     """
 
     def __init__(self, stream: TextIO) -> None:
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # what its encoding lacks becomes a question mark
         self._stream = stream
         self.drawn = is_terminal(stream)
 
@@ -55,41 +61,48 @@ class Page:
             for name, value in facts.items():
                 self._line(f"{one_line(name)}\t{_plain_cell(value)}")
             return
-        from rich.table import Table
-        from rich.text import Text
-
-        grid = Table.grid(padding=(0, 2))
-        for name, value in facts.items():
-            grid.add_row(Text(one_line(name), style="bold"), Text(_shown_cell(value)))
-        self._console.print(grid)
+        self._grid((name, _shown_cell(value)) for name, value in facts.items())
 
     def table(
         self, columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, headed: bool = False
     ) -> None:
         """Write records, one a line. The column names are for the terminal only, as a rule.
 
+        On a terminal that is too narrow for all columns, each record is a block of its own.
+
         Args:
             columns: One name a column.
             rows: As many cells each as there are columns.
             headed: Whether the names are the first line even if nobody looks on: for tables
-                that stand among other data, and are read rather than cut.
+                that stand among other data, or whose numbers say nothing by themselves.
         """
         if not self.drawn:
             for row in (columns, *rows) if headed else rows:
                 self._line("\t".join(_plain_cell(cell) for cell in row))
             return
         from rich import box
+        from rich.measure import Measurement
         from rich.table import Table
         from rich.text import Text
 
         kept = [list(row) for row in rows]
+        shown = [[_shown_cell(cell) for cell in row] for row in kept]
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
         for index, name in enumerate(columns):
             number = bool(kept) and all(_is_number(row[index]) for row in kept)
-            table.add_column(Text(one_line(name)), justify="right" if number else "left")
-        for row in kept:
-            table.add_row(*(Text(_shown_cell(cell)) for cell in row))
-        self._console.print(table)
+            table.add_column(
+                Text(one_line(name)),
+                justify="right" if number else "left",
+                min_width=_least_width([row[index] for row in shown]),
+            )
+        for row in shown:
+            table.add_row(*map(Text, row))
+        console = self._console
+        boundless = console.options.update_width(_BOUNDLESS)
+        if Measurement.get(console, boundless, table).minimum <= console.width:
+            console.print(table)
+        else:
+            self._blocks(columns, shown)
 
     def outline(self, entries: Iterable[tuple[int, str]]) -> None:
         """Write a tree, one entry a line, with guides that lead from parent to child.
@@ -111,6 +124,23 @@ class Page:
         for line in lines:
             self._console.print(Text(line), no_wrap=True, overflow="ellipsis")
 
+    def _blocks(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """Write records below each other, a line for each cell that is not empty."""
+        for number, row in enumerate(rows):
+            if number:
+                self.text("")
+            self._grid((name, cell) for name, cell in zip(columns, row, strict=True) if cell)
+
+    def _grid(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Draw names and what belongs to them, which goes on below if it is long."""
+        from rich.table import Table
+        from rich.text import Text
+
+        grid = Table.grid(padding=(0, 2))
+        for name, shown in pairs:
+            grid.add_row(Text(one_line(name), style="bold"), Text(shown, overflow="fold"))
+        self._console.print(grid)
+
     @cached_property
     def _console(self) -> Console:
         from rich.console import Console
@@ -118,9 +148,13 @@ class Page:
         return Console(file=self._stream, highlight=False, markup=False, emoji=False)
 
     def _line(self, line: str) -> None:
-        """Write a line; what the stream's encoding lacks becomes a question mark."""
-        encoding = self._stream.encoding or "utf-8"
-        self._stream.write(line.encode(encoding, "replace").decode(encoding) + "\n")
+        self._stream.write(line + "\n")
+
+
+def _least_width(cells: Sequence[str]) -> int:
+    """How narrow a column can be and still be read: no word is cut, and prose has some room."""
+    word = max((len(word) for cell in cells for word in cell.split()), default=0)
+    return min(max(map(len, cells), default=0), max(word, _PROSE_WIDTH))
 
 
 def _is_number(cell: Cell) -> bool:

@@ -79,10 +79,13 @@ def run(
 
 def _listed(folders: tuple[Path, ...], domain: str | None) -> Result:
     from deltamem_tui.memory import prompts
+    from deltamem_tui.memory.prompt_file import GENERIC
 
-    keys = prompts.listing(folders)
-    if domain is not None:  # also what it shares with all domains
-        keys = sorted({(domain, name) for where, name in keys if where in (domain, "generic")})
+    found = prompts.listing(folders)
+    domains = {where for where, _ in found} if domain is None else {domain}
+    # Each domain has all prompts: those that it shares with all others are the generic ones.
+    shared = {(where, name) for where in domains for home, name in found if home == GENERIC}
+    keys = sorted({key for key in found if key[0] in domains} | shared)
     records: list[dict[str, Any]] = []
     errors: list[ConfigurationError] = []
     for where, name in keys:
@@ -90,12 +93,14 @@ def _listed(folders: tuple[Path, ...], domain: str | None) -> Result:
             prompt = prompts.find(where, name, folders)
             digest = prompts.digest(prompt, folders)
         except ConfigurationError as error:
-            errors.append(error)
+            if str(error) not in map(str, errors):  # a broken generic one is every domain's
+                errors.append(error)
             continue
         records.append(
             {
-                "domain": prompt.path.parent.name,
+                "domain": where,
                 "prompt": name,
+                "file": f"{prompt.path.parent.name}/{prompt.path.name}",
                 "purpose": prompt.purpose,
                 "digest": digest,
                 "from": _origin(prompt.path),
@@ -104,7 +109,7 @@ def _listed(folders: tuple[Path, ...], domain: str | None) -> Result:
         )
 
     def view(page: Page) -> None:
-        columns = ("domain", "prompt", "purpose", "digest", "from")
+        columns = ("domain", "prompt", "file", "purpose", "digest", "from")
         page.table(columns, [[record[column] for column in columns] for record in records])
 
     status = Result.verdict(len(records), errors)

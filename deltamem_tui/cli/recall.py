@@ -43,8 +43,10 @@ def run(
 
     if not task.strip():
         raise UsageError("the task is empty", hint="say what the agent is to do")
-    opened = Bank.open(Invocation.of(context).bank(bank))
-    found = recall(opened, task, env, candidates=_RUNNERS_UP if explain else 1)
+    invocation = Invocation.of(context)
+    folders = invocation.settings().prompt_folders()
+    opened = Bank.open(invocation.bank(bank))
+    found = recall(opened, task, env, candidates=_RUNNERS_UP if explain else 1, folders=folders)
     answers = dict(zip(TREES, (found.task, found.env), strict=True))
     records = {
         name: recall_record(opened.tree(name), answer, explain=explain)
@@ -68,6 +70,7 @@ def run(
                         )
                         for candidate in answer.candidates
                     ],
+                    headed=True,
                 )
         if found.context:
             page.text(found.context)

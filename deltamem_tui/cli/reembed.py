@@ -11,6 +11,7 @@ from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.output import InterruptionError, Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,8 +98,10 @@ def _described(found: Reembedding) -> dict[str, Any]:
 def _unchanged(found: Reembedding, bank: str) -> list[str]:
     if not found.needed:
         return [f"{bank} has the vectors of {found.after.model} already"]
-    words = f"would embed {found.left:,} texts with {found.after.model}"
-    return [words + (f"; {found.kept:,} are kept from an interrupted run" if found.kept else "")]
+    words = f"would embed {counted(found.left, 'text')} with {found.after.model}"
+    return [
+        words + (f"; of an interrupted run, {found.kept:,} more are kept" if found.kept else "")
+    ]
 
 
 def _calibrated(bank: Bank, embedder: Embedder, *, apply: bool) -> list[Proposal]:

@@ -48,6 +48,7 @@ def run(
                 for answer in answers
                 for candidate in answer.candidates
             ],
+            headed=True,
         )
 
     records = [

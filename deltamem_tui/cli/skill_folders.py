@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
-from deltamem_tui.text import one_line
+from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.skills.reading import SkillBook
@@ -99,9 +99,10 @@ def _result(book: SkillBook, path: Path, model: str, *, frozen: bool, dry_run: b
 def _notes(book: SkillBook, path: Path, data: dict[str, Any]) -> list[str]:
     notes = [one_line(str(each), 300) for each in book.left]
     if book.changed:
-        notes.append(f"{len(book.changed)} nodes were changed since they were written")
+        notes.append(f"{counted(len(book.changed), 'node')} changed since the folder was written")
     if book.adopted:
-        notes.append(f"{len(book.adopted)} skills come from elsewhere; each is a root")
+        skills = counted(len(book.adopted), "skill")
+        notes.append(f"{skills} from elsewhere, added to the roots")
     if data["dry_run"]:
         return [*notes, "sound; nothing was written"]
     notes.append(f"{path.name} is installed" + (", and frozen" if data["frozen"] else ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +36,7 @@ class EmbedderCard:
     fingerprint: str = ""
 
 
+@runtime_checkable
 class Embedder(Protocol):
     """Turns text into unit vectors."""
 

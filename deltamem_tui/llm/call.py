@@ -12,6 +12,7 @@ from deltamem_tui.llm.answers import ANSWER_LIMIT
 from deltamem_tui.llm.card import AnswerFormat, ModelCard
 from deltamem_tui.llm.library import litellm
 from deltamem_tui.llm.reply import Message, Reply
+from deltamem_tui.llm.secrets import hide_known
 from deltamem_tui.llm.tokens import MESSAGE_TOKENS, count_tokens
 from deltamem_tui.text import clean
 
@@ -116,7 +117,7 @@ def call(
     if isinstance(answered, BaseException):
         return answered
     try:
-        return _reply(card, messages, answered)
+        return _reply(card, server, messages, answered)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         return error
 
@@ -156,11 +157,12 @@ def _within(seconds: float, arguments: dict[str, Any]) -> Any:
         return LateError("no whole answer in time")
 
 
-def _reply(card: ModelCard, messages: list[Message], response: Any) -> Reply:
+def _reply(card: ModelCard, server: Server, messages: list[Message], response: Any) -> Reply:
     choice = response.choices[0]
     said = choice.message.content or ""
     # Cut first, so that no work is done on an answer that is too long to be used anyway.
-    text = clean(str(said)[: ANSWER_LIMIT + 1])
+    # A server that sends the key back must not get it into a bank or a cache.
+    text = hide_known(clean(str(said)[: ANSWER_LIMIT + 1]), server.key)
     usage = response.usage
     prompt = usage.prompt_tokens or conversation_tokens(card.name, messages)
     completion = usage.completion_tokens or count_tokens(card.name, text)

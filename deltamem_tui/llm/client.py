@@ -11,7 +11,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from deltamem_tui.errors import (
@@ -53,6 +53,19 @@ class Answer(Generic[T]):
     value: T
     usage: Usage
     attempts: int
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a question takes, added up while it is asked: known also if it ends without an answer.
+
+    Attributes:
+        usage: What it took so far, all attempts together.
+        attempts: How often the model was asked so far.
+    """
+
+    usage: Usage = field(default_factory=Usage)
+    attempts: int = 0
 
 
 class InVainError(AnswerError):
@@ -170,7 +183,11 @@ class Client:
         return self.ask(prompt, contract.read, contract)
 
     def ask(
-        self, prompt: str, read: Callable[[str], T], contract: Contract | None = None
+        self,
+        prompt: str,
+        read: Callable[[str], T],
+        contract: Contract | None = None,
+        tally: Tally | None = None,
     ) -> Answer[T]:
         """Ask, and have the answer read.
 
@@ -179,6 +196,7 @@ class Client:
             read: Makes a value of the answer's text; raises `UnusableAnswer` with the reason,
                 worded for the model, if it cannot.
             contract: The JSON object that is asked for; None for free text.
+            tally: Adds up what this and other questions take, if somebody wants to know.
 
         Raises:
             InVainError: No answer could be read, also after asking again with the reason; an
@@ -187,14 +205,17 @@ class Client:
         """
         schema = contract.schema() if contract else None
         messages: list[Message] = [{"role": "user", "content": prompt}]
+        tally = tally or Tally()
         usage = Usage()
         reason = ""
         for attempt in range(1, REPEATS + 2):
+            tally.attempts += 1
             try:
                 reply, took = self._reply(messages, schema)
             except AnswerError as refused:
                 raise InVainError(refused, usage, attempt) from refused
             usage += took
+            tally.usage += took
             try:
                 return Answer(_read(reply, read), usage, attempt)
             except UnusableAnswer as unusable:

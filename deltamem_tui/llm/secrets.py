@@ -20,11 +20,16 @@ _SHORTEST = 6
 
 def hide(text: str, key: str | None = None) -> str:
     """`text` without the key in use, the secrets of the environment, and what looks like a key."""
+    return _LOOKS.sub(_HIDDEN, hide_known(text, key))
+
+
+def hide_known(text: str, key: str | None = None) -> str:
+    """`text` without the key in use and the secrets of the environment."""
     values = [value for name, value in os.environ.items() if _NAMES.search(name)]
     for value in sorted({key or "", *values}, key=len, reverse=True):
         if len(value) >= _SHORTEST or value == key:
             text = text.replace(value, _HIDDEN) if value else text
-    return _LOOKS.sub(_HIDDEN, text)
+    return text
 
 
 def host(address: str) -> str:

@@ -15,15 +15,24 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError
-from deltamem_tui.memory.extraction import AskingExtractor, Extraction
-from deltamem_tui.memory.workers import Workers
+from deltamem_tui.memory.extraction import (
+    AskedInVainError,
+    AskingExtractor,
+    Call,
+    Extraction,
+    Purpose,
+)
+from deltamem_tui.memory.workers import Workers, is_done
 from deltamem_tui.trajectory.model import Trajectory
 
 # How often a tree's question is sent before its turn. Each time but the last was in vain.
 _TRIES_AHEAD = 2
-_PULSE = 0.1  # seconds between two looks at whether somebody wants to stop
+
+GRACE = 5.0
+"""Seconds that the end of a run waits for calls that are on their way: they are paid for."""
 
 _ChainKey = tuple[tuple[str, int], ...]
+_Question = tuple[str, TreeName, Purpose]
 
 
 class StoppedError(Exception):
@@ -37,12 +46,30 @@ class _Asked:
     Attributes:
         prompts: What each chain that was met would have asked; None for nothing.
         answers: What was asked, by prompt.
+        used: The prompts whose answers somebody took.
         tries: How often something was sent ahead of its turn.
     """
 
     prompts: dict[_ChainKey, str | None] = field(default_factory=dict)
     answers: dict[str, Future[Extraction]] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
     tries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """A call that was begun and that nobody wants any more."""
+
+    purpose: Purpose
+    tree: TreeName
+    future: Future[Extraction]
+
+    def call(self) -> Call | None:
+        """What it took, once it is done; None if it came to no answer."""
+        error = self.future.exception()
+        if isinstance(error, AskedInVainError):
+            return error.call
+        return None if error else self.future.result().call(self.purpose, self.tree)
 
 
 class Ahead:
@@ -65,7 +92,9 @@ class Ahead:
         self._most = most
         self._stopped = stopped
         self._workers = Workers(most)
-        self._asked: dict[tuple[str, TreeName], _Asked] = {}
+        self._asked: dict[_Question, _Asked] = {}
+        self._taken: set[_Question] = set()
+        self._left: list[_Left] = []
         self._sent: set[int] = set()
         self._trusted = False
         self.turn = 0
@@ -91,7 +120,7 @@ class Ahead:
         """
         if self._most == 1 or not self._trusted:
             return
-        asked = self._of(tree, trajectory, chain)
+        asked = self._asked.setdefault(_key(tree, trajectory, chain), _Asked())
         try:
             prompt = self._prompt(asked, tree, trajectory, chain)
         except DeltaMemError:
@@ -121,18 +150,50 @@ class Ahead:
         """
         return self._answer(tree, None, chain)
 
+    @property
+    def on_their_way(self) -> int:
+        """How many calls were begun and are not answered yet."""
+        wanted = (future for asked in self._asked.values() for future in asked.answers.values())
+        return len(self._left) + sum(future.running() for future in wanted)
+
     def forget(self, source: str) -> None:
-        """Give up what is left of an episode, or of a chain, whose turn is over."""
-        for key in [key for key in self._asked if key[0] == source]:
-            self._take_back(self._asked.pop(key), None)
+        """Give up what is left of an episode, or of a chain, whose turn is over.
 
-    def close(self) -> None:
-        """Ask nothing more, and wait for nobody."""
+        What else was taken in this turn, like the fusion that an episode set off, is over too.
+        """
+        for key in [key for key in self._asked if key[0] == source or key in self._taken]:
+            self._drop(key)
+        self._taken.clear()
+
+    def take_unused(self) -> list[Call]:
+        """The calls that were answered and that nobody will use, told once each."""
+        done = [each for each in self._left if each.future.done()]
+        self._left = [each for each in self._left if each not in done]
+        calls = [call for each in done if (call := each.call()) is not None]
+        return calls + self._extractor.take_unanswered()
+
+    def close(self, grace: float = 0.0) -> None:
+        """Ask nothing more, and wait a little for calls that are on their way.
+
+        Answers that come later still reach the response cache, if the program goes on that long.
+
+        Args:
+            grace: The most seconds to wait.
+        """
         self._workers.close()
+        for key in list(self._asked):
+            self._drop(key)
+        wait([each.future for each in self._left], timeout=grace)
 
-    def _of(self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]) -> _Asked:
-        source = trajectory.id if trajectory is not None else chain[-1].id
-        return self._asked.setdefault((source, tree), _Asked())
+    def _drop(self, key: _Question) -> None:
+        asked = self._asked.pop(key)
+        self._take_back(asked, None)
+        _, tree, purpose = key
+        self._left += [
+            _Left(purpose, tree, future)
+            for prompt, future in asked.answers.items()
+            if prompt not in asked.used
+        ]
 
     def _prompt(
         self, asked: _Asked, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
@@ -146,17 +207,21 @@ class Ahead:
     def _answer(
         self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
     ) -> Extraction:
-        asked = self._of(tree, trajectory, chain) if chain or trajectory else _Asked()
+        if not chain and trajectory is None:
+            return self._ask(tree, trajectory, chain)  # which says what is wrong with that
+        key = _key(tree, trajectory, chain)
+        self._taken.add(key)
+        asked = self._asked.setdefault(key, _Asked())
         prompt = self._prompt(asked, tree, trajectory, chain)
         if prompt is None:
             return self._ask(tree, trajectory, chain)
-        ahead = asked.answers.get(prompt)
-        if ahead is not None:
+        if prompt in asked.answers:
             try:
-                return self._awaited(ahead)
+                return self._awaited(asked, prompt)
             except (BudgetError, CancelledError):
                 pass  # what others had set aside may be free again
-        return self._awaited(self._send(asked, self.turn, prompt, tree, trajectory, chain))
+        self._send(asked, self.turn, prompt, tree, trajectory, chain)
+        return self._awaited(asked, prompt)
 
     def _send(
         self,
@@ -166,12 +231,11 @@ class Ahead:
         tree: TreeName,
         trajectory: Trajectory | None,
         chain: Sequence[Node],
-    ) -> Future[Extraction]:
+    ) -> None:
         chain = tuple(chain)
         future = self._workers.submit(turn, lambda: self._ask(tree, trajectory, chain))
         asked.answers[prompt] = future
         self._sent.add(hash(prompt))
-        return future
 
     def _ask(
         self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
@@ -188,10 +252,11 @@ class Ahead:
         self._trusted = True
         return answer
 
-    def _awaited(self, future: Future[Extraction]) -> Extraction:
-        while not wait([future], timeout=_PULSE).done:
-            if self._stopped():
-                raise StoppedError
+    def _awaited(self, asked: _Asked, prompt: str) -> Extraction:
+        future = asked.answers[prompt]
+        if not is_done(future, self._stopped):
+            raise StoppedError
+        asked.used.add(prompt)
         return future.result()
 
     def _take_back(self, asked: _Asked, prompt: str | None) -> None:
@@ -201,3 +266,9 @@ class Ahead:
                 del asked.answers[other]
                 self._sent.discard(hash(other))
                 asked.tries -= 1
+
+
+def _key(tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]) -> _Question:
+    if trajectory is not None:
+        return trajectory.id, tree, "extract"
+    return chain[-1].id, tree, "fuse"

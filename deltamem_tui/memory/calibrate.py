@@ -10,6 +10,10 @@ their own kind, less the share that reach it with another (Youden's index).
 Where too few episodes have one of their kind, there is nothing to tell apart. Then the scores
 of one question, sorted from the best down, fall slowly among what resembles it and jump to the
 rest, and the proposal is the median of the middles of their widest jumps.
+
+From a handful of scores either would be chance: on the two simulators that were measured, the
+thresholds proposed from three episodes and from ten lie a quarter apart. So nothing is
+proposed before ten episodes resemble another at all.
 """
 
 from __future__ import annotations
@@ -25,14 +29,18 @@ from deltamem_tui.bank.node import TREES, Node, TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
+from deltamem_tui.memory.dividing import dividing_line, widest_jump
 from deltamem_tui.memory.embedder import embedder_of, weighting_of
 from deltamem_tui.memory.intake import episodes
 from deltamem_tui.memory.parameters import Parameters, change, changed, of_bank
+from deltamem_tui.memory.questions import questions_of
 from deltamem_tui.memory.recall import scan_of
 from deltamem_tui.memory.similarity import Rows, Scan
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 QUESTION_LIMIT = 1000
+LEAST_SCORES = 10
+_LEAST_SCORE = 0.005  # less is nought to the two digits that a threshold is proposed with
 _LEAST_ROWS = 3
 _LEAST_KINDRED = 0.5
 _BINS = 20
@@ -45,10 +53,12 @@ class Proposal:
     Attributes:
         tree: `task` or `env`.
         questions: How many episodes were asked.
+        scores: How many of them resemble another at all: their best score is not nought.
         compared_with: `nodes`, or `triggers` while the tree is too small: the activation
             conditions that the rules would write for the episodes.
         current: τ_base as it is.
         proposed: τ_base as proposed; None if there is too little to tell.
+        reason: Why nothing is proposed; empty if something is.
         matching_now: Share of the questions whose best score reaches the current threshold.
         matching_then: The same for the proposed one.
         bin_edges: Edges of the histogram of best scores, one more than bins.
@@ -57,9 +67,11 @@ class Proposal:
 
     tree: TreeName
     questions: int
+    scores: int
     compared_with: str
     current: float
     proposed: float | None
+    reason: str
     matching_now: float
     matching_then: float | None
     bin_edges: tuple[float, ...]
@@ -127,7 +139,7 @@ def _propose(
         others = np.isfinite(scores) & (compared.texts != text)
         ranked = np.sort(scores[others])[::-1]
         firsts += [float(score) for score in ranked[:1]]
-        jump = widest_jump(ranked)
+        jump = widest_jump(ranked) if _says_something(ranked[:1]).any() else None
         jumps += [] if jump is None else [jump]
         kindred = others & (compared.kinds == trigger)
         strange = others & (compared.kinds != trigger)
@@ -139,19 +151,38 @@ def _propose(
     line = dividing_line(pairs) if told_apart else None
     if line is None and jumps:
         line = float(np.median(jumps))
-    proposed = None if line is None else round(line, 2)
+    found = int(_says_something(best).sum())
+    reason = _why_nothing(len(questions), found, line)
+    proposed = None if line is None or reason else round(line, 2)
     counts, edges = np.histogram(best, bins=_BINS) if len(best) else (np.zeros(0), np.zeros(0))
     return Proposal(
         tree=name,
         questions=len(questions),
+        scores=found,
         compared_with=compared.what,
         current=current,
         proposed=proposed,
+        reason=reason,
         matching_now=_share(best, current),
         matching_then=None if proposed is None else _share(best, proposed),
         bin_edges=tuple(round(float(edge), 4) for edge in edges),
         bin_counts=tuple(int(count) for count in counts),
     )
+
+
+def _says_something(scores: NDArray[np.float32]) -> NDArray[np.bool_]:
+    return np.asarray(scores >= _LEAST_SCORE)
+
+
+def _why_nothing(questions: int, scores: int, line: float | None) -> str:
+    if scores < LEAST_SCORES:
+        return (
+            f"too few episodes, {scores} of {questions} resemble another: {LEAST_SCORES} must, "
+            "or the next episode overthrows the threshold"
+        )
+    if line is None:
+        return "no threshold tells what is alike from what is not by these scores"
+    return ""
 
 
 def _questions(name: TreeName, asked: Sequence[Trajectory]) -> dict[str, str]:
@@ -164,7 +195,7 @@ def _questions(name: TreeName, asked: Sequence[Trajectory]) -> dict[str, str]:
 
 
 def _question(name: TreeName, episode: Trajectory) -> str:
-    return (episode.task if name == "task" else episode.environment).strip()
+    return questions_of(episode.task, episode.environment)[name]
 
 
 def _triggers(
@@ -242,46 +273,6 @@ def _source(tree: Tree, node: Node) -> str:
 
 def _objects(texts: Sequence[str]) -> NDArray[np.object_]:
     return np.array(texts, dtype=object)
-
-
-def dividing_line(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """The threshold that most questions reach with their own kind and fewest with another.
-
-    Args:
-        pairs: Per question, its best score among its kind and its best among the others.
-
-    Returns:
-        The middle of the best stretch between two scores, the lowest such stretch; None if
-        no threshold is better than one that lets everything pass.
-    """
-    if not pairs:
-        return None
-    own, other = (np.sort(np.array(scores)) for scores in zip(*pairs, strict=True))
-    scores = np.unique(np.concatenate((own, other)))
-    middles = (scores[:-1] + scores[1:]) / 2
-    if not len(middles):
-        return None
-    # Both have as many scores, so the counts that lie below compare like the shares above.
-    gain = np.searchsorted(other, middles) - np.searchsorted(own, middles)
-    best = int(np.argmax(gain))
-    return float(middles[best]) if gain[best] > 0 else None
-
-
-def widest_jump(scores: NDArray[np.float32]) -> float | None:
-    """The middle of the widest jump among the better half of scores that fall.
-
-    Args:
-        scores: float32 [scores], best first.
-
-    Returns:
-        None if there are too few scores, or all are the same.
-    """
-    upper = scores[: max(len(scores) // 2, 2)]
-    if len(upper) < 2:
-        return None
-    jumps = upper[:-1] - upper[1:]
-    widest = int(np.argmax(jumps))
-    return float(upper[widest] + upper[widest + 1]) / 2 if jumps[widest] > 0 else None
 
 
 def _share(best: NDArray[np.float32], threshold: float) -> float:

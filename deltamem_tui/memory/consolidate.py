@@ -11,8 +11,9 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, Node, TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import ExtractionError, NodeNotFoundError
-from deltamem_tui.memory.ahead import Ahead, StoppedError
+from deltamem_tui.errors import BankError, ExtractionError, NodeNotFoundError
+from deltamem_tui.memory.ahead import GRACE, Ahead, StoppedError
+from deltamem_tui.memory.due import due_rows
 from deltamem_tui.memory.embedder import embedder_of
 from deltamem_tui.memory.extraction import (
     AskedInVainError,
@@ -21,10 +22,11 @@ from deltamem_tui.memory.extraction import (
     Extractor,
     known_calls,
 )
-from deltamem_tui.memory.learn import fused_root, is_due
+from deltamem_tui.memory.learn import fused_root
 from deltamem_tui.memory.lesson import REASON_WIDTH
 from deltamem_tui.memory.parameters import of_bank
 from deltamem_tui.memory.twins import twin_of
+from deltamem_tui.memory.waste import tell_waste
 from deltamem_tui.text import one_line
 
 
@@ -35,9 +37,11 @@ class Fusion:
     Attributes:
         tree: `task` or `env`.
         chain: Root to the residual that was hit often enough.
-        root: The new root; None if the extractor could not fuse the chain.
+        root: The root that holds the fused chain, a new one or one that said the same already;
+            None if the extractor could not fuse it, or such a root was deleted before.
         reason: Why, in one line.
         calls: The questions to a language model that it took.
+        written: Whether the root is new.
     """
 
     tree: TreeName
@@ -45,6 +49,7 @@ class Fusion:
     root: Node | None
     reason: str
     calls: tuple[Call, ...] = ()
+    written: bool = False
 
 
 def due(bank: Bank) -> list[tuple[TreeName, Node]]:
@@ -52,14 +57,10 @@ def due(bank: Bank) -> list[tuple[TreeName, Node]]:
     parameters = of_bank(bank)
     found: list[tuple[TreeName, Node]] = []
     for name in TREES:
-        if not parameters[name].enabled:
-            continue
         tree = bank.tree(name)
-        hit = tree.rows[tree.snapshot.counters[tree.birth[tree.rows], 0] > 0]
-        for row in hit:
-            node = tree.node_at(int(row))
-            if is_due(node, tree.counts_at(int(row)).hits, parameters[name]):
-                found.append((name, node))
+        if parameters[name].enabled:
+            rows = tree.rows[due_rows(tree, parameters[name])[tree.rows]]
+            found += [(name, tree.node_at(int(row))) for row in rows]
     return found
 
 
@@ -70,6 +71,7 @@ def consolidate(
     embedder: Embedder | None = None,
     concurrency: int = 1,
     stopped: Callable[[], bool] = lambda: False,
+    grace: float = GRACE,
 ) -> Iterator[Fusion]:
     """Fuse every chain that is due, one commit each.
 
@@ -80,6 +82,7 @@ def consolidate(
         concurrency: The most questions to a model at once.
         stopped: Whether somebody wants to stop; asked between chains and while a model is
             waited for. The chain whose turn it is stays due then.
+        grace: The most seconds to wait at the end for calls that are on their way.
 
     Raises:
         LanguageModelError: The model cannot be asked at all; what was committed before stays.
@@ -99,13 +102,24 @@ def consolidate(
                 ahead.turn = number
                 _look_ahead(bank, ahead, number, chains[number : number + concurrency])
             fusion = _consolidate_one(bank, name, node, extractor, loaded)
+            if ahead:
+                ahead.forget(node.id)
             if fusion is not None:
                 yield fusion
     except StoppedError:
         return
     finally:
         if ahead:
-            ahead.close()
+            _close(bank, ahead, grace)
+
+
+def _close(bank: Bank, ahead: Ahead, grace: float) -> None:
+    """End the asking, and tell the journal of the calls that came to nothing."""
+    try:
+        ahead.close(grace)
+    finally:
+        with suppress(BankError):  # what is wrong with the bank was told by what ended the work
+            tell_waste(bank, ahead.take_unused(), ahead.on_their_way)
 
 
 def _look_ahead(
@@ -149,7 +163,7 @@ def _consolidate_one(
             if twin is None:
                 batch.add_node(name, root, vector)
             batch.revise_node(name, replace(chain[-1], consolidated=True))
-            fusion = Fusion(name, chain, root, extraction.reason, calls)
+            fusion = Fusion(name, chain, root, extraction.reason, calls, written=twin is None)
             if twin:
                 fusion = replace(fusion, root=twin.node, reason=twin.reason)
             batch.log("consolidate", fusion_record(fusion))
@@ -171,6 +185,7 @@ def fusion_record(fusion: Fusion) -> dict[str, Any]:
         "root": fusion.root.id if fusion.root else None,
         "nodes": [each.id for each in fusion.chain],
         "reason": one_line(fusion.reason, REASON_WIDTH),
+        "written": fusion.written if fusion.root else None,
         "calls": [call.record() for call in fusion.calls] or None,
     }
     return {key: value for key, value in record.items() if value is not None}

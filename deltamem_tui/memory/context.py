@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.memory import prompts
@@ -21,6 +22,9 @@ _UNSEEN = r"\u00ad\u200b-\u200d\u2060"
 _GAP = rf"[\s{_UNSEEN}]*"
 _FENCE_IN_TEXT = re.compile(rf"<(?={_GAP}(?:/{_GAP})?{f'[{_UNSEEN}]*'.join(FENCE)})", re.IGNORECASE)
 
+# A list of one entry is set like a longer one: bullet, number, or the mark of a record.
+_LIST = re.compile(r"\s*(?:[-*•]\s|\d+[.)]\s|\[[A-Z]+\])")
+
 _NOUNS: dict[TreeName, str] = {"task": "skill", "env": "knowledge"}
 _FIELDS: dict[TreeName, tuple[str, str, str]] = {
     "task": ("When", "How", "Done when"),
@@ -28,13 +32,19 @@ _FIELDS: dict[TreeName, tuple[str, str, str]] = {
 }
 
 
-def compose(domain: str, task_chain: Sequence[Node], env_chain: Sequence[Node]) -> str:
+def compose(
+    domain: str,
+    task_chain: Sequence[Node],
+    env_chain: Sequence[Node],
+    folders: Sequence[Path] | None = None,
+) -> str:
     """The text for an agent's prompt; empty if there is nothing to say.
 
     Args:
         domain: The bank's domain; picks the header.
         task_chain: Root → match of the task tree, or nothing.
         env_chain: Root → match of the env tree, or nothing.
+        folders: Where the header is looked up; the usual places if not given.
 
     Raises:
         ConfigurationError: The domain's header cannot be read.
@@ -42,7 +52,7 @@ def compose(domain: str, task_chain: Sequence[Node], env_chain: Sequence[Node]) 
     entries = [*chain_entries("task", task_chain), *chain_entries("env", env_chain)]
     if not entries:
         return ""
-    return "\n\n".join([f"<{FENCE}>", header(domain), *entries, f"</{FENCE}>"])
+    return "\n\n".join([f"<{FENCE}>", header(domain, folders), *entries, f"</{FENCE}>"])
 
 
 def chain_entries(tree: TreeName, chain: Sequence[Node]) -> list[str]:
@@ -69,7 +79,7 @@ def _entry(tree: TreeName, number: int, node: Node) -> str:
     lines = [f"### {entry_title(tree, number, node)}"]
     for field, text in zip(_FIELDS[tree], texts, strict=True):
         if text:
-            separator = "\n" if "\n" in text else " "
+            separator = "\n" if "\n" in text or _LIST.match(text) else " "
             lines.append(f"{field}:{separator}{fenced(text)}")
     return "\n".join(lines)
 
@@ -79,10 +89,14 @@ def fenced(text: str) -> str:
     return _FENCE_IN_TEXT.sub("‹", clean(text)).strip()
 
 
-def header(domain: str) -> str:
+def header(domain: str, folders: Sequence[Path] | None = None) -> str:
     """How to read the memory, in the words of the domain, else in general ones.
+
+    Args:
+        domain: The domain.
+        folders: Where headers are looked up; the usual places if not given.
 
     Raises:
         ConfigurationError: There is no header, or it cannot be read.
     """
-    return fenced(prompts.find(domain, HEADER_NAME).body)
+    return fenced(prompts.find(domain, HEADER_NAME, folders).body)

@@ -17,7 +17,7 @@ from deltamem_tui.bank.journal import Commit
 from deltamem_tui.bank.node import TREES, Label, Node, Payload, TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import BankError, BankFrozenError
+from deltamem_tui.errors import BankError
 from deltamem_tui.memory.embedder import embedder_of
 from deltamem_tui.memory.learn import cleaned
 from deltamem_tui.memory.parameters import of_bank
@@ -45,20 +45,6 @@ class Change:
     nodes: tuple[Node, ...]
 
 
-def require_writable(bank: Bank) -> None:
-    """Refuse before any work is done for nothing.
-
-    Raises:
-        BankFrozenError: The bank is frozen.
-    """
-    if bank.frozen:
-        raise BankFrozenError(
-            "the bank is frozen: nothing in it can be changed",
-            source=str(bank.path),
-            hint="unfreeze it first",
-        )
-
-
 def edit(
     bank: Bank, tree: TreeName, node: Node, payload: Payload, *, embedder: Embedder | None = None
 ) -> Change:
@@ -77,7 +63,7 @@ def edit(
         BankFrozenError: The bank is frozen.
         BankError: The node was changed since it was read.
     """
-    require_writable(bank)
+    bank.require_writable()
     said = cleaned(payload)
     vector = None
     if said.activation_condition != node.payload.activation_condition:
@@ -92,7 +78,7 @@ def relabel(bank: Bank, tree: TreeName, node: Node, label: Label) -> Change:
         BankFrozenError: The bank is frozen.
         BankError: The node was changed since it was read, or has this label.
     """
-    require_writable(bank)
+    bank.require_writable()
     if node.label == label:
         raise BankError(f"the node is a {label} already", source=node.id)
     return _change_one(bank, "relabel", tree, node, replace(node, label=label))
@@ -112,7 +98,7 @@ def move(bank: Bank, tree: TreeName, node: Node, parent: Node | None) -> Change:
         BankError: The parent is the node itself or below it, or the subtree would pass
             D_max, or a node was changed since it was read.
     """
-    require_writable(bank)
+    bank.require_writable()
     with bank.writing() as batch:
         shown = bank.tree(tree)
         nodes = subtree(shown, _unchanged(shown, node).id)
@@ -139,7 +125,7 @@ def delete(bank: Bank, tree: TreeName, node: Node) -> Change:
         BankFrozenError: The bank is frozen.
         BankError: The node was changed since it was read.
     """
-    require_writable(bank)
+    bank.require_writable()
     with bank.writing() as batch:
         shown = bank.tree(tree)
         nodes = subtree(shown, _unchanged(shown, node).id)
@@ -181,7 +167,7 @@ def undo(bank: Bank) -> Change:
         BankFrozenError: The bank is frozen.
         BankError: There is no such change, or what it changed was changed again since.
     """
-    require_writable(bank)
+    bank.require_writable()
     bank.refresh()
     commit = undoable(bank)
     if commit is None:

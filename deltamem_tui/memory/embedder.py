@@ -12,7 +12,7 @@ from typing import get_args
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load_for
 from deltamem_tui.embedding.protocol import Embedder, EmbedderCard, Weighting
-from deltamem_tui.errors import BankCorruptError
+from deltamem_tui.errors import BankCorruptError, wrong_argument
 
 
 def embedder_of(bank: Bank, given: Embedder | None = None) -> Embedder:
@@ -21,7 +21,10 @@ def embedder_of(bank: Bank, given: Embedder | None = None) -> Embedder:
     Raises:
         EmbedderUnavailableError: It cannot be loaded.
         EmbedderMismatchError: The given or loaded one is not the bank's.
+        UsageError: The given one is no embedder.
     """
+    if given is not None and not isinstance(given, Embedder):
+        raise wrong_argument("embedder", "an Embedder", given)
     return load_for(card_of(bank), given)
 
 

@@ -9,6 +9,7 @@ from deltamem_tui.bank.node import TreeName
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.embedder import weighting_of
 from deltamem_tui.memory.parameters import TreeParameters
+from deltamem_tui.memory.questions import questions_of
 from deltamem_tui.memory.recall import TreeRecall, recall_tree
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -31,7 +32,7 @@ class Encounter:
         self.trajectory = trajectory
         self._bank = bank
         self._embedder = embedder
-        self._questions = {"task": trajectory.task.strip(), "env": trajectory.environment.strip()}
+        self._questions = questions_of(trajectory.task, trajectory.environment)
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def asks(self, name: TreeName) -> bool:

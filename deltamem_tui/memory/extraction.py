@@ -105,6 +105,7 @@ class AskedInVainError(ExtractionError):
         self.call = call
 
 
+@runtime_checkable
 class Extractor(Protocol):
     """Distils episodes into payloads."""
 
@@ -149,6 +150,10 @@ class AskingExtractor(Extractor, Protocol):
     @property
     def usage(self) -> Usage:
         """What everything that was asked took, also what nobody used in the end."""
+        ...
+
+    def take_unanswered(self) -> list[Call]:
+        """The questions that took something and ended in no answer at all, told once each."""
         ...
 
     def prompt(

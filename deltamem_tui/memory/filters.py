@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from deltamem_tui.bank.node import Kind, Label
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.due import due_rows
 from deltamem_tui.memory.parameters import TreeParameters
 from deltamem_tui.text import one_line
 
@@ -199,17 +200,3 @@ def _with_words(
         text = tree.node_at(int(row)).text.casefold()
         kept[row] = all(word in text for word in words)
     return kept
-
-
-def due_rows(tree: Tree, parameters: TreeParameters) -> NDArray[np.bool_]:
-    """The rows whose chains are due to be fused: c(v) ≥ K_cons (equation 8). bool [rows]."""
-    import numpy as np
-
-    index = tree.snapshot.index
-    if parameters.k_cons is None or not len(index):
-        return np.zeros(len(index), dtype=np.bool_)
-    hits = tree.snapshot.counters[tree.birth, 0]
-    due: NDArray[np.bool_] = (
-        ~tree.dead & index["residual"] & ~index["consolidated"] & (hits >= parameters.k_cons)
-    )
-    return due

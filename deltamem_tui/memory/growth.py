@@ -30,7 +30,7 @@ def growth(bank: Bank) -> list[GrowthPoint]:
         return points
     for commit in bank.journal.commits():
         if commit.event == "consolidate" and commit.detail.get("tree") in TREES:
-            nodes[commit.detail["tree"]] += 1
+            nodes[commit.detail["tree"]] += commit.detail.get("written", True) is True
         if commit.event != "learn":
             continue
         taught = commit.detail.get("trees")

@@ -13,9 +13,9 @@ from typing import Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.lesson import REASON_WIDTH
 from deltamem_tui.text import one_line
 
-_REASON_WIDTH = 400
 _MOST_TOKENS = 2**53
 
 
@@ -39,7 +39,7 @@ class History:
     """What a bank's journal tells.
 
     Attributes:
-        usage: What the questions took whose answers were used, and those that failed for good.
+        usage: What all questions took, those that came to nothing included.
         refused: The waiting episodes that were tried in vain, in the order of their last try.
     """
 
@@ -63,14 +63,20 @@ def history(bank: Bank) -> History:
             continue
         refused.pop(trajectory, None)
         if commit.event == "refuse":
-            reason = one_line(str(commit.detail.get("reason", "")), _REASON_WIDTH)
+            reason = one_line(str(commit.detail.get("reason", "")), REASON_WIDTH)
             refused[trajectory] = Refused(trajectory, reason, one_line(commit.time, 40))
     waiting = set(bank.episodes.waiting()) if refused else set()
     return History(usage, tuple(each for each in refused.values() if each.trajectory in waiting))
 
 
 def _calls(event: str, detail: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The records of the questions to a model that a commit tells of."""
+    """The records of the questions to a model that a commit tells of.
+
+    Where the journal was folded, the sum of all questions before stands in for them.
+    """
+    before = detail.get("folded")
+    if event == "compact" and isinstance(before, dict) and isinstance(before.get("usage"), dict):
+        yield before["usage"]
     places = [detail]
     trees = detail.get("trees")
     if event == "learn" and isinstance(trees, dict):

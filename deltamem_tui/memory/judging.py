@@ -9,23 +9,29 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import wait
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, takewhile
-from threading import Thread
 from typing import TypeVar
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import (
     AnswerError,
+    BankError,
     DeltaMemError,
     PromptTooLongError,
     TrajectoryError,
 )
-from deltamem_tui.llm.client import InVainError
+from deltamem_tui.llm.client import InVainError, Tally
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.ahead import GRACE
 from deltamem_tui.memory.intake import episode, waiting
 from deltamem_tui.memory.model.judge import Judge, Judgement
 from deltamem_tui.memory.verdict import note_failed_judgement, take_judgement
+from deltamem_tui.memory.waste import tell_waste
+from deltamem_tui.memory.workers import Workers, is_done
 from deltamem_tui.trajectory.model import Trajectory
 
 K = TypeVar("K")
@@ -58,7 +64,13 @@ def without_outcome(bank: Bank, limit: int | None = None) -> list[str]:
 
 
 def judge_episodes(
-    bank: Bank, judge: Judge, ids: Sequence[str], *, concurrency: int = 1
+    bank: Bank,
+    judge: Judge,
+    ids: Sequence[str],
+    *,
+    concurrency: int = 1,
+    stopped: Callable[[], bool] = lambda: False,
+    grace: float = GRACE,
 ) -> Iterator[Judged | DeltaMemError]:
     """Judge episodes and keep each outcome, one commit each.
 
@@ -71,64 +83,78 @@ def judge_episodes(
         judge: The judge.
         ids: The episodes.
         concurrency: How many are asked about at once.
+        stopped: Whether somebody wants to stop; asked all the time.
+        grace: The most seconds that answers which are under way are waited for then.
 
     Yields:
         Per episode, its judgement or why there is none.
     """
-    stopped: list[DeltaMemError] = []
+    ended: list[DeltaMemError] = []
+    begun = answered = 0
 
-    def ask(found: Trajectory | DeltaMemError) -> Judgement | DeltaMemError | None:
-        return None if stopped else _asked(judge, found)
+    def told() -> Iterator[tuple[str, Trajectory | DeltaMemError]]:
+        nonlocal begun
+        for each in takewhile(lambda _: not ended, ids):
+            begun += 1
+            yield each, _read(bank, each)
 
-    going_on = takewhile(lambda _: not stopped, ids)
-    told = ((each, _read(bank, each)) for each in going_on)
-    for episode_id, said in in_order(ask, told, concurrency):
+    def ask(found: Trajectory | DeltaMemError) -> _Said | None:
+        return None if ended else _asked(judge, found)
+
+    for episode_id, said in in_order(ask, told(), concurrency, stopped, grace):
+        answered += 1
         if said is None:
             continue
         result = _kept(bank, judge, episode_id, said)
         if isinstance(result, DeltaMemError) and not _is_of_one(result):
-            stopped.append(result)
+            ended.append(result)
         else:
             yield result
-    yield from stopped[:1]
+    tell_waste(bank, (), on_their_way=begun - answered)
+    yield from ended[:1]
 
 
 def in_order(
-    function: Callable[[T], R], items: Iterable[tuple[K, T]], at_once: int
+    function: Callable[[T], R],
+    items: Iterable[tuple[K, T]],
+    at_once: int,
+    stopped: Callable[[], bool] = lambda: False,
+    grace: float = GRACE,
 ) -> Iterator[tuple[K, R]]:
     """What `function` gives for each item, in the items' order, with several under way at once.
 
-    The threads are left behind when the caller is interrupted: a person who presses Ctrl+C
-    does not wait for answers.
+    When somebody wants to stop, no item is begun any more. What is under way is waited for a
+    little, and what is done by then comes out too.
 
     Args:
-        function: Called in threads, unless only one is under way at once.
+        function: Called in threads.
         items: What it is called with, each under a key that comes back with the result; taken
             as they are needed, in the caller's thread.
         at_once: How many are under way at once.
+        stopped: Whether somebody wants to stop.
+        grace: The most seconds to wait then. The threads are left behind after that.
     """
-    if at_once == 1:
-        yield from ((key, function(item)) for key, item in items)
-        return
-    coming = ((key, _started(function, item)) for key, item in items)
+    workers = Workers(at_once)
+    coming = ((key, workers.submit(0, partial(function, item))) for key, item in items)
     under_way = deque(islice(coming, at_once))
-    while under_way:
-        key, future = under_way.popleft()
-        yield key, future.result()
-        under_way.extend(islice(coming, 1))
+    try:
+        while under_way and is_done(under_way[0][1], stopped):
+            key, future = under_way.popleft()
+            yield key, future.result()
+            if not stopped():
+                under_way.extend(islice(coming, 1))
+        wait([future for _, future in under_way], timeout=grace)
+        yield from ((key, future.result()) for key, future in under_way if future.done())
+    finally:
+        workers.close()
 
 
-def _started(function: Callable[[T], R], item: T) -> Future[R]:
-    future: Future[R] = Future()
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What came of asking the judge, and what it took."""
 
-    def work() -> None:
-        try:
-            future.set_result(function(item))
-        except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
-            future.set_exception(error)
-
-    Thread(target=work, name="deltamem-judge", daemon=True).start()
-    return future
+    found: Judgement | DeltaMemError
+    tally: Tally
 
 
 def _read(bank: Bank, episode_id: str) -> Trajectory | DeltaMemError:
@@ -139,25 +165,27 @@ def _read(bank: Bank, episode_id: str) -> Trajectory | DeltaMemError:
     return found or TrajectoryError("the bank does not have it", source=episode_id)
 
 
-def _asked(judge: Judge, found: Trajectory | DeltaMemError) -> Judgement | DeltaMemError:
+def _asked(judge: Judge, found: Trajectory | DeltaMemError) -> _Said:
+    tally = Tally()
     if isinstance(found, DeltaMemError):
-        return found
+        return _Said(found, tally)
     try:
-        return judge.judge(found)
+        return _Said(judge.judge(found, tally), tally)
     except DeltaMemError as error:
-        return error
+        return _Said(error, tally)
 
 
-def _kept(
-    bank: Bank, judge: Judge, episode_id: str, found: Judgement | DeltaMemError
-) -> Judged | DeltaMemError:
+def _kept(bank: Bank, judge: Judge, episode_id: str, said: _Said) -> Judged | DeltaMemError:
+    found = said.found
     try:
         if isinstance(found, Judgement):
             return Judged(take_judgement(bank, episode_id, found), found)
-        if isinstance(found, InVainError):
-            note_failed_judgement(bank, episode_id, judge.model, found)
     except DeltaMemError as error:
         found = error
+    if said.tally.usage != Usage():
+        in_vain = InVainError(AnswerError(found.message), said.tally.usage, said.tally.attempts)
+        with suppress(BankError):  # then that is what is wrong
+            note_failed_judgement(bank, episode_id, judge.model, in_vain)
     if _is_of_one(found):
         return TrajectoryError(found.message, source=episode_id, hint=found.hint)
     return found

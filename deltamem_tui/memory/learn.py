@@ -24,6 +24,7 @@ from deltamem_tui.errors import (
     OutcomeUnknownError,
     wrong_argument,
 )
+from deltamem_tui.memory.due import is_due
 from deltamem_tui.memory.embedder import embedder_of
 from deltamem_tui.memory.encounter import Encounter
 from deltamem_tui.memory.extraction import (
@@ -88,9 +89,12 @@ def learn(
         raise wrong_argument("bank", "an open bank", bank)
     if not isinstance(trajectory, Trajectory):
         raise wrong_argument("trajectory", "a Trajectory", trajectory)
+    extractor = _rules() if extractor is None else extractor
+    if not isinstance(extractor, Extractor):
+        raise wrong_argument("extractor", "an Extractor", extractor)
     trajectory = as_kept(bank, trajectory)
     embedder = embedder_of(bank, embedder)
-    return learn_from(bank, Encounter(bank, trajectory, embedder), extractor or _rules(), embedder)
+    return learn_from(bank, Encounter(bank, trajectory, embedder), extractor, embedder)
 
 
 def learn_from(
@@ -289,16 +293,6 @@ def parent_of(chain: Sequence[Node], d_max: int) -> Node | None:
         deepest level, so that the new node becomes the match's sibling; None for a root.
     """
     return chain[min(len(chain), d_max - 1) - 1] if chain else None
-
-
-def is_due(node: Node, hits: int, parameters: TreeParameters) -> bool:
-    """Whether a residual's chain shall be fused: c(v) ≥ K_cons, once (equation 8)."""
-    return (
-        parameters.k_cons is not None
-        and node.kind == "residual"
-        and not node.consolidated
-        and hits >= parameters.k_cons
-    )
 
 
 def fused_root(

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.extraction import Call
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 REASON_WIDTH = 400
@@ -92,7 +93,7 @@ def tree_lesson_record(taught: TreeLesson) -> dict[str, Any]:
     """One tree's decision as data, without what it left empty."""
     record = {
         "decision": taught.decision,
-        "reason": taught.reason,
+        "reason": one_line(taught.reason, REASON_WIDTH),
         "node": taught.node.id if taught.node else None,
         "parent": taught.node.parent if taught.node else None,
         "match": taught.match,

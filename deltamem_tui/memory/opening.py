@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+import orjson
 
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.manifest import Manifest
+from deltamem_tui.bank.node import TREES
 from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import wrong_argument
-from deltamem_tui.memory.parameters import Parameters, preset, to_record
+from deltamem_tui.errors import UsageError, wrong_argument
+from deltamem_tui.memory.parameters import (
+    Parameters,
+    TreeParameters,
+    from_record,
+    preset,
+    to_record,
+)
 
 
 def open_bank(bank: Path | str, banks: Path | str | None = None) -> Bank:
@@ -51,27 +60,56 @@ def create_bank(
     Args:
         path: The new bank's folder; its last part is the bank's name.
         embedder: An embedder, or the name of one.
-        domain: The kind of environment; picks prompts and the preset.
+        domain: The kind of environment, a plain name; picks prompts and the preset.
         description: What the bank is for.
-        parameters: The method's numbers; the domain's preset if not given.
-        provenance: Who builds it, from what.
+        parameters: The method's numbers for both trees; the domain's preset if not given.
+        provenance: Who builds it, from what: anything that JSON can hold.
 
     Raises:
+        UsageError: An argument is of the wrong kind, or a name cannot be one. Nothing is written.
+        ConfigurationError: A number is outside its range.
         EmbedderUnavailableError: The embedding model cannot be loaded.
         BankExistsError: Something is there already.
         StorageError: The folder cannot be written.
     """
     if not isinstance(path, Path | str):
         raise wrong_argument("path", "the new bank's folder", path)
-    loaded = load(embedder) if isinstance(embedder, str) else embedder
-    return Bank.create(
-        path,
-        Manifest(
-            name=Path(path).name,
-            description=description,
-            domain=domain,
-            embedder=asdict(loaded.card),
-            parameters=to_record(parameters or preset(domain)),
-            provenance=provenance or {},
-        ),
+    if not isinstance(embedder, Embedder | str):
+        raise wrong_argument("embedder", "an Embedder or the name of one", embedder)
+    for name, text in (("domain", domain), ("description", description)):
+        if not isinstance(text, str):
+            raise wrong_argument(name, "text", text)
+    unembedded = Manifest(
+        name=paths.check_bank_name(Path(path).name),
+        description=description,
+        domain=paths.check_domain(domain),
+        parameters=_numbers(preset(domain) if parameters is None else parameters),
+        provenance=_facts({} if provenance is None else provenance),
     )
+    loaded = load(embedder) if isinstance(embedder, str) else embedder
+    return Bank.create(path, replace(unembedded, embedder=asdict(loaded.card)))
+
+
+def _numbers(parameters: object) -> dict[str, dict[str, Any]]:
+    """The parameters as the manifest keeps them, if they can be a bank's."""
+    sound = (
+        isinstance(parameters, Mapping)
+        and set(parameters) == set(TREES)
+        and all(isinstance(numbers, TreeParameters) for numbers in parameters.values())
+    )
+    if not sound:
+        raise wrong_argument("parameters", "TreeParameters for task and env", parameters)
+    record = to_record(cast("Parameters", parameters))
+    from_record(record)
+    return record
+
+
+def _facts(provenance: object) -> Mapping[str, Any]:
+    """The provenance, if the manifest can keep it."""
+    if not isinstance(provenance, Mapping):
+        raise wrong_argument("provenance", "a mapping", provenance)
+    try:
+        orjson.dumps(dict(provenance))
+    except TypeError as error:
+        raise UsageError(f"provenance must be what JSON can hold: {error}") from error
+    return provenance

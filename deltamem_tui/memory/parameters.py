@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
+from math import inf
 from typing import Any
 
 from deltamem_tui.bank.bank import Bank
@@ -84,30 +85,44 @@ def domain_named(domain: str) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What a parameter can be: its types, its range, and both in words."""
+
+    kinds: tuple[type, ...]
+    least: float
+    most: float
+    words: str
+
+    def allows(self, value: Any) -> bool:
+        # A truth value is a number to Python, but to nobody else; none has no range.
+        if type(value) not in self.kinds:
+            return False
+        return value is None or self.least <= value <= self.most
+
+
+_RULES: Mapping[str, _Rule] = {
+    "tau_base": _Rule((int, float), -1, 1, "a similarity from -1 to 1"),
+    "failure_penalty": _Rule((int, float), 0, 2, "a number from 0 to 2"),
+    "d_max": _Rule((int,), 2, 1000, "a depth from 2 to 1000, a whole number"),
+    "k_cons": _Rule((int, type(None)), 1, inf, "a whole number of hits from 1, or none"),
+    "enabled": _Rule((bool,), False, True, "true or false"),
+}
+
+
 def checked(tree: TreeName, parameters: TreeParameters) -> TreeParameters:
     """The same parameters, if they can be.
 
     Raises:
-        ConfigurationError: One is outside its range.
+        ConfigurationError: One is of another type or outside its range.
     """
-    rules = (
-        (
-            -1 <= parameters.tau_base <= 1,
-            "tau_base is a similarity from -1 to 1",
-        ),
-        (
-            0 <= parameters.failure_penalty <= 2,
-            "failure_penalty is a number from 0 to 2",
-        ),
-        (2 <= parameters.d_max <= 1000, "d_max is a depth from 2 to 1000"),
-        (
-            parameters.k_cons is None or parameters.k_cons >= 1,
-            "k_cons is a number of hits from 1, or none",
-        ),
-    )
-    for holds, message in rules:
-        if not holds:
-            raise ConfigurationError(message, source=f"{tree} tree")
+    for name, value in asdict(parameters).items():
+        rule = _RULES[name]
+        if not rule.allows(value):
+            raise ConfigurationError(
+                f"{name} must be {rule.words}, not {one_line(repr(value), 40)}",
+                source=f"{tree} tree",
+            )
     return parameters
 
 
@@ -160,15 +175,6 @@ def to_record(parameters: Parameters) -> dict[str, dict[str, Any]]:
     return {str(tree): asdict(parameters[tree]) for tree in TREES}
 
 
-_KINDS: Mapping[str, tuple[type, ...]] = {
-    "tau_base": (int, float),
-    "failure_penalty": (int, float),
-    "d_max": (int,),
-    "k_cons": (int, type(None)),
-    "enabled": (bool,),
-}
-
-
 def from_record(record: Mapping[str, Mapping[str, Any]]) -> Parameters:
     """The parameters of a manifest.
 
@@ -184,10 +190,6 @@ def _tree_from_record(tree: TreeName, record: Mapping[str, Any]) -> TreeParamete
         raise ConfigurationError(f"unknown parameter {unknown[0]!r}", source=f"{tree} tree")
     if "tau_base" not in record:
         raise ConfigurationError("the parameter 'tau_base' is missing", source=f"{tree} tree")
-    for name, value in record.items():
-        boolean = isinstance(value, bool)
-        if not isinstance(value, _KINDS[name]) or boolean != (name == "enabled"):
-            raise ConfigurationError(f"{name} cannot be {value!r}", source=f"{tree} tree")
     return checked(tree, TreeParameters(**record))
 
 
@@ -208,11 +210,11 @@ def assigned(parameters: Parameters, assignment: str) -> Parameters:
     """
     target, equals, text = assignment.partition("=")
     tree, _, name = target.strip().partition(".")
-    known = tree in TREES and name in _KINDS
+    known = tree in TREES and name in _RULES
     if not (equals and known):
         raise ConfigurationError(
             f"{one_line(assignment, 60)!r} assigns no parameter",
-            hint=f"TREE.NAME=VALUE with task or env, and one of {', '.join(_KINDS)}",
+            hint=f"TREE.NAME=VALUE with task or env, and one of {', '.join(_RULES)}",
         )
     word = text.strip().lower()
     record = to_record(parameters)

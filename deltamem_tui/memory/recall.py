@@ -2,12 +2,17 @@
 
 The task tree is asked with the goal, the env tree with the scene. They never see each
 other's question, and their chains meet only in the agent's context.
+
+Two rules are this project's own. Scores count to six decimals, so that equal texts score
+equally on every machine; τ is compared with those. Of equal scores the shallower node
+matches, then the older one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -15,12 +20,13 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, Node, TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
-from deltamem_tui.errors import wrong_argument
+from deltamem_tui.errors import UsageError, wrong_argument
 from deltamem_tui.memory import context
 from deltamem_tui.memory.embedder import embedder_of, weighting_of
 from deltamem_tui.memory.parameters import TreeParameters, of_bank
+from deltamem_tui.memory.questions import questions_of
 from deltamem_tui.memory.similarity import Rows, Scan
-from deltamem_tui.text import clean
+from deltamem_tui.text import clean, one_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,6 +96,7 @@ def recall(
     *,
     embedder: Embedder | None = None,
     candidates: int = 1,
+    folders: Sequence[Path] | None = None,
 ) -> Recollection:
     """Recall what a bank knows about a task and a scene. Nothing is written.
 
@@ -100,15 +107,18 @@ def recall(
             observation, without the goal. Empty: the env tree is not asked.
         embedder: The bank's embedder; loaded if not given.
         candidates: How many nodes to return per tree, runners-up included.
+        folders: Where the header of the context is looked up; the usual places if not given.
 
     Raises:
-        UsageError: An argument is of the wrong kind.
+        UsageError: An argument is of the wrong kind, or there is nothing to ask.
         EmbedderUnavailableError: The bank's embedding model cannot be loaded.
         EmbedderMismatchError: The embedder is not the bank's.
         BankCorruptError: The bank breaks the rules of the format.
     """
-    _check_arguments(bank, task, environment)
-    questions = {"task": clean(task).strip(), "env": clean(environment).strip()}
+    _check_arguments(bank, task, environment, candidates)
+    questions = questions_of(task, environment)
+    if not any(questions.values()):
+        raise UsageError("task and environment are both empty", hint="say what the agent is to do")
     parameters = of_bank(bank)
     asked = [name for name in TREES if questions[name] and parameters[name].enabled]
     vectors = _vectors(bank, embedder, {name: questions[name] for name in asked})
@@ -131,16 +141,21 @@ def recall(
             bank.manifest.domain,
             task_answer.chain if task_answer else (),
             env_answer.chain if env_answer else (),
+            folders,
         ),
     )
 
 
-def _check_arguments(bank: object, task: object, environment: object) -> None:
+def _check_arguments(bank: object, task: object, environment: object, candidates: object) -> None:
     if not isinstance(bank, Bank):
         raise wrong_argument("bank", "an open bank", bank)
     for name, text in (("task", task), ("environment", environment)):
         if not isinstance(text, str):
             raise wrong_argument(name, "text", text)
+    if type(candidates) is not int or candidates < 1:
+        raise UsageError(
+            f"candidates must be a number of nodes from 1, not {one_line(repr(candidates), 40)}"
+        )
 
 
 def search(

@@ -9,15 +9,22 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import DeltaMemError, ExtractionError, TrajectoryError, VectorError
+from deltamem_tui.errors import (
+    BankError,
+    DeltaMemError,
+    ExtractionError,
+    TrajectoryError,
+    VectorError,
+)
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.ahead import Ahead, StoppedError
+from deltamem_tui.memory.ahead import GRACE, Ahead, StoppedError
 from deltamem_tui.memory.embedder import embedder_of
 from deltamem_tui.memory.encounter import Encounter
 from deltamem_tui.memory.extraction import (
@@ -31,8 +38,12 @@ from deltamem_tui.memory.extraction import (
 from deltamem_tui.memory.learn import as_kept, learn_from
 from deltamem_tui.memory.lesson import REASON_WIDTH, Lesson, usage_of
 from deltamem_tui.memory.lookahead import Lookahead, Turn
+from deltamem_tui.memory.waste import tell_waste
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
+
+# How many calls that came to nothing are told to the journal in one line.
+_WASTE_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,7 @@ class LearningRun:
         embedder: Embedder | None = None,
         concurrency: int = 1,
         stopped: Callable[[], bool] = lambda: False,
+        grace: float = GRACE,
     ) -> None:
         """Nothing is asked or written yet.
 
@@ -75,6 +87,7 @@ class LearningRun:
             concurrency: The most questions to a model at once. What is learnt is the same.
             stopped: Whether somebody wants the run to end; asked between episodes and while a
                 model is waited for. The episode whose turn it is stays waiting then.
+            grace: The most seconds that `close` waits for calls that are on their way.
         """
         self._bank = bank
         self._extractor = extractor
@@ -89,6 +102,9 @@ class LearningRun:
             self._before = extractor.usage
         if self._ahead and concurrency > 1:
             self._lookahead = Lookahead(bank, self._ahead, self._encounter)
+        self._grace = grace
+        self._closed = False
+        self._unused: list[Call] = []
         self.used = Usage()
 
     def __enter__(self) -> LearningRun:
@@ -107,13 +123,29 @@ class LearningRun:
 
     @property
     def wasted(self) -> Usage:
-        """What was asked ahead of its turn and not used. Full only when the run is over."""
+        """What was asked and not used, mostly ahead of its turn. Full only after `close`."""
         return self.usage - self.used
 
+    @property
+    def on_their_way(self) -> int:
+        """How many calls have no answer yet. After `close`, what they take is told nowhere."""
+        return self._ahead.on_their_way if self._ahead else 0
+
     def close(self) -> None:
-        """Ask nothing more. Calls that are on their way are left behind, not waited for."""
-        if self._ahead:
-            self._ahead.close()
+        """Ask nothing more, and tell the journal of every call that came to nothing.
+
+        Calls that are on their way are paid for, so their answers are waited for a little while
+        and kept for the next run. A `KeyboardInterrupt` ends the wait and goes on.
+        """
+        if self._ahead is None or self._closed:
+            return
+        self._closed = True
+        try:
+            self._ahead.close(self._grace)
+        finally:
+            self._unused += self._ahead.take_unused()
+            with suppress(BankError):  # what is wrong with the bank was told by what ended the run
+                tell_waste(self._bank, self._unused, self._ahead.on_their_way)
 
     def learn(self, trajectories: Iterable[Trajectory]) -> Iterator[Lesson | Refusal]:
         """Learn from episodes, in their order.
@@ -162,11 +194,24 @@ class LearningRun:
             self._remember(refusal)
             self.used += usage_of(refusal.calls)
             return refusal
+        except BaseException:
+            self._unused += recorder.calls
+            raise
         finally:
             if self._ahead:
                 self._ahead.forget(turn.trajectory.id)
         self.used += lesson.usage
+        self._unused += _besides(recorder.calls, lesson)
+        self._tell_waste_so_far()
         return lesson
+
+    def _tell_waste_so_far(self) -> None:
+        """Keep the journal's lines short, and the list in memory too."""
+        if self._ahead:
+            self._unused += self._ahead.take_unused()
+        if len(self._unused) >= _WASTE_AT_ONCE:
+            tell_waste(self._bank, self._unused)
+            self._unused.clear()
 
     def _encounter(self, turn: Turn) -> Encounter:
         if turn.encounter is None:
@@ -197,16 +242,37 @@ class _Recorder:
         try:
             answer = self._extractor.extract(tree, trajectory, chain)
         except AskedInVainError as error:
-            self.calls.append(error.call)
+            self._note_vain(error.call)
             raise
+        return self._noted(answer, answer.call("extract", tree))
+
+    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+        try:
+            answer = self._extractor.fuse(tree, chain)
+        except AskedInVainError as error:
+            self._note_vain(error.call)
+            raise
+        return self._noted(answer, answer.call("fuse", tree))
+
+    def _note_vain(self, call: Call) -> None:
+        if not any(call is other for other in self.calls):
+            self.calls.append(call)
+
+    def _noted(self, answer: Extraction, call: Call | None) -> Extraction:
         # What the same answer took is told once, also if a mark on the chain made it asked twice.
         if not any(answer is other for other in self._answers):
             self._answers.append(answer)
-            self.calls += known_calls(answer.call("extract", tree))
+            self.calls += known_calls(call)
         return answer
 
-    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
-        return self._extractor.fuse(tree, chain)
+
+def _besides(calls: Iterable[Call], lesson: Lesson) -> list[Call]:
+    """The calls whose answers the lesson did not use, because the bank changed meanwhile."""
+    left = list(calls)
+    for call in (call for taught in lesson.trees.values() for call in taught.calls):
+        if call in left:
+            left.remove(call)
+    return left
 
 
 def refusal_record(refusal: Refusal) -> dict[str, Any]:

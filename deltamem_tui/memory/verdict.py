@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import TrajectoryError
-from deltamem_tui.memory.editing import require_writable
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_record
@@ -36,7 +35,7 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
         TrajectoryError: The bank does not have the episode.
         BankFrozenError: The bank is frozen.
     """
-    require_writable(bank)
+    bank.require_writable()
     with bank.writing() as batch:
         known = _episode(bank, episode_id)
         before = known.outcome
@@ -68,7 +67,7 @@ def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Traject
             judge overrules nobody.
         BankFrozenError: The bank is frozen.
     """
-    require_writable(bank)
+    bank.require_writable()
     with bank.writing() as batch:
         known = _episode(bank, episode_id)
         if known.outcome.known:

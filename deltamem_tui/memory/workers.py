@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from itertools import count
 from queue import PriorityQueue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+_PULSE = 0.1  # seconds between two looks at whether somebody wants to stop
 
 _Entry = tuple[int, int, Future[Any], Callable[[], Any]]
 
@@ -63,3 +65,11 @@ class Workers:
                 future.set_result(work())
             except BaseException as error:  # noqa: BLE001 - handed over to the thread that waits
                 future.set_exception(error)
+
+
+def is_done(future: Future[Any], stopped: Callable[[], bool]) -> bool:
+    """Wait until something is done; false if somebody wants to stop before."""
+    while not wait([future], timeout=_PULSE).done:
+        if stopped():
+            return False
+    return True

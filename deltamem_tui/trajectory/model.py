@@ -9,7 +9,7 @@ came from and whatever its outcome turns out to be.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -33,6 +33,16 @@ def _require_text(what: str, value: object) -> None:
         raise RecordError(f"{what} must be text, not {type(value).__name__}")
 
 
+def _require_number(what: str, value: object) -> None:
+    """See that a caller, or a reader, gives a number or nothing.
+
+    Raises:
+        RecordError: It gives something else.
+    """
+    if value is not None and not isinstance(value, (int, float)):
+        raise RecordError(f"{what} must be a number, not {type(value).__name__}")
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One thing the agent did and what came back.
@@ -54,10 +64,7 @@ class Step:
         if not (type(self.action) is type(self.observation) is type(self.thought) is str):
             for name in ("action", "observation", "thought"):
                 _require_text(f"the {name} of a step", getattr(self, name))
-        if self.reward is not None and not isinstance(self.reward, (int, float)):
-            raise RecordError(
-                f"the reward of a step must be a number, not {type(self.reward).__name__}"
-            )
+        _require_number("the reward of a step", self.reward)
 
 
 def identity(task: str, environment: str, steps: list[StepRow]) -> bytes:
@@ -91,6 +98,17 @@ class Outcome:
     reward: float | None = None
     source: OutcomeSource = "unknown"
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.success is not None and type(self.success) is not bool:
+            raise RecordError(
+                "the success of an outcome must be True, False or None, "
+                f"not {type(self.success).__name__}"
+            )
+        _require_number("the reward of an outcome", self.reward)
+        if self.source not in OUTCOME_SOURCES:
+            raise RecordError(f"the source of an outcome must be one of {OUTCOME_SOURCES}")
+        _require_text("the reason of an outcome", self.reason)
 
     @property
     def known(self) -> bool:
@@ -139,10 +157,22 @@ class Trajectory:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("task", "environment", "domain", "agent"):
-            _require_text(f"the {name} of an episode", getattr(self, name))
-        if not isinstance(self.outcome, Outcome):
-            raise RecordError(f"the outcome must be an Outcome, not {type(self.outcome).__name__}")
+        texts = (self.task, self.environment, self.domain, self.agent)
+        if set(map(type, texts)) != {str}:
+            for name, text in zip(("task", "environment", "domain", "agent"), texts, strict=True):
+                _require_text(f"the {name} of an episode", text)
+        for name, part, kind, wanted in (
+            ("outcome", self.outcome, Outcome, "an Outcome"),
+            ("source", self.source, LogSource, "a LogSource"),
+            ("steps", self.steps, Sequence, "Steps"),
+            ("metadata", self.metadata, Mapping, "a mapping"),
+        ):
+            if not isinstance(part, kind):
+                raise RecordError(f"the {name} must be {wanted}, not {type(part).__name__}")
+        for name, fact in self.metadata.items():
+            if not (type(name) is type(fact) is str):
+                _require_text("the metadata of an episode", name)
+                _require_text("the metadata of an episode", fact)
         for step in self.steps:
             if type(step) is not Step:
                 raise RecordError(f"a step must be a Step, not {type(step).__name__}")

@@ -100,7 +100,8 @@ def recorded(
     Returns:
         The first verdict and the first reward together; of unknown outcome if there is neither.
     """
-    verdicts = (stated(record.get(key)) for key in flags)
+    # Some write a flag where others write a number.
+    verdicts = (stated(record.get(key)) for key in (*flags, *rewards))
     verdict = next((found for found in verdicts if found.source == "stated"), Outcome())
     paid = (stated(record.get(key)).reward for key in rewards)
     reward = next((found for found in paid if found is not None), verdict.reward)

@@ -33,7 +33,7 @@ from deltamem_tui.tui.messages import (
     WorkAdvanced,
 )
 from deltamem_tui.tui.models.banks import bank_lines
-from deltamem_tui.tui.palette import ActionProvider
+from deltamem_tui.tui.palette import ActionProvider, PaletteOpener
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.base import BankScreen, BrowserScreen
 from deltamem_tui.tui.screens.help import HelpScreen
@@ -47,7 +47,7 @@ from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 _LOOK_SECONDS = 1.0
 
 
-class DeltaMemApp(KeyOrder, Voice):
+class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
     """The program.
 
     Args:

@@ -5,11 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.app import App
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.theme import ThemeProvider
+from textual.widgets import Input
 
 from deltamem_tui.tui.actions import SCOPE_TITLES, Action, key_names, of_scopes
 from deltamem_tui.tui.screens.base import BrowserScreen
+
+
+class Palette(CommandPalette):
+    """A palette in the terminal's own colours, if they are wanted, whose cursor stands still."""
+
+    DEFAULT_CSS = """
+    Palette:ansi { color: ansi_default; }
+    Palette:ansi > Vertical { background: ansi_default; }
+    Palette:ansi #--input { border: hkey ansi_blue; }
+    Palette:ansi SearchIcon { color: ansi_default; }
+    Palette:ansi CommandInput, Palette:ansi CommandInput:focus { border: blank ansi_default; }
+    Palette:ansi CommandList, Palette:ansi CommandList:focus {
+        border-top: blank ansi_default; border-bottom: hkey ansi_blue;
+    }
+    """
+
+    def on_mount(self) -> None:
+        """Keep the cursor from blinking."""
+        self.query_one(Input).cursor_blink = False
+
+
+class PaletteOpener(App[None]):
+    """The part of the program that opens palettes."""
+
+    def action_command_palette(self) -> None:
+        """Find an action by name."""
+        self.push_screen(Palette())
+
+    def search_themes(self) -> None:
+        """Choose a theme by name."""
+        self.push_screen(Palette([ThemeProvider], placeholder="a theme's name"))
 
 
 class ActionProvider(Provider):

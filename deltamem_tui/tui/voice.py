@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable
 
 from textual.app import App, SuspendNotSupported
@@ -23,13 +24,16 @@ _EDITED_CHARACTERS = 50_000
 class Voice(App[None]):
     """The part of the program that every screen speaks through.
 
+    `NO_COLOR` takes every colour away, also the shades of grey that textual leaves: the
+    styles for terminal colours tell by reverse and bold what others tell by colour.
+
     Attributes:
         edited: Lets a person edit a text.
         paged: Lets a person read a text.
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.edited: Callable[[str], str] = self._edited_in_terminal
         self.paged: Callable[[str], None] = self._paged_in_terminal
 

@@ -107,11 +107,11 @@ class _Sparse:
 
 def test_the_same_commit_gives_the_same_bytes(tmp_path: Path, bank: Bank) -> None:
     first = packed(bank, tmp_path / "first")
-    shutil.copytree(bank.path, tmp_path / "elsewhere")
-    os.utime(tmp_path / "elsewhere" / "bank.json", (1, 1))
-    (tmp_path / "elsewhere" / "task.index.npy").unlink()
-    (tmp_path / "elsewhere" / "notes.txt").write_text("not the bank's")
-    second = packed(Bank.open(tmp_path / "elsewhere"), tmp_path / "second")
+    copy = shutil.copytree(bank.path, tmp_path / "elsewhere" / bank.path.name)
+    os.utime(copy / "bank.json", (1, 1))
+    (copy / "task.index.npy").unlink()
+    (copy / "notes.txt").write_text("not the bank's")
+    second = packed(Bank.open(copy), tmp_path / "second")
     assert first.read_bytes() == second.read_bytes()
     assert parcel.pack(bank).digest() == freezing.digest_of_file(first)
     assert parcel.pack(bank).digest() == f"sha256:{hashlib.sha256(first.read_bytes()).hexdigest()}"

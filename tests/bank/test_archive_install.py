@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -27,7 +25,7 @@ from deltamem_tui.errors import (
     UsageError,
 )
 from tests.bank.forging import everything, packed, small_bank, unpacked
-from tests.bank.fragile import EFFECTS
+from tests.bank.killing import run_until_killed
 from tests.bank.support import contents, learn_one, manifest, node, vector
 
 
@@ -72,7 +70,7 @@ def test_export_install_verify_is_identity(
 ) -> None:
     """Any nodes, vectors, counts, edits and tombstones; the files byte for byte."""
     folder = tmp_path_factory.mktemp("identity")
-    made = Bank.create(folder / "made", manifest(name))
+    made = Bank.create(folder / "made" / name, manifest(name))
     for number, (tree_name, parent, words, deleted, hits) in enumerate(plan):
         tree = made.tree(tree_name)  # type: ignore[arg-type]
         rows = tree.rows
@@ -234,52 +232,6 @@ def test_sizes_are_bounded(tmp_path: Path, source: Path) -> None:
         receive(source.with_suffix(""), Limits(total=100))
 
 
-class _Deadly:
-    """Effects of which one is the last that the process has, for good."""
-
-    def __init__(self, last: int) -> None:
-        self.count = 0
-        self._last = last
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(os, name)
-        return self.counted(found) if name in {*EFFECTS, "unlink"} else found
-
-    def counted(self, effect: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*arguments: Any, **options: Any) -> Any:
-            self.count += 1
-            if self.count == self._last:
-                os._exit(9)
-            return effect(*arguments, **options)
-
-        return run
-
-
-def run_until_killed(source: Path, path: Path, last: int, *, replacing: bool) -> int | None:
-    """Install in a process that is killed at one effect; the number of effects if it was not."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            deadly = _Deadly(last)
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(files, "os", deadly)
-                patch.setattr(Path, "rename", deadly.counted(Path.rename))
-                patch.setattr(files, "exchange", deadly.counted(files.exchange))
-                patch.setattr(shutil, "rmtree", deadly.counted(shutil.rmtree))
-                install(receive(source), path, replacing=replacing)
-            os.write(writing, str(deadly.count).encode())
-            os._exit(0)
-        finally:
-            os._exit(1)
-    os.close(writing)
-    _, status = os.waitpid(child, 0)
-    with os.fdopen(reading) as stream:
-        count = stream.read()
-    assert os.waitstatus_to_exitcode(status) in {0, 9}
-    return int(count) if count else None
-
-
 @pytest.mark.parametrize("replacing", [False, True])
 def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path, source: Path, replacing: bool) -> None:
     old = small_bank(tmp_path / "old", episodes=2) if replacing else None
@@ -287,7 +239,11 @@ def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path, source: Path, replacin
     path = tmp_path / "banks" / "kitchen"
     if old:
         shutil.copytree(old.path, path)
-    effects = run_until_killed(source, path, -1, replacing=replacing)
+
+    def arrive() -> None:
+        install(receive(source), path, replacing=replacing)
+
+    effects = run_until_killed(arrive)
     assert effects is not None
     assert effects > 20
     seen = []
@@ -296,7 +252,7 @@ def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path, source: Path, replacin
         path.parent.mkdir()
         if old:
             shutil.copytree(old.path, path)
-        assert run_until_killed(source, path, last, replacing=replacing) is None
+        assert run_until_killed(arrive, last) is None
         found = contents(Bank.open(path)) if path.exists() else None
         assert found in states
         seen.append(states.index(found))

@@ -53,7 +53,7 @@ def state_of(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 def test_a_new_bank_is_empty_and_sound(tmp_path: Path) -> None:
     made = Bank.create(tmp_path / "deep" / "bank", manifest("kitchen"))
-    assert made.name == "kitchen"
+    assert (made.name, made.manifest.name) == ("bank", "kitchen")
     assert [len(made.tree("task")), len(made.tree("env")), len(made.episodes)] == [0, 0, 0]
     assert verify(made) == []
     assert [commit.event for commit in made.journal.commits()] == ["init"]
@@ -254,13 +254,18 @@ def test_a_new_folder_is_open_to_whom_the_user_allows(tmp_path: Path, umask: int
     assert stat.S_IMODE(made.path.stat().st_mode) == 0o777 & ~umask
 
 
-def test_a_planted_draft_does_not_choose_what_is_written(bank: Bank) -> None:
+@pytest.mark.parametrize("change", [lambda bank: change_domain(bank, "kitchen"), Bank.freeze])
+def test_a_planted_draft_does_not_choose_what_is_written(bank: Bank, change: Any) -> None:
     victim = bank.path.with_name("victim.txt")
     victim.write_text("precious")
-    (bank.path / ".bank.json.draft").symlink_to(victim)
-    change_domain(bank, "kitchen")
+    for name in (".bank.json.draft", f"bank.json.{bank.commit.sequence + 1}.next"):
+        (bank.path / name).symlink_to(victim)
+    before = bank.manifest
+    bank = Bank.open(bank.path)
+    change(bank)
     assert victim.read_text() == "precious"
-    assert Bank.open(bank.path).manifest.domain == "kitchen"
+    assert Bank.open(bank.path).manifest == bank.manifest != before
+    assert not (bank.path / "bank.json").is_symlink()
     assert verify(Bank.open(bank.path)) == []
 
 

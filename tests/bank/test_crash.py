@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from deltamem_tui.bank import journal
+from deltamem_tui.bank import journal, origins
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import StorageError
@@ -158,38 +160,119 @@ def settle(bank: Bank) -> None:
         pass
 
 
-@pytest.mark.parametrize("how", ["before", "half", "disk full"])
-@pytest.mark.parametrize("operation", [lambda bank: change_domain(bank, "kitchens"), Bank.freeze])
-def test_a_change_of_the_manifest_is_made_or_not(
-    tmp_path: Path, operation: Operation, how: str
-) -> None:
+@dataclass(frozen=True)
+class Wreck:
+    """What an operation left that met its end, or a full disk, at one of its effects."""
+
+    effect: int
+    path: Path
+    done: bool
+
+    def __str__(self) -> str:
+        return f"effect {self.effect}"
+
+
+def wrecks(base: Path, operation: Operation, how: str) -> Iterator[Wreck]:
+    """The operation on a copy of a bank, stopped at each of its effects in turn."""
+    with FragileOS(NEVER).at_work() as counting:
+        operation(copied(base, base.with_name("undisturbed")))
+    assert len(counting.names) > 3
+    for last in range(1, len(counting.names) + 1):
+        path = base.with_name(str(last))
+        bank = copied(base, path)
+        done = False
+        with FragileOS(last, how).at_work(), suppress(KilledError, StorageError):
+            operation(bank)
+            done = True
+        yield Wreck(last, path, done)
+
+
+HOWS = pytest.mark.parametrize("how", ["before", "half", "disk full"])
+
+
+@HOWS
+def test_a_change_of_the_manifest_is_made_and_told_or_neither(tmp_path: Path, how: str) -> None:
     base = tmp_path / "base"
     learn_one(Bank.create(base, manifest()), 0)
-    with FragileOS(NEVER).at_work() as counting:
-        operation(copied(base, tmp_path / "undisturbed"))
-    after = (tmp_path / "undisturbed" / "bank.json").read_bytes()
-    before = (base / "bank.json").read_bytes()
-    assert after != before
-    for last in range(1, len(counting.names) + 1):
-        path = tmp_path / str(last)
-        done = False
-        try:
-            with FragileOS(last, how).at_work():
-                operation(copied(base, path))
-            done = True
-        except (KilledError, StorageError):
-            pass
-        found = (path / "bank.json").read_bytes()
-        changed = manifest_of(found) == manifest_of(after)
-        assert changed or found == before, f"effect {last}"
-        # What was acknowledged is there, what was refused is not; but for the last sync.
-        assert changed == done or last > len(counting.names) - 2, f"effect {last}"
-        bank = Bank.open(path)
+    before = Bank.open(base).manifest
+    after = replace(before, domain="kitchens")
+    ever = False
+    for wreck in wrecks(base, lambda bank: change_domain(bank, "kitchens"), how):
+        bank = Bank.open(wreck.path)
+        changed = bank.manifest == after
+        assert changed or bank.manifest == before, wreck
+        assert (bank.commit.event == "parameters") == changed, wreck
+        assert changed or not wreck.done, wreck
+        if how == "disk full":
+            assert changed == wreck.done, wreck
+        else:
+            assert changed or not ever, wreck  # from the commit on, it stays
+            ever = changed
         assert verify(bank) == []
-        if not changed:
-            operation(bank)
-            assert manifest_of((path / "bank.json").read_bytes()) == manifest_of(after)
-            assert verify(bank) == []
+        change_domain(bank, "kitchens")
+        learn_one(bank, 1)
+        assert manifest_of((wreck.path / "bank.json").read_bytes())["domain"] == "kitchens", wreck
+        told = [commit.event for commit in bank.journal.commits()]
+        assert told == ["init", "learn", "parameters", "learn"], wreck
+        assert verify(bank) == []
+        assert not list(wreck.path.glob("*.next"))
+
+
+@HOWS
+def test_a_bank_is_frozen_or_not(tmp_path: Path, how: str) -> None:
+    base = tmp_path / "base"
+    learn_one(Bank.create(base, manifest()), 0)
+    before = Bank.open(base).manifest
+    for wreck in wrecks(base, Bank.freeze, how):
+        bank = Bank.open(wreck.path)
+        assert bank.frozen or bank.manifest == before, wreck
+        assert bank.frozen or not wreck.done, wreck
+        assert verify(bank) == [], wreck
+        if not bank.frozen:
+            bank.freeze()
+        assert verify(Bank.open(wreck.path)) == [], wreck
+        undisturbed = (tmp_path / "undisturbed" / "bank.json").read_bytes()
+        assert manifest_of((wreck.path / "bank.json").read_bytes()) == manifest_of(undisturbed)
+
+
+def counted_by(bank: Bank) -> origins.Shares:
+    return origins.shares(bank.snapshots, bank.manifest.counts_as)
+
+
+@HOWS
+@pytest.mark.parametrize("kind", ["whole", "shipped", "uncounted"])
+def test_a_bank_is_still_frozen_or_counts_for_itself(tmp_path: Path, kind: str, how: str) -> None:
+    """Never is it writable under the origin of the frozen bank, of which there may be copies."""
+    base = tmp_path / "base"
+    bank = Bank.create(base, manifest())
+    for number in range(1 if kind == "uncounted" else 5):
+        learn_one(bank, number)
+    if kind != "whole":
+        without_journal(base)
+    Bank.open(base).freeze()
+    (base / ".lock").unlink(missing_ok=True)
+    frozen = Bank.open(base)
+    counted = counted_by(frozen)
+    assert bool(len(counted)) == (kind != "uncounted")
+    seen = set()
+    for wreck in wrecks(base, Bank.unfreeze, how):
+        bank = Bank.open(wreck.path)
+        seen.add(bank.frozen)
+        assert not (bank.frozen and wreck.done), wreck
+        if bank.frozen:
+            assert bank.manifest == frozen.manifest, wreck
+            if how == "disk full" and kind != "shipped":
+                assert verify(bank) == [], wreck
+        bank.unfreeze()
+        for handle in (bank, Bank.open(wreck.path)):
+            assert not handle.frozen
+            assert handle.manifest.digests == {}
+            assert handle.manifest.origin != frozen.manifest.origin, wreck
+            assert counted_by(handle).equals(counted), wreck  # nothing so far is its own
+        learn_one(bank, 7)
+        assert verify(bank) == [], wreck
+        assert not list(wreck.path.glob("*.next"))
+    assert seen == {True, False} or how == "disk full"
 
 
 def manifest_of(text: bytes) -> dict[str, Any]:
@@ -264,15 +347,19 @@ def numbers(bank: Bank) -> list[int]:
 
 
 def test_killed_at_random_moments_under_load(tmp_path: Path) -> None:
+    """After a drawn number of commits, and somewhere in the next few: the seed draws the length."""
     path = tmp_path / "bank"
     Bank.create(path, manifest())
+    drawn = random.Random(20)
     acknowledged: list[int] = []
-    for round_number in range(3):
+    for round_number in range(5):
         start = 1000 * round_number
         writer = start_writer(path, start, start + 1000)
         assert writer.stdout is not None
-        lines = range(1 + 40 * round_number)
+        lines = range(drawn.randint(1, 60))
         acknowledged += [int(writer.stdout.readline()) for _ in lines]
+        for _ in range(drawn.randrange(20_000)):
+            writer.poll()  # a moment of a length that differs
         writer.kill()
         acknowledged += [int(line) for line in writer.stdout.read().splitlines() if line.isdigit()]
         writer.wait()

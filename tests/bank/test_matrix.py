@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.bank import tree
+from deltamem_tui.bank import tree_index
 from deltamem_tui.bank.matrix import MatrixFile
 from deltamem_tui.errors import BankCorruptError
 
@@ -44,7 +44,7 @@ def test_an_array_grows_in_place_and_opens_with_numpy(tmp_path: Path) -> None:
 
 @given(st.integers(0, 10**17), st.sampled_from([0, 1, 3, 384, 4096]))
 def test_the_header_has_one_length_whatever_the_rows(count: int, width: int) -> None:
-    for dtype in (FLOAT, np.dtype("<u4"), tree.INDEX_TYPE):
+    for dtype in (FLOAT, np.dtype("<u4"), tree_index.INDEX_TYPE):
         made = MatrixFile(Path("x.npy"), dtype, width)
         assert len(made.header(count)) == len(made.header(0))
         assert made.header(count) != made.header(count + 1)

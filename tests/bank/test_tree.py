@@ -159,11 +159,58 @@ def test_an_index_that_lies_is_found_out(bank: Bank, name: str, row: int, value:
     assert verify(Bank.open(bank.path)) == []
 
 
+LIES = [
+    ("failure", 3, True),
+    ("failure", 1, False),
+    ("residual", 3, True),
+    ("depth", 3, 2),
+    ("consolidated", 3, True),
+    ("deleted", 3, True),
+    ("deleted", 6, False),
+    ("id", 3, b"0" * 16),
+]
+
+
+@pytest.mark.parametrize(("name", "row", "value"), LIES)
+def test_a_node_is_not_given_out_if_the_index_says_something_else_of_it(
+    bank: Bank, name: str, row: int, value: Any
+) -> None:
+    before = contents(bank)
+    rewritten_index(bank, name, row, value)
+    tree = Bank.open(bank.path).tree("task")
+    with pytest.raises(BankCorruptError) as caught:
+        tree.node_at(row)
+    assert str(caught.value).count("\n") == 0
+    assert f"task.index.npy, row {row}: contradicts line {row + 1} of" in str(caught.value)
+    assert "`deltamem verify`" in (caught.value.hint or "")
+    (bank.path / "task.index.npy").unlink()  # the cure that the hint names
+    assert contents(Bank.open(bank.path)) == before
+
+
+def test_a_node_that_only_the_index_calls_deleted_is_not_called_missing(bank: Bank) -> None:
+    node_id = node("d").id
+    rewritten_index(bank, "deleted", 3, True)
+    with pytest.raises(BankCorruptError, match=r"task\.index\.npy, row 3"):
+        Bank.open(bank.path).tree("task").node(node_id)
+
+
+def test_an_index_that_hides_all_nodes_is_found_by_verification(bank: Bank) -> None:
+    path = bank.path / "task.index.npy"
+    index = np.load(path)
+    index["deleted"] = True
+    np.save(path, index)
+    opened = Bank.open(bank.path)
+    assert len(opened.tree("task")) == 0  # nothing is read of a node that nobody asks for
+    (flaw,) = verify(opened)
+    assert flaw.source == "task.index.npy"
+    assert "delete it" in flaw.message
+
+
 def test_a_chain_of_another_parent_is_refused(bank: Bank) -> None:
     """Root d instead of a, at the same depth: only the line itself tells them apart."""
     rewritten_index(bank, "parent", 1, 3)
     tree = Bank.open(bank.path).tree("task")
-    with pytest.raises(BankCorruptError, match="line 2: the index names another parent"):
+    with pytest.raises(BankCorruptError, match=r"row 1: contradicts line 2 of task\.nodes"):
         tree.chain(named(tree)["c"].id)
 
 

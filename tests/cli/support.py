@@ -46,6 +46,16 @@ SWEEP = record(
 )
 RECORDS = [heat("apple"), heat("egg"), SWEEP, heat("potato", success=None)]
 
+# Enough episodes of three kinds for a threshold to be proposed.
+ENOUGH = [
+    *(heat(thing) for thing in ("bread", "cup", "mug", "plate", "tomato")),
+    *(
+        record(f"Your task is to: {task} with a {tool}.", (f"use {tool}", "Done."))
+        for task in ("sweep the floor of the hall", "paint the wall of the garden house")
+        for tool in ("brush", "mop", "rag", "sponge")
+    ),
+]
+
 
 def write_log(path: Path, records: Sequence[dict[str, Any]]) -> Path:
     path.write_text("".join(json.dumps(each) + "\n" for each in records))

@@ -79,6 +79,20 @@ def test_the_help_of_a_command_names_the_shared_options(words: list[str], capsys
     assert "--banks DIR" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("words", [["--help"], ["list", "--help"], ["-h"], []])
+def test_help_is_a_document_too_where_one_is_asked_for(words: list[str], capsys: Capture) -> None:
+    assert app.run(words) == 0
+    plain = capsys.readouterr().out
+    assert plain.startswith("Usage: deltamem")
+    assert app.run([*words, "--json"]) == 0
+    assert document(capsys) == {
+        "command": "help",
+        "status": "success",
+        "data": {"help": plain.removesuffix("\n")},
+        "errors": [],
+    }
+
+
 @pytest.mark.parametrize("words", [["--json", "list"], ["list", "--json"]])
 def test_a_shared_option_stands_before_or_after_the_command(
     words: list[str], capsys: Capture, folders: Path
@@ -106,6 +120,36 @@ def test_the_banks_folder_stands_before_or_after_the_command(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "no banks in b" in captured.err
+
+
+def test_a_banks_folder_that_is_not_there_or_none_is_remarked_on(
+    capsys: Capture, folders: Path
+) -> None:
+    shipped = folders / "package/memory_banks/shop"
+    shipped.mkdir(parents=True)
+    (shipped / paths.MANIFEST).write_text("{}")
+    assert app.run(["list", "--banks", "nope"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("shop\t")
+    assert captured.err == (
+        "there is no folder nope yet, so these are the banks of the package; "
+        "`deltamem init NAME` makes it\n"
+    )
+    Path("nope").write_text("")
+    assert app.run(["list", "--banks", "nope"]) == 2
+    assert capsys.readouterr().err == "error: nope: this is a file, not a folder of banks\n"
+
+
+def test_an_unknown_variable_is_remarked_on_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setenv("DELTAMEM_MODLE", "x")
+    assert app.run(["list"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("kitchen\t")
+    assert captured.err.count("did you mean DELTAMEM_MODEL?") == captured.err.count("\n") == 1
+    assert app.run(["list", "--json"]) == 0
+    assert document(capsys)["status"] == "success"
 
 
 def test_what_follows_two_dashes_is_left_alone() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
+from deltamem_tui.cli import extract as extract_command
 from deltamem_tui.errors import (
     CredentialsError,
     DeltaMemError,
@@ -19,10 +20,11 @@ from deltamem_tui.errors import (
     VectorError,
 )
 from deltamem_tui.memory import learn as learn_module
+from deltamem_tui.memory.lesson import Lesson
 from deltamem_tui.memory.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.bank.support import file_bytes
-from tests.cli.support import RECORDS, SWEEP, Program, heat, state_of
+from tests.cli.support import ENOUGH, RECORDS, SWEEP, Program, heat, state_of
 
 
 def test_a_bank_is_made_filled_and_asked(empty: Program) -> None:
@@ -119,10 +121,34 @@ def test_extracting_a_few_at_a_time(program: Program) -> None:
     first = program.json("extract", "kitchen", "--extractor", "rules", "--limit", "1").data
     assert (first["learned"], first["waiting"]) == (1, 2)
     rest = program("extract", "kitchen", "--extractor", "rules")
-    assert "learned\t1\n" in rest.out
+    assert "episodes learnt\t1\n" in rest.out
     nothing = program("extract", "kitchen", "--extractor", "rules")
     assert nothing.code == 0
     assert "no episode with a known outcome waits" in nothing.err
+
+
+def test_what_teaches_nothing_new_is_learnt_too_and_said(program: Program) -> None:
+    program("import", "kitchen", program.log(heat("bread"), heat("bread") | {"task": "nothing"}))
+    lessons = [
+        Lesson("a", new=True, trees={}),
+        Lesson("b", new=True, trees={}),
+        Lesson("c", new=False, trees={}),
+    ]
+    counts = extract_command.counts(lessons)
+    assert [counts[key] for key in ("learned", "skipped", "learned_elsewhere")] == [2, 2, 1]
+    assert list(extract_command.facts({**counts, "waiting": 0}, dry_run=False).items())[:3] == [
+        ("episodes learnt", 2),
+        ("of these, nothing new to write", 2),
+        ("learnt by another process meanwhile", 1),
+    ]
+    said = program("extract", "kitchen", "--extractor", "rules").out
+    assert "meanwhile" not in said
+
+
+def test_a_dry_run_of_the_rules_estimates_nothing(program: Program) -> None:
+    program("import", "kitchen", program.log(heat("bread")))
+    answer = program("extract", "kitchen", "--extractor", "rules", "--dry-run")
+    assert answer.err == "nothing was written; the rules ask no model and cost nothing\n"
 
 
 @pytest.mark.parametrize("kind", [ExtractionError, VectorError, RecordError])
@@ -162,7 +188,7 @@ def test_what_was_learnt_before_a_full_disk_stays(
     monkeypatch.setattr(learn_module, "_write", full)
     answer = program("extract", "kitchen", "--extractor", "rules")
     assert answer.code == 3
-    assert "learned\t1\n" in answer.out
+    assert "episodes learnt\t1\n" in answer.out
     assert answer.error == "task.nodes.jsonl: no space left on device"
     monkeypatch.undo()
     bank = Bank.open(program.bank)
@@ -230,6 +256,7 @@ def test_consolidate_fuses_what_is_due(program: Program) -> None:
 
 
 def test_calibrate_proposes_and_applies(program: Program) -> None:
+    program("import", "kitchen", program.log(*ENOUGH))
     proposed = program.json("calibrate", "kitchen").data
     assert proposed["applied"] is False
     threshold = proposed["trees"]["task"]["proposed"]
@@ -310,7 +337,21 @@ def test_a_shipped_bank_is_read_only(program: Program, named: str, call: tuple[s
     assert answer.code == 1
     assert "the bank came with the package and is read only" in answer.error
     assert "`cp -r`" in answer.error
+    assert "`deltamem unfreeze` the copy" in answer.error
     assert state_of(shipped) == before
+
+
+def test_a_copied_bank_goes_by_the_name_of_its_folder(program: Program, tmp_path: Path) -> None:
+    shutil.copytree(program.bank, program.bank.with_name("pantry"))
+    assert "bank\tpantry\n" in program("info", "pantry").out
+    assert program.json("info", "pantry").data["bank"] == "pantry"
+    exported = program.json("export", "pantry", "--out", "box.deltamem").data
+    assert exported["bank"] == "pantry"
+    assert Bank.open("box.deltamem").name == "pantry"
+    counts_as = Bank.open(program.bank).manifest.counts_as
+    assert Bank.open("box.deltamem").manifest.counts_as == counts_as
+    shutil.rmtree(program.bank.with_name("pantry"))
+    assert program.json("install", "box.deltamem").data["bank"] == "pantry"
 
 
 def test_a_shipped_bank_is_written_where_its_folder_is_the_banks_folder(program: Program) -> None:

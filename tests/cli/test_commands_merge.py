@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import TREES
 from deltamem_tui.cli.word_diff import word_diff
 from deltamem_tui.memory import editing
 from tests.cli.support import Program, heat, state_of
@@ -75,7 +76,39 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(two: Program) -> None:
     assert answer.err == "nothing was written; without --dry-run it is\n"
     assert "nodes added" in answer.out
     assert "roots are near" in answer.out
+    planned = two.json("merge", "kitchen", "annex", "--dry-run").data["plan"]
     assert state_of(two.bank) == before
+    for name in ("task", "env"):
+        for each in planned["trees"][name]["added"]:
+            assert f"+ {name} {each['id'][:8]}" in answer.out
+    assert two("merge", "kitchen", "annex", "-o", "both").code == 0
+    found = two.json("diff", "kitchen", "both").data
+    assert {key: found[key] for key in planned} == planned
+    assert planned["trees"]["task"]["added"]
+    assert planned["different"]
+
+
+def test_a_plan_shows_what_is_changed_and_deleted_and_overtaken(two: Program, annex: Path) -> None:
+    shutil.rmtree(annex)
+    shutil.copytree(two.bank, annex)
+    mine, theirs = Bank.open(two.bank), Bank.open(annex)
+    root, other = (next(mine.tree(name).roots()) for name in TREES)
+    editing.edit(mine, "task", root, replace(root.payload, execution_procedure="wash it"))
+    for words in ("wash it twice", "wash it once"):
+        now = theirs.tree("task").node(root.id)
+        editing.edit(theirs, "task", now, replace(now.payload, execution_procedure=words))
+    editing.delete(theirs, "env", other)
+    with theirs.writing() as batch:
+        batch.count("task", root.id, hits=3)
+        batch.log("learn")
+    answer = two("merge", "kitchen", "annex", "--dry-run", "--no-near")
+    lines = answer.out.splitlines()
+    assert any(line.startswith(f"~ task {root.id[:8]}") for line in lines)
+    assert any(line.startswith(f"− env {other.id[:8]}") for line in lines)
+    assert any(line.startswith(f"~ task {root.id[:8]} hits ") for line in lines)
+    assert "was changed in two banks, and one went further; the first stays:" in answer.out
+    (conflict,) = two.json("merge", "kitchen", "annex", "--dry-run").data["conflicts"]
+    assert conflict["kind"] == "overtaken"
 
 
 def test_a_conflict_and_a_disagreement_are_shown_with_both_texts(two: Program, annex: Path) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.llm.cache import ResponseCache
+from deltamem_tui.memory.history import history
 from deltamem_tui.trajectory.readers import to_line
 from tests.cli.support import Program, heat, state_of
 from tests.llm.server import ModelServer, Reply, Request, serving
@@ -172,9 +174,31 @@ def test_the_model_of_the_settings_is_taken(
     answer = house.json("extract", "kitchen", "--api-base", server.base, "--limit", "1")
     assert answer.data["learned"] == 1
     assert server.requests[0].body["model"] == MODEL.partition("/")[2]
-    assert house.json("extract", "kitchen", "--extractor", "rules").data["learned"] == 7
-    origins = [node.origin.extractor for node in Bank.open(house.bank).tree("task")]
-    assert set(origins) == {"model", "rules"}
+
+
+def test_one_bank_is_learnt_by_a_model_and_by_rules_and_each_node_says_by_which(
+    house: Program, server: ModelServer
+) -> None:
+    assert house.json(*by_model(server, "--limit", "4")).data["learned"] == 4
+    asked = len(server.requests)
+    assert house.json("extract", "kitchen", "--extractor", "rules", "--limit", "2").code == 0
+    assert len(server.requests) == asked
+    assert house.json(*by_model(server, "--concurrency", "4")).data["learned"] == 2
+    bank = Bank.open(house.bank)
+    for tree in bank.trees.values():
+        assert {(node.origin.extractor, node.origin.model) for node in tree} == {
+            ("model", MODEL),
+            ("rules", ""),
+        }
+        assert all(bool(node.origin.prompt) == bool(node.origin.model) for node in tree)
+    mixed = [
+        {node.origin.extractor for node in tree.chain(each.id)}
+        for tree in bank.trees.values()
+        for each in tree
+    ]
+    assert {"model", "rules"} in mixed
+    assert verify(bank) == []
+    assert house("recall", "kitchen", generated(8)[5].task).code == 0
 
 
 def test_a_judged_episode_waits_unless_all_are_admitted(
@@ -254,17 +278,20 @@ def test_chains_are_fused_by_a_model(house: Program, server: ModelServer) -> Non
     assert verify(after) == []
 
 
-@pytest.mark.parametrize("presses", [1, 3])
-def test_ctrl_c_ends_a_hanging_run_with_what_was_learnt(
-    house: Program, server: ModelServer, presses: int
+@pytest.mark.parametrize(("presses", "then"), [(1, "answers late"), (3, "hangs")])
+def test_ctrl_c_ends_a_run_with_what_was_learnt_and_paid(
+    house: Program, server: ModelServer, presses: int, then: str
 ) -> None:
-    reached = threading.Event()
+    """The first one waits a little for the calls that are on their way, the next ones do not."""
+    reached, pressed = threading.Event(), threading.Event()
 
     def replies(request: Request) -> Reply:
         if len(server.requests) < 6:
             return sensible.reply(request)
         reached.set()
-        return Reply(manner="hang")
+        if then == "hangs":
+            return Reply(manner="hang")
+        return replace(sensible.reply(request), after=pressed)
 
     server.replies = replies
     environment: dict[str, Any] = {**os.environ, "XDG_CACHE_HOME": str(house.folder / "cache")}
@@ -279,15 +306,20 @@ def test_ctrl_c_ends_a_hanging_run_with_what_was_learnt(
     assert reached.wait(SECONDS)
     for _ in range(presses):
         program.send_signal(signal.SIGINT)
+    threading.Timer(0.5, pressed.set).start()
     out, err = program.communicate(timeout=SECONDS)
     assert program.returncode == 130
     assert err == b""
     document = json.loads(out)
     assert document["errors"][-1]["message"] == "interrupted"
+    data = document["data"]
     bank = Bank.open(house.bank)
-    assert document["data"]["learned"] == bank.episodes.learnt() > 0
+    assert data["learned"] == bank.episodes.learnt() > 0
     assert verify(bank) == []
-    answered = {request.prompt for request in server.requests[:5]}
+    paid = server.requests[:5] if then == "hangs" else list(server.requests)
+    assert data["usage"]["calls"] == history(bank).usage.calls == len(paid)
+    assert data["on_their_way"] == len(server.requests) - len(paid)
+    answered = {request.prompt for request in paid}
     server.script()
     server.replies = sensible.reply
     assert house.json(*by_model(server)).data["waiting"] == 0

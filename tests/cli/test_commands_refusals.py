@@ -22,7 +22,7 @@ from deltamem_tui.bank.node import Origin, Payload, born
 from deltamem_tui.cli import app
 from deltamem_tui.cli.output import Output
 from tests.bank.fragile import RefusingOS
-from tests.cli.support import RECORDS, Answer, Program, heat, state_of
+from tests.cli.support import ENOUGH, RECORDS, Answer, Program, heat, state_of
 
 TASK = str(RECORDS[0]["task"])
 IMPORT = ("import", "kitchen", "log.jsonl")
@@ -58,8 +58,8 @@ def refused(program: Program, *call: str, code: int = 1) -> str:
         (("extract", "kitchen", "--extractor", "magic"), "no extractor 'magic'"),
         (("extract", "kitchen", "--extractor", "rules", "--limit", "-1"), "not in the range"),
         (("consolidate", "kitchen"), "no model was named"),
-        (("parameters", "kitchen", "task.tau_base=2"), "tau_base is a similarity"),
-        (("parameters", "kitchen", "task.d_max=1"), "d_max is a depth"),
+        (("parameters", "kitchen", "task.tau_base=2"), "tau_base must be a similarity"),
+        (("parameters", "kitchen", "task.d_max=1"), "d_max must be a depth"),
         (("parameters", "kitchen", "tau=1"), "assigns no parameter"),
         (("recall", "kitchen"), "missing argument"),
         (("import", "kitchen"), "missing argument"),
@@ -241,7 +241,7 @@ def test_another_format_version(program: Program) -> None:
 def test_wrong_numbers_in_a_manifest_are_not_a_wrong_call(program: Program) -> None:
     path = program.bank / "bank.json"
     path.write_bytes(path.read_bytes().replace(b'"d_max": 5', b'"d_max": 1', 1))
-    assert "bank.json, task tree: d_max is a depth" in refused(program, *RECALL)
+    assert "bank.json, task tree: d_max must be a depth" in refused(program, *RECALL)
 
 
 @pytest.mark.parametrize(
@@ -311,8 +311,8 @@ WRITING = [
 def test_no_disk_and_no_permission(
     program: Program, monkeypatch: pytest.MonkeyPatch, number: int, call: tuple[str, ...]
 ) -> None:
-    program("import", "kitchen", program.log(heat("soup")))
-    program.log(heat("bread"))
+    program("import", "kitchen", program.log(heat("soup"), *ENOUGH))
+    program.log(heat("rice"))
     monkeypatch.setattr(files, "os", RefusingOS(number))
     line = refused(program, *call)
     assert {

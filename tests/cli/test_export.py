@@ -14,6 +14,7 @@ import pytest
 
 from deltamem_tui.bank import parcel
 from deltamem_tui.bank.bank import Bank
+from tests.bank.forging import forged, unpacked
 from tests.cli.support import RECORDS, Program, state_of, write_log
 
 READING = (
@@ -170,14 +171,14 @@ def test_unfrozen_it_learns_on(program: Program) -> None:
 
 
 def test_a_strangers_name_is_no_path(program: Program) -> None:
-    bank = Bank.open(program.bank)
-    path = program.bank / "bank.json"
-    path.write_text(path.read_text().replace('"kitchen"', '"../../escaped"'))
-    parcel.pack(Bank.open(bank.path)).write(program.folder / "x.deltamem")
+    exported(program)
+    files = unpacked(program.folder / "kitchen.deltamem")
+    files["bank.json"] = files["bank.json"].replace(b'"kitchen"', b'"../../escaped"')
+    forged(program.folder / "x.deltamem", files)
     answer = program("install", "x.deltamem")
     assert answer.code == 2
     assert "--name" in answer.error
-    assert exported(program)["file"] == "escaped.deltamem"
+    assert exported(program, "--replace")["file"] == "kitchen.deltamem"
     assert program("install", "x.deltamem", "--name", "tame").code == 0
 
 

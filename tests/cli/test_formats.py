@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import formats_table
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.intake import episodes
 from deltamem_tui.trajectory.logs.log import Log
@@ -117,3 +118,19 @@ def test_the_module_of_the_guide_is_a_reader(tmp_path: Path) -> None:
     assert episode.steps == (Step("e4", "e5"), Step("Qh5", "Nc6"))
     assert episode.outcome == Outcome(success=False, source="stated")
     assert str(refused) == "log.jsonl, line 2: no goal or no moves"
+
+
+def test_the_table_of_what_becomes_of_logs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "good.jsonl").write_text(json.dumps(heat("bread")) + '\n{"task": "cut\n')
+    (tmp_path / "notes.md").write_text("buy bread")
+    assert formats_table.main(tmp_path) == 0
+    said = capsys.readouterr()
+    rows = [line.split("\t") for line in said.out.splitlines()]
+    assert rows[-2][:9] == ["good.jsonl", "native", "1", "4", "1", "0", "0", "0", "1"]
+    assert rows[-2][9] == "line 2: JSON that ends in the middle of a value"
+    assert rows[-1] == ["notes.md", "", *["0"] * 7, "no reader knows this format"]
+    assert said.err == "1 of 2 logs read; the others say why not\n"
+    assert formats_table.main(tmp_path / "none") == 0
+    assert "no logs to read" in capsys.readouterr().err

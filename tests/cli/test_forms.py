@@ -110,8 +110,8 @@ def test_what_a_person_rewrote_and_what_another_program_wrote(program: Program) 
     )
     answer = program("install", "kitchen-skills", "--name", "canteen", "--unfreeze")
     assert answer.code == 0, answer.err
-    assert "1 nodes were changed" in answer.err
-    assert "1 skills come from elsewhere" in answer.err
+    assert "1 node changed since the folder was written" in answer.err
+    assert "1 skill from elsewhere, added to the roots" in answer.err
     bank = Bank.open(program.bank.with_name("canteen"))
     assert not bank.frozen
     texts = [node.payload.execution_procedure for node in bank.tree("task")]

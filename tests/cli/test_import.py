@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.cli.import_ import telling
+from deltamem_tui.cli.output import Advance, Output
 from deltamem_tui.memory.intake import episodes
+from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
 from tests.bank.support import file_bytes
 from tests.cli.support import Program, heat, state_of, write_log
+from tests.trajectory.readers.agent_logs import MINI
 
 SECRET = "sk-" + "Ab3" * 16
 ADDRESS = "ada@lovelace.org"
@@ -84,7 +90,7 @@ def test_the_report_has_a_row_per_file(program: Program, tmp_path: Path) -> None
     told = [(error["source"], error.get("position")) for error in answer.document["errors"]]
     assert told == [("odd.md", None), ("two.jsonl", "line 3")]
     plain = program("import", "kitchen", str(folder), "--dry-run")
-    assert "native\tone.jsonl\t3\t12\t3\t0\t0\tstated 3\t3\t1\t0\n" in plain.out
+    assert "native\tone.jsonl\t3\t12\t3\t0\t0\tlog 3\t3\t1\t0\n" in plain.out
     assert plain.err.count("error: ") == 2
 
 
@@ -176,3 +182,75 @@ def test_the_table_of_files_is_headed_on_a_pipe_too(program: Program) -> None:
     (at,) = [number for number, line in enumerate(lines) if line.startswith("format\t")]
     head, row = lines[at].split("\t"), lines[at + 1].split("\t")
     assert dict(zip(head, row, strict=True))["duplicates"] == "4"
+
+
+@pytest.mark.parametrize(
+    "side",
+    [
+        {"ada__calc-7": True, "ada__calc-8": 0.25},
+        [{"instance_id": "ada__calc-7", "resolved": True}, {"id": "ada__calc-8", "reward": 0.25}],
+        '{"id": "ada__calc-7", "success": "true"}\n{"id": "ada__calc-8", "success": false}\n',
+        "instance_id,resolved\nada__calc-7,1\nada__calc-8,0\n",
+        {"resolved_ids": ["ada__calc-7"], "unresolved_ids": ["ada__calc-8"]},
+        {"resolved": ["ada__calc-7"]},
+        ["ada__calc-7"],
+    ],
+    ids=["json", "records", "jsonl", "csv", "report", "resolved", "bare-list"],
+)
+def test_a_side_file_says_how_runs_ended_that_only_say_submitted(
+    program: Program, side: object
+) -> None:
+    for number in (7, 8):
+        asked, *rest = as_list(MINI["messages"])[1:]
+        issue = {**as_mapping(asked), "content": f"Solve issue {number}."}
+        run = MINI | {"instance_id": f"ada__calc-{number}", "messages": [issue, *rest]}
+        (program.folder / f"{number}.traj.json").write_text(json.dumps(run, indent=1))
+    path = program.folder / "outcomes"
+    path.write_text(side if isinstance(side, str) else json.dumps(side))
+    call = ("import", "kitchen", "7.traj.json", "8.traj.json", "--dry-run")
+    silent = program.json(*call).data["trajectories"]
+    assert [each["outcome_source"] for each in silent] == ["unknown", "unknown"]
+    told = program.json(*call, "--outcome", "outcomes").data["trajectories"]
+    assert [(each["success"], each["outcome_source"]) for each in told] == [
+        (True, "user"),
+        (False, "user"),
+    ]
+
+
+def test_whoever_waits_is_told_how_many_bytes_are_left(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[tuple[str, int | None, list[int]]] = []
+
+    @contextmanager
+    def progress(_: Output, label: str, total: int | None = None) -> Iterator[Advance]:
+        counts: list[int] = []
+        shown.append((label, total, counts))
+        yield lambda steps=1, label=None: counts.append(steps)
+
+    monkeypatch.setattr(Output, "progress", progress)
+    log = Path(program.log(*(heat(f"egg {number}") for number in range(1000))))
+    assert program("import", "kitchen", str(log)).code == 0
+    ((label, total, counts),) = shown
+    assert (label, total) == ("reading", log.stat().st_size)
+    assert sum(counts) == total
+    assert len(counts) > 1
+
+
+def test_one_episode_waits_and_two_wait(program: Program) -> None:
+    one = program("import", "kitchen", program.log(heat("soup", success=None))).err
+    assert "1 episode waits without an outcome" in one
+    more = [heat(thing, success=None) for thing in ("rice", "tea")]
+    assert (
+        "2 episodes wait without an outcome" in program("import", "kitchen", program.log(*more)).err
+    )
+    assert "4 episodes wait for an outcome" in program("info", "kitchen").err
+
+
+def test_on_a_terminal_the_report_leaves_out_what_did_not_happen() -> None:
+    columns = ("file", "episodes", "said by", "rejected")
+    assert telling(columns, [("a", 1, "", 0), ("b", 0, "", 0)]) == (
+        ("file", "episodes"),
+        [("a", 1), ("b", 0)],
+    )
+    assert telling(columns, []) == (columns, [])

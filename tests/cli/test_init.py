@@ -37,3 +37,11 @@ def test_a_domain_with_a_preset_needs_no_word(empty: Program, domain: str) -> No
 def test_an_empty_domain_is_the_generic_one(empty: Program) -> None:
     data = empty.json("init", "new", "--embedder", "hashing", "--domain", "").data
     assert data["domain"] == "generic"
+
+
+@pytest.mark.parametrize("domain", ["../../../etc", "a/b", "Bad Dom/ain"])
+def test_a_domain_that_could_be_more_than_a_name_is_refused(empty: Program, domain: str) -> None:
+    answer = empty("init", "new", "--embedder", "hashing", "--domain", domain)
+    assert answer.code == 2
+    assert "cannot be the name of a domain" in answer.error
+    assert list((empty.folder / "memory_banks").iterdir()) == []

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from deltamem_tui.cli.output import ExitCode, InterruptionError, Output, Result, Status
 from deltamem_tui.cli.page import Page
 from deltamem_tui.errors import BankFrozenError, DeltaMemError, RecordError, UsageError
+from deltamem_tui.text import clean
 
 RECORD = RecordError("is not JSON", source="log.jsonl", position="line 3", hint="mend it")
 HOSTILE = "[/x] walk to [fridge 1] :smile: \x1b[2J\x1b]52;c;x\x07\u202e"
@@ -213,6 +214,52 @@ def test_a_drawn_table_has_column_names_and_numbers_to_the_right() -> None:
     assert lines[-1].endswith(" 1200")
 
 
+def drawn(width: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Page, Terminal]:
+    monkeypatch.setenv("TERM", "xterm")  # a dumb one has 80 columns
+    monkeypatch.setenv("COLUMNS", str(width))
+    stream = Terminal()
+    return Page(stream), stream
+
+
+def seen(stream: Terminal) -> list[str]:
+    """The lines as they are seen, without their colours."""
+    return [line.rstrip() for line in clean(stream.getvalue()).splitlines()]
+
+
+PATH = "/home/ada/projects/kitchen/memory_banks/alfworld"
+
+
+def test_a_table_too_wide_for_the_terminal_becomes_a_block_a_record(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page, stream = drawn(40, monkeypatch)
+    page.table(("", "bank", "path"), [("match", "alfworld", PATH), ("", "shop", "here")])
+    lines = seen(stream)
+    assert lines[0] == "      match"
+    assert lines[1] == "bank  alfworld"
+    assert "".join(line[6:] for line in lines[2:4]) == PATH
+    assert lines[4:] == ["", "bank  shop", "path  here"]
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_a_column_of_prose_has_room_or_lines_of_its_own(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, stream = drawn(width, monkeypatch)
+    prose = "If the melting point of a thing is above a temperature, focus on the red box"
+    page.table(("tree", "node", "score", "when"), [("task", "0123abcd", 0.1234, prose)])
+    assert "temperature, focus" in " ".join(seen(stream))
+    assert not any(line.strip() == "melting" for line in seen(stream))
+    assert "…" not in stream.getvalue()
+
+
+def test_long_facts_go_on_below(monkeypatch: pytest.MonkeyPatch) -> None:
+    page, stream = drawn(20, monkeypatch)
+    page.facts({"file": PATH})
+    lines = seen(stream)
+    assert "".join(line[6:] for line in lines) == PATH
+
+
 def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -255,6 +302,22 @@ def test_what_the_encoding_lacks_does_not_end_the_program() -> None:
     page.text("Küche")
     stream.flush()
     assert raw.getvalue() == b"K?che\n"
+
+
+def test_what_the_encoding_lacks_does_not_end_a_drawn_page() -> None:
+    class AsciiTerminal(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return True
+
+    raw = io.BytesIO()
+    stream = AsciiTerminal(raw, "ascii")
+    page = Page(stream)
+    page.text("Küche")
+    page.outline([(0, "root"), (1, "△ child")])
+    page.facts({"näme": "é"})
+    page.table(("a", "b"), [("ö", 1)])
+    stream.flush()
+    assert raw.getvalue().decode("ascii").startswith("K?che\nroot\n?? ? child\nn?me  ?")
 
 
 def plain_page() -> tuple[Page, io.StringIO]:

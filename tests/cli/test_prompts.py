@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,9 +21,23 @@ def own(program: Program, text: str = OWN, name: str = "generic/judge.md") -> Pa
     return path
 
 
+def is_own(listed: dict[str, Any]) -> bool:
+    """Whether a domain has a prompt of its own, and not one that it shares with all."""
+    return bool(listed["file"].startswith(f"{listed['domain']}/"))
+
+
 def test_all_prompts_are_listed_with_their_digests(empty: Program) -> None:
     listed = empty.json("prompts").data["prompts"]
-    assert [(each["domain"], each["prompt"]) for each in listed] == prompts.listing([SHIPPED])
+    names = {each["prompt"] for each in listed}
+    domains = ("alfworld", "generic", "scienceworld", "webshop")
+    assert len(names) == 6 + 2 + 3  # extraction, consolidation, header and judge and environment
+    assert [(each["domain"], each["prompt"]) for each in listed] == [
+        (domain, name) for domain in domains for name in sorted(names)
+    ]
+    own_files = {(each["domain"], each["prompt"]) for each in listed if is_own(each)}
+    assert own_files == set(prompts.listing([SHIPPED]))
+    for each in listed:
+        assert is_own(each) or each["file"] == f"generic/{each['prompt']}.md"
     assert {each["from"] for each in listed} == {"shipped"}
     found = prompts.find("webshop", "env_root", [SHIPPED])
     (record,) = [
@@ -35,9 +50,11 @@ def test_all_prompts_are_listed_with_their_digests(empty: Program) -> None:
 
 def test_a_domain_is_listed_with_what_it_shares(empty: Program) -> None:
     listed = empty.json("prompts", "list", "--domain", "alfworld").data["prompts"]
-    homes = {each["prompt"]: each["domain"] for each in listed}
-    assert homes["judge"] == "generic"
-    assert homes["env_root"] == "alfworld"
+    assert {each["domain"] for each in listed} == {"alfworld"}
+    files = {each["prompt"]: each["file"] for each in listed}
+    assert files["judge"] == "generic/judge.md"
+    assert files["env_root"] == "alfworld/env_root.md"
+    assert "\tgeneric/judge.md\t" in empty("prompts", "list", "--domain", "alfworld").out
 
 
 @pytest.mark.parametrize("way", ["flag", "setting", "variable"])
@@ -53,8 +70,8 @@ def test_a_users_file_overrules_a_single_one(
     else:
         monkeypatch.setenv("DELTAMEM_PROMPTS", "mine")
     listed = program.json("prompts", *flag).data["prompts"]
-    overruled = [(each["domain"], each["prompt"]) for each in listed if each["from"] != "shipped"]
-    assert overruled == [("generic", "judge")]
+    overruled = {(each["file"], each["prompt"]) for each in listed if each["from"] != "shipped"}
+    assert overruled == {("generic/judge.md", "judge")}
     assert "Judge {{ task }}" in program("prompts", "show", "judge", *flag).out
     assert "Judge <record" in program("prompts", "show", "judge", "--render", "kitchen", *flag).out
 
@@ -63,7 +80,8 @@ def test_a_broken_prompt_does_not_hide_the_others(empty: Program) -> None:
     own(empty, "no front matter")
     answer = empty.json("prompts", "--prompts", "mine")
     assert answer.code == 3
-    assert len(answer.data["prompts"]) == len(prompts.listing([SHIPPED])) - 1
+    assert len(answer.data["prompts"]) == 4 * (11 - 1)
+    assert len(answer.document["errors"]) == 1
     assert answer.document["errors"][0]["source"] == "mine/generic/judge.md"
 
 
@@ -192,3 +210,14 @@ def test_a_wrong_call_is_one_line(empty: Program, words: tuple[str, ...], said: 
     answer = empty("prompts", *words)
     assert answer.code == 2
     assert said in answer.error
+
+
+def test_the_header_of_a_recalled_context_is_the_users_too(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = "Your task is to: heat some pear and put it on the table."
+    header = '+++\npurpose = "Mine"\n+++\nRead this first, dear agent.\n'
+    own(program, header, "generic/memory_header.md")
+    assert "dear agent" not in program("recall", "kitchen", task).out
+    monkeypatch.setenv("DELTAMEM_PROMPTS", "mine")
+    assert "Read this first, dear agent." in program("recall", "kitchen", task).out

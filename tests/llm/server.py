@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from typing import Any, Literal
 
 Body = dict[str, Any]
@@ -29,11 +30,13 @@ class Reply:
         usage: Whether the answer says how many tokens it took.
         error: The error object's message and code.
         manner: `whole`; `hang` says nothing at all; `drop` closes the connection in the middle;
-            `drip` sends white space for ever.
+            `drip` sends white space for ever; `slow` sends white space for a while, and then
+            the answer.
         refusal: The refusal field of the message.
         reported_model: The model that the answer claims to be from.
         raw: A body to send instead of an OpenAI object.
         delay: Seconds before anything is sent; it ends early when the server stops.
+        after: Nothing is sent before this happens.
     """
 
     text: str | None = ""
@@ -42,10 +45,11 @@ class Reply:
     finish: str = "stop"
     usage: bool = True
     error: tuple[str, str | None] = ("the server says no", None)
-    manner: Literal["whole", "hang", "drop", "drip"] = "whole"
+    manner: Literal["whole", "hang", "drop", "drip", "slow"] = "whole"
     refusal: str | None = None
     raw: bytes | None = None
     delay: float = 0.0
+    after: threading.Event | None = None
 
 
 @dataclass
@@ -115,7 +119,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", "0"))
-        body = json.loads(self.rfile.read(length))
+        data = self.rfile.read(length)
+        if len(data) < length:  # whoever asked was killed meanwhile
+            self.close_connection = True
+            return
+        body = json.loads(data)
         request = Request(self.path, dict(self.headers.items()), body)
         with self.script.lock:
             self.script.requests.append(request)
@@ -137,6 +145,8 @@ class Handler(BaseHTTPRequestHandler):
             return
         if reply.delay:
             self.script.over.wait(reply.delay)
+        if reply.after:
+            reply.after.wait(60.0)
         data = payload(reply, body, self.script)
         self.send_response(reply.status)
         self.send_header("Content-Type", "application/json")
@@ -145,17 +155,24 @@ class Handler(BaseHTTPRequestHandler):
         if reply.manner == "drip":
             self.drip()
             return
+        if reply.manner == "slow":
+            self.drip(10)
+            self.wfile.write(b"%x\r\n%b\r\n0\r\n\r\n" % (len(data), data))
+            return
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data if reply.manner == "whole" else data[: len(data) // 2])
         self.wfile.flush()
         self.close_connection = reply.manner == "drop"
 
-    def drip(self) -> None:
+    def drip(self, drops: int | None = None) -> None:
+        """Send white space in chunks: so many drops, or until the server stops."""
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         self.close_connection = True
-        while not self.script.over.wait(0.02):
+        for _ in count() if drops is None else range(drops):
+            if self.script.over.wait(0.02):
+                return
             self.wfile.write(b"1\r\n \r\n")
             self.wfile.flush()
 

@@ -53,6 +53,7 @@ class EchoExtractor:
 
     name: str = "rules"
     fusible: bool = True
+    fused: Payload | None = None
     asked: list[tuple[TreeName, tuple[str, ...]]] = field(default_factory=list)
 
     def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
@@ -65,6 +66,8 @@ class EchoExtractor:
     def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
         if not self.fusible:
             raise ExtractionError("no fusion today")
+        if self.fused:
+            return Extraction(self.fused, "fused to what was asked for")
         last = chain[-1].payload
         return Extraction(Payload(last.activation_condition, f"fused {len(chain)}"), "fused")
 

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
 
-from deltamem_tui.bank.node import Node, Origin, Payload, TreeName, born
+from deltamem_tui.bank.node import TREES, Node, Origin, Payload, TreeName, born
 from deltamem_tui.errors import BudgetError, ConfigurationError, CredentialsError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.ahead import Ahead, StoppedError
-from deltamem_tui.memory.extraction import AskingExtractor, Extraction
+from deltamem_tui.memory.extraction import AskingExtractor, Call, Extraction
 from deltamem_tui.trajectory.model import Trajectory
 from tests.memory.support import EchoExtractor, episode
 
 SECONDS = 20.0
+COST = Usage(1, 0, 10, 4, 0.5)
 FIRST, SECOND, THIRD = (episode((1, 0, 0), action=f"act {number}") for number in range(3))
+
+
+def first_of(take: Callable[[], list[Call]]) -> Call:
+    """The one call that another thread is about to be done with."""
+    for _ in range(int(SECONDS / 0.01)):
+        if calls := take():
+            (call,) = calls
+            return call
+        time.sleep(0.01)
+    raise AssertionError("it never came")
 
 
 def node(text: str) -> Node:
@@ -54,13 +66,16 @@ class Model:
     def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
         return self._said(self.prompt(tree, None, chain) or "")
 
+    def take_unanswered(self) -> list[Call]:
+        return []
+
     def _said(self, prompt: str) -> Extraction:
         self.asked.append(prompt)
         self.arrived.release()
         if prompt in self.held:
             assert self.gate.wait(SECONDS)
         self.trouble(prompt)
-        return Extraction(Payload("when", prompt), "said")
+        return Extraction(Payload("when", prompt), "said", model="m", usage=COST, attempts=1)
 
 
 @pytest.fixture
@@ -230,4 +245,32 @@ def test_what_an_episode_left_is_forgotten(model: Model) -> None:
     ahead.look(1, "task", FIRST, ())
     ahead.extract("task", FIRST, ())
     ahead.forget(FIRST.id)
-    assert not any(source == FIRST.id for source, _ in ahead._asked)
+    assert not any(source == FIRST.id for source, *_ in ahead._asked)
+
+
+def test_what_nobody_will_use_is_told_once_it_is_answered(model: Model) -> None:
+    model.held = {"env: act 0 "}
+    ahead = trusted(model)
+    for tree in TREES:
+        ahead.look(1, tree, FIRST, ())
+        assert model.arrived.acquire(timeout=SECONDS)
+    ahead.extract("task", FIRST, (node("new"),))
+    assert ahead.take_unused() == []
+    ahead.forget(FIRST.id)
+    thrown_away = first_of(ahead.take_unused)
+    assert (thrown_away.tree, thrown_away.usage) == ("task", COST)
+    ahead.close(grace=0.01)
+    assert (ahead.take_unused(), ahead.on_their_way) == ([], 1)
+    model.gate.set()
+    ahead.close(grace=SECONDS)
+    assert [call.tree for call in ahead.take_unused()] == ["env"]
+    assert ahead.on_their_way == 0
+
+
+def test_a_fusion_that_failed_in_one_turn_is_asked_for_anew_in_another(model: Model) -> None:
+    ahead = trusted(model)
+    chain = (node("a"), node("b"))
+    for _ in range(2):
+        ahead.fuse("task", chain)
+        ahead.forget(FIRST.id)
+    assert model.asked == ["task: fuse how a how b"] * 2

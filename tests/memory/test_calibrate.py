@@ -10,7 +10,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankExistsError, BankFrozenError, BankNotFoundError
 from deltamem_tui.memory import calibrate as calibrate_module
-from deltamem_tui.memory.calibrate import apply, calibrate, widest_jump
+from deltamem_tui.memory.calibrate import LEAST_SCORES, apply, calibrate
 from deltamem_tui.memory.intake import take_in
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.opening import create_bank, open_bank
@@ -19,24 +19,6 @@ from deltamem_tui.memory.statistics import bank_statistics
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.bank.support import file_bytes
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
-
-
-@pytest.mark.parametrize(
-    ("scores", "expected"),
-    [
-        ([], None),
-        ([0.9], None),
-        ([0.9, 0.5], 0.7),
-        ([0.9, 0.9], None),
-        ([0.9, 0.9, 0.9, 0.1], None),  # the drop lies in the worse half
-        ([0.9, 0.4, 0.3, 0.2], 0.65),
-        ([0.95, 0.94, 0.93, 0.6, 0.5, 0.1, 0.0, -0.5], 0.765),
-        ([0.9, 0.7, 0.5, 0.3, 0.1, 0.0], 0.8),  # equal jumps: the first
-    ],
-)
-def test_the_widest_jump_of_the_better_half(scores: list[float], expected: float | None) -> None:
-    found = widest_jump(np.array(scores, dtype=np.float32))
-    assert found == (None if expected is None else pytest.approx(expected, abs=1e-6))
 
 
 def groups() -> list[Trajectory]:
@@ -131,6 +113,46 @@ def test_too_little_to_tell_is_told_and_nothing_is_applied(tmp_path: Path, known
     assert bank.manifest.parameters == before
 
 
+def test_from_too_few_scores_no_threshold_is_proposed(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing")
+    mixed = [worded()[5 * kind + thing] for thing in range(5) for kind in range(3)]
+    take_in(bank, mixed[:LEAST_SCORES])
+    enough = calibrate(bank)[0]
+    assert (enough.scores, enough.reason) == (LEAST_SCORES, "")
+    assert enough.proposed is not None
+    fewer = create_bank(tmp_path / "fewer", embedder="hashing")
+    take_in(fewer, mixed[: LEAST_SCORES - 1])
+    proposal = calibrate(fewer)[0]
+    assert (proposal.questions, proposal.proposed) == (LEAST_SCORES - 1, None)
+    assert proposal.reason == (
+        "too few episodes, 9 of 9 resemble another: 10 must, or the next episode overthrows the "
+        "threshold"
+    )
+
+
+def test_episodes_that_resemble_nothing_do_not_count(tmp_path: Path) -> None:
+    """Two alike and many at right angles: nearly all best scores are nought."""
+    numbers = (1, 0, 0), (0.9, 0.1, 0), (0, 0, 1), (0, 0, -1)
+    strange = [episode(each) for each in numbers]
+    bank = new_bank(tmp_path / "bank", parameters(tau_base=0.99))
+    for trajectory in strange:
+        learn(bank, trajectory, EchoExtractor(), embedder=ChosenEmbedder())
+    proposal = calibrate(bank, embedder=ChosenEmbedder())[0]
+    assert (proposal.questions, proposal.scores, proposal.proposed) == (4, 2, None)
+    assert proposal.reason.startswith("too few episodes, 2 of 4 resemble another: ")
+
+
+def test_scores_that_are_all_the_same_have_no_threshold_between_them(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank", parameters(tau_base=0.99))
+    for number in range(1, LEAST_SCORES + 1):
+        same_direction = episode((number, 0, 0))
+        learn(bank, same_direction, EchoExtractor(), embedder=ChosenEmbedder())
+    learn(bank, episode((1, 0, 0), action="other"), EchoExtractor(), embedder=ChosenEmbedder())
+    proposal = calibrate(bank, embedder=ChosenEmbedder())[0]
+    assert (proposal.scores, proposal.proposed) == (LEAST_SCORES, None)
+    assert proposal.reason == ("no threshold tells what is alike from what is not by these scores")
+
+
 def test_episodes_that_say_next_to_nothing_can_be_asked(tmp_path: Path) -> None:
     bank = create_bank(tmp_path / "bank", embedder="hashing")
     take_in(bank, [Trajectory(text, text, (Step("?"),)) for text in ("7", "!!", "look")])
@@ -154,12 +176,12 @@ def test_a_frozen_bank_is_calibrated_but_not_changed(tmp_path: Path) -> None:
 
 
 def test_a_large_bank_is_sampled_evenly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibrate_module, "QUESTION_LIMIT", 6)
+    monkeypatch.setattr(calibrate_module, "QUESTION_LIMIT", 12)
     bank = create_bank(tmp_path / "bank", embedder="hashing")
     take_in(bank, worded())
     proposal = calibrate(bank)[0]
-    assert proposal.questions == 6
-    assert proposal.matching_then == 1.0  # two of each kind
+    assert proposal.questions == 12
+    assert proposal.matching_then == 1.0  # four of each kind
 
 
 def test_a_bank_is_counted(tmp_path: Path) -> None:

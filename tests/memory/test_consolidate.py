@@ -14,6 +14,7 @@ from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.memory.consolidate import Fusion, consolidate, due
 from deltamem_tui.memory.extraction import Extraction
+from deltamem_tui.memory.growth import growth
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.parameters import change, changed
 from tests.bank.support import contents
@@ -86,6 +87,19 @@ def test_a_fusion_has_the_same_id_while_learning_and_later(tmp_path: Path) -> No
         roots.append([node for node in made.tree("task") if node.kind == "root"][1:])
     assert roots[0] == roots[1]
     assert len(roots[0]) == 1
+
+
+def test_growth_counts_what_was_written_and_not_what_stood_there_already(bank: Bank) -> None:
+    (fusion,) = fuse(bank)
+    assert fusion.root is not None
+    assert fusion.written
+    set_k_cons(bank, 1)
+    # The second chain is fused to what the first one was: an extractor may say the same again.
+    (again,) = fuse(bank, EchoExtractor(fused=fusion.root.payload))
+    assert again.root == fusion.root
+    assert not again.written
+    learn(bank, episode((0, 0, 1)), EchoExtractor(), embedder=ChosenEmbedder())
+    assert growth(bank)[-1].nodes["task"] == len(bank.tree("task"))
 
 
 def test_a_chain_that_cannot_be_fused_is_reported_and_stays_due(bank: Bank) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.node import Label, Node, Origin, Payload, TreeName, born
 from deltamem_tui.memory.context import FENCE, chain_entries, compose, fenced, header
+from deltamem_tui.memory.rules.known import FAILED, PARTIAL, TRIED, UNEXPLORED
 
 CLOSING = re.compile(rf"<\s*/?\s*{FENCE}", re.IGNORECASE)
 UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060]")
@@ -60,6 +61,21 @@ def test_an_entry_says_when_how_and_until_when() -> None:
     assert chain_entries("env", [plain]) == [
         "### Base knowledge\nWhere: when 0\nWhat:\nthe key\nthe door 0"
     ]
+
+
+@pytest.mark.parametrize(
+    "text", ["- After `take mug`: heat mug", "1. go to kitchen", "[FAILED] focus on stove → No."]
+)
+def test_a_list_of_one_line_begins_on_a_line_of_its_own(text: str) -> None:
+    payload = Payload("when", text)
+    entry = chain_entries("task", [born("task", None, "success", payload, Origin())])[0]
+    assert entry == f"### Base skill\nWhen: when\nHow:\n{text}"
+
+
+@pytest.mark.parametrize("domain", ["generic", "alfworld", "scienceworld", "webshop"])
+@pytest.mark.parametrize("mark", [FAILED, TRIED, PARTIAL, UNEXPLORED])
+def test_every_header_explains_the_marks_of_a_record(domain: str, mark: str) -> None:
+    assert sum(mark in line for line in header(domain).splitlines()) == 1
 
 
 ATTACKS = [

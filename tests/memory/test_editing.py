@@ -19,7 +19,8 @@ from deltamem_tui.errors import (
     TrajectoryError,
 )
 from deltamem_tui.memory import editing
-from deltamem_tui.memory.filters import Bound, due_rows, matching, parse_filter
+from deltamem_tui.memory.due import due_rows
+from deltamem_tui.memory.filters import Bound, matching, parse_filter
 from deltamem_tui.memory.intake import take_in
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.parameters import TreeParameters, from_record

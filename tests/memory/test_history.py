@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.compact import compact
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.history import history
@@ -33,6 +34,16 @@ def test_every_call_of_every_event_is_on_the_bill(tmp_path: Path) -> None:
     assert history(bank).usage == Usage(4, 0, 40, 16, 2.0)
     log(bank, "consolidate", {"calls": [{**CALL, "cost": None}]})
     assert history(bank).usage == Usage(5, 0, 50, 20, None)
+
+
+def test_what_was_paid_before_a_bank_was_made_compact_stays_on_the_bill(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    log(bank, "waste", {"calls": [CALL], "on_their_way": 1})
+    log(bank, "learn", {"trees": {"task": {"calls": [CALL]}}})
+    compact(bank)
+    log(bank, "refuse", {"calls": [CALL]})
+    assert [commit.event for commit in bank.journal.commits()] == ["compact", "refuse"]
+    assert history(bank).usage == Usage(3, 0, 30, 12, 1.5)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_every_preset_can_be_and_comes_back_from_its_record(domain: str) -> None
 )
 def test_a_number_outside_its_range_is_refused(change: dict[str, Any]) -> None:
     (name,) = change
-    with pytest.raises(ConfigurationError, match=f"env tree: {name} is "):
+    with pytest.raises(ConfigurationError, match=f"env tree: {name} must be "):
         checked("env", replace(TreeParameters(0.8), **change))
     with pytest.raises(ConfigurationError):
         changed(parameters(), "env", **change)
@@ -131,18 +131,18 @@ def test_what_a_person_types_is_assigned(
         ("task.tau=0.5", "assigns no parameter"),
         ("task.tau_base=", "is no number"),
         ("task.tau_base=high", "'high' is no number"),
-        ("task.tau_base=nan", "tau_base is a similarity"),
-        ("task.tau_base=1e999", "tau_base is a similarity"),
-        ("task.tau_base=" + "9" * 400, "tau_base is a similarity"),
-        ("task.failure_penalty=" + "9" * 400, "failure_penalty is"),
+        ("task.tau_base=nan", "tau_base must be a similarity"),
+        ("task.tau_base=1e999", "tau_base must be a similarity"),
+        ("task.tau_base=" + "9" * 400, "tau_base must be a similarity"),
+        ("task.failure_penalty=" + "9" * 400, "failure_penalty must be"),
         ("task.tau_base=" + "9" * 9000, "is no number"),
         ("task.tau_base=²", "is no number"),
-        ("task.tau_base=none", "tau_base cannot be None"),
-        ("task.tau_base=true", "tau_base cannot be True"),
-        ("task.d_max=3.0", "d_max cannot be 3.0"),
-        ("task.d_max=1", "d_max is a depth"),
-        ("task.k_cons=0", "k_cons is a number of hits"),
-        ("task.k_cons=inf", "k_cons cannot be inf"),
+        ("task.tau_base=none", "from -1 to 1, not None"),
+        ("task.tau_base=true", "from -1 to 1, not True"),
+        ("task.d_max=3.0", "d_max must be a depth from 2 to 1000, a whole number, not 3.0"),
+        ("task.d_max=1", "d_max must be a depth"),
+        ("task.k_cons=0", "k_cons must be a whole number of hits from 1, or none, not 0"),
+        ("task.k_cons=inf", "none, not inf"),
         ("task.enabled=1", "enabled cannot be '1' (true or false)"),
         ("task.enabled=maybe", "enabled cannot be 'maybe' (true or false)"),
         ("task.enabled=none", "enabled cannot be 'none' (true or false)"),

@@ -19,6 +19,7 @@ from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs, to_record
 from deltamem_tui.trajectory.redaction import NOTHING, may_hold_secrets, redact
 
+PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "third_party"
 GENERATED = Path(__file__).parents[3] / "shared" / "data" / "generated"
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
@@ -284,6 +285,17 @@ def test_no_false_alarm_on_the_generated_episodes() -> None:
     assert count == 677
 
 
+def test_what_is_found_in_published_logs_are_passwords() -> None:
+    if not PUBLISHED.exists():
+        pytest.skip("the sample data are not here")
+    files: Counter[str] = Counter()
+    for found in read_logs([PUBLISHED]):
+        if isinstance(found, Trajectory):
+            files[Path(found.source.file).name] += redact(found)[1].total
+    # Passwords that a tool made up and one that a user gave, all in one file.
+    assert +files == {"glaive_toolcall_en_demo.json": 18}
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -310,6 +322,20 @@ def test_no_false_alarm_on_the_generated_episodes() -> None:
         "class SkeletonAnimationControllerFactory123(Base):",
         "token: TheAccessTokenProviderFactory",
         "client_secret = HTTPSecretStoreForTheUser.first",
+        'conn = connect(user="yourusername", password="yourpassword")',
+        "PASSWORD=yourpassword123",
+        "postgres://user:password@localhost:5432/app",
+        "mysql://root:YOUR_PASSWORD@localhost/app",
+        "OPENAI_API_KEY=sk-your-openai-api-key-here",
+        f"OPENAI_API_KEY=sk-{'x' * 32}",
+        f"use gh{'p_'}{'x' * 36} here",
+        f"aws_access_key_id = AKIA{'IOSFODNN7EXAMPLE'}",
+        f"aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/{'bPxRfiCYEXAMPLEKEY'}",
+        "mysql -u root -p app < dump.sql",
+        "docker login -u ada --password-stdin ghcr.io",
+        "the login page asks for a password and a code",
+        "ENV PYTHONUNBUFFERED 1",
+        "npm run test -- --grep login -p packages/app",
         "tests/test_tokens.py::test_token_is_refreshed_after_3600_seconds PASSED",
     ],
 )

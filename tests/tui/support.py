@@ -114,6 +114,17 @@ def add_plain(bank: Bank, tree: TreeName, nodes: Sequence[Node]) -> None:
         batch.log("grow")
 
 
+def take_in_many(bank: Bank) -> None:
+    """Episodes enough, and alike enough, for their scores to say where a threshold lies."""
+    things = ("egg", "mug", "pan", "cup", "pot", "jug", "lid")
+    tasks = [
+        f"{verb} some {thing} and put it away" for verb in ("heat", "cool") for thing in things
+    ]
+    take_in(
+        bank, [trajectory(task, f"a kitchen with {task[10:13]}", success=True) for task in tasks]
+    )
+
+
 class Person:
     """Somebody who presses keys and looks at the screen."""
 
@@ -137,13 +148,21 @@ class Person:
     async def resize(self, size: tuple[int, int]) -> None:
         """Give the terminal another size."""
         await self.pilot.resize_terminal(*size)
-        await self.settle()
+        await self.settle(work=False)
 
-    async def settle(self) -> None:
-        """Wait until no worker runs and no message waits."""
+    async def settle(self, *, work: bool = True) -> None:
+        """Wait until no worker runs and no message waits.
+
+        Args:
+            work: Wait for what takes long as well, and not only for what screens look up.
+        """
         await self.pilot.pause()
-        while any(not worker.is_finished for worker in self.app.workers):
-            await self.app.workers.wait_for_complete()
+        while running := [
+            worker
+            for worker in self.app.workers
+            if not worker.is_finished and (work or worker.group != "work")
+        ]:
+            await self.app.workers.wait_for_complete(running)
             await self.pilot.pause()
         await self.pilot.pause()
 

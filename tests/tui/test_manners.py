@@ -11,7 +11,6 @@ from textual.widgets import Input, OptionList
 
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import ConfigurationError
-from deltamem_tui.tui import key_order
 from deltamem_tui.tui.actions import ACTIONS
 from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.screens.banks import BanksScreen
@@ -173,11 +172,7 @@ def test_keys_that_come_all_at_once_are_taken_one_after_another(folder: Path) ->
     browse(folder, story, "kitchen")
 
 
-def test_a_key_whose_widget_went_away_holds_nothing_back(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(key_order, "_PATIENCE_SECONDS", 1_000)
-
+def test_a_key_whose_widget_went_away_holds_nothing_back(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("n")
         typed_at_once(person, "escape", "question_mark")
@@ -186,6 +181,22 @@ def test_a_key_whose_widget_went_away_holds_nothing_back(
         await person.until(lambda: isinstance(person.app.screen, TreesScreen))
         typed_at_once(person, "2", "escape", "4", "escape")
         await person.until(lambda: isinstance(person.app.screen, BanksScreen))
+        person.app.edit("a text to edit on the page", lambda _: None)
+        await person.settle()
+        typed_at_once(person, "f2", "question_mark")
+        await person.until(lambda: isinstance(person.app.screen, HelpScreen))
+
+    browse(folder, story)
+
+
+def test_what_is_typed_behind_the_key_of_a_dialog_reaches_the_dialog(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        typed_at_once(person, "n", *"qDe", "tab", *"xyz", "f1")
+        await person.until(lambda: "xyz" in person.screen)
+        await person.settle()
+        lines = [line.value for line in person.app.screen.query(Input)]
+        assert lines[0] == "qDe"
+        assert lines[1].endswith("xyz")
 
     browse(folder, story)
 

@@ -8,7 +8,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.tui.models.statistics import overview, overview_sections
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.widgets.plot import Plot
-from tests.tui.support import Person, browse
+from tests.tui.support import Person, browse, take_in_many
 
 
 def test_the_numbers_are_the_banks(folder: Path) -> None:
@@ -39,6 +39,8 @@ def test_plots_and_numbers_are_shown(folder: Path) -> None:
 
 
 def test_scores_are_asked_for_and_the_proposal_saved(folder: Path) -> None:
+    take_in_many(Bank.open(folder / "kitchen"))
+
     async def story(person: Person) -> None:
         await person.press("4", "w")
         assert "there is no proposal" in person.said[-1]
@@ -46,7 +48,7 @@ def test_scores_are_asked_for_and_the_proposal_saved(folder: Path) -> None:
         assert person.app.screen.query_one("#scores", Plot).display
         shown = person.app.screen.readable()  # type: ignore[attr-defined]
         scores = next(each for each in shown if each.title == "Best scores, task tree")
-        assert "3 questions, compared with nodes" in scores.body
+        assert "17 questions, compared with nodes" in scores.body
         proposed = next(line for line in scores.body.splitlines() if "proposed" in line)
         await person.press("w")
         stored = person.app.bank.manifest.parameters["task"]["tau_base"]
@@ -55,11 +57,27 @@ def test_scores_are_asked_for_and_the_proposal_saved(folder: Path) -> None:
     browse(folder, story, "kitchen", size=(120, 60))
 
 
-def test_a_frozen_bank_keeps_its_thresholds(folder: Path) -> None:
+def test_without_enough_scores_it_is_told_why_nothing_is_proposed(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("4", "c")
+        shown = person.app.screen.readable()  # type: ignore[attr-defined]
+        scores = next(each for each in shown if each.title == "Best scores, task tree")
+        assert "nothing proposed: too few episodes" in scores.body
+
+    browse(folder, story, "kitchen", size=(120, 60))
+
+
+def test_a_frozen_bank_tells_its_scores_and_keeps_its_thresholds(folder: Path) -> None:
+    take_in_many(Bank.open(folder / "kitchen"))
     Bank.open(folder / "kitchen").freeze()
+    before = {file.name: file.read_bytes() for file in (folder / "kitchen").iterdir()}
 
     async def story(person: Person) -> None:
-        await person.press("4", "c", "w")
+        await person.press("4", "c")
+        assert person.app.screen.query_one("#scores", Plot).display
+        assert person.said == []
+        await person.press("w")
         assert "the bank is frozen" in person.said[-1]
 
     browse(folder, story, "kitchen")
+    assert {file.name: file.read_bytes() for file in (folder / "kitchen").iterdir()} == before

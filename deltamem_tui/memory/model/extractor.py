@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections import deque
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from deltamem_tui.bank.node import Node, TreeName
-from deltamem_tui.errors import ExtractionError, PromptTooLongError
+from deltamem_tui.errors import DeltaMemError, ExtractionError, PromptTooLongError
 from deltamem_tui.llm.answers import Skip
-from deltamem_tui.llm.client import Client, InVainError
+from deltamem_tui.llm.client import Client, InVainError, Tally
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory import prompts
 from deltamem_tui.memory.extraction import AskedInVainError, Call, Extraction, Purpose
@@ -31,6 +33,8 @@ _SHARES = (1.0, 0.5, 0.25)
 # What an answer takes as a rule: the published sizes of a unit are 145 to 257 words.
 _USUAL_ANSWER = 400
 _QUOTE_WIDTH = 160
+# Requests that are kept: counting their tokens takes longer than sending them.
+_REMEMBERED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,9 @@ class ModelExtractor:
             count=client.count,
             folders=folders,
         )
+        self._unanswered: deque[Call] = deque()
+        self._made: dict[Hashable, tuple[Trajectory | None, Request]] = {}
+        self._lock = threading.Lock()
 
     @property
     def name(self) -> Literal["model"]:
@@ -85,10 +92,7 @@ class ModelExtractor:
         """
         if not trajectory.steps:
             return Extraction(None, "the episode has no steps")
-        return self._asked(
-            lambda maker: maker.extraction(tree, trajectory, chain),
-            _About("extract", tree, trajectory.id),
-        )
+        return self._asked(tree, trajectory, chain, _About("extract", tree, trajectory.id))
 
     def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
         """Fuse a chain into one self-contained payload for a new root (equation 8).
@@ -103,7 +107,7 @@ class ModelExtractor:
             LanguageModelError: The model cannot be asked at all.
         """
         about = _About("fuse", tree, chain[-1].id if chain else "")
-        return self._asked(lambda maker: maker.fusion(tree, chain), about)
+        return self._asked(tree, None, chain, about)
 
     def check(self) -> None:
         """Make sure, before anything is asked, that the bank's prompts can be filled in.
@@ -122,6 +126,16 @@ class ModelExtractor:
     def usage(self) -> Usage:
         """What everything that was asked through the client took."""
         return self._client.usage
+
+    def take_unanswered(self) -> list[Call]:
+        """The questions that took something and ended in no answer at all, told once each.
+
+        Such as one whose first answer was useless, and whose second call found the server gone.
+        """
+        taken = []
+        while self._unanswered:
+            taken.append(self._unanswered.popleft())
+        return taken
 
     def prompt(
         self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
@@ -175,40 +189,66 @@ class ModelExtractor:
         return self._client.estimate(request.prompt, _USUAL_ANSWER)
 
     def _request(
-        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
+        self,
+        tree: TreeName,
+        trajectory: Trajectory | None,
+        chain: Sequence[Node],
+        share: float = 1.0,
     ) -> Request:
-        if trajectory is None:
-            return self._maker.fusion(tree, chain)
-        return self._maker.extraction(tree, trajectory, chain)
+        """A request, made once for whoever looks at it first and whoever sends it."""
+        source = trajectory.id if trajectory is not None else None
+        key = (tree, source, tuple((node.id, node.revision) for node in chain), share)
+        with self._lock:
+            of, request = self._made.get(key, (None, None))
+        # An episode of the same id may be of another domain, or have ended otherwise.
+        if request is None or of is not trajectory:
+            request = self._make(tree, trajectory, chain, share)
+            with self._lock:
+                self._made[key] = trajectory, request
+                while len(self._made) > _REMEMBERED:
+                    del self._made[next(iter(self._made))]
+        return request
 
-    def _asked(self, make: Callable[[RequestMaker], Request], about: _About) -> Extraction:
+    def _make(
+        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node], share: float
+    ) -> Request:
+        maker = replace(self._maker, room=int(self._maker.room * share))
+        if trajectory is None:
+            return maker.fusion(tree, chain)
+        return maker.extraction(tree, trajectory, chain)
+
+    def _asked(
+        self,
+        tree: TreeName,
+        trajectory: Trajectory | None,
+        chain: Sequence[Node],
+        about: _About,
+    ) -> Extraction:
         """Ask, with a smaller prompt where the model's window turns out to be smaller."""
         message, hint = "", None
         for share in _SHARES:
-            maker = replace(self._maker, room=int(self._maker.room * share))
             try:
-                return self._answered(make(maker), about)
+                return self._answered(self._request(tree, trajectory, chain, share), about)
             except PromptTooLongError as error:
                 message, hint = error.message, error.hint
         raise ExtractionError(message, source=about.source or None, hint=hint)
 
     def _answered(self, request: Request, about: _About) -> Extraction:
         model = self._client.model
+        tally = Tally()
         try:
-            answer = self._client.ask(request.prompt, request.read, request.contract)
+            answer = self._client.ask(request.prompt, request.read, request.contract, tally)
         except InVainError as error:
-            call = Call(
-                about.purpose,
-                about.tree,
-                model,
-                request.digest,
-                error.usage,
-                error.attempts,
-                request.cut,
-            )
             raise AskedInVainError(
-                error.message, call, source=about.source or None, hint=error.hint
+                error.message,
+                _call(about, model, request, tally),
+                source=about.source or None,
+                hint=error.hint,
             ) from error
+        except DeltaMemError:
+            if tally.usage != Usage():
+                self._unanswered.append(_call(about, model, request, tally))
+            raise
         again = f", asked {answer.attempts} times" if answer.attempts > 1 else ""
         if isinstance(answer.value, Skip):
             quote = one_line(answer.value.quote, _QUOTE_WIDTH)
@@ -227,3 +267,16 @@ class ModelExtractor:
             attempts=answer.attempts,
             cut=request.cut,
         )
+
+
+def _call(about: _About, model: str, request: Request, tally: Tally) -> Call:
+    """A question that brought nothing, for the journal."""
+    return Call(
+        about.purpose,
+        about.tree,
+        model,
+        request.digest,
+        tally.usage,
+        tally.attempts,
+        request.cut,
+    )

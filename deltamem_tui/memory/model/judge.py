@@ -13,7 +13,7 @@ from pathlib import Path
 
 from deltamem_tui.errors import PromptTooLongError
 from deltamem_tui.llm.answers import UnusableAnswer, spoken
-from deltamem_tui.llm.client import Client
+from deltamem_tui.llm.client import Client, Tally
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory import prompts
 from deltamem_tui.memory.model.cut import CutEpisode
@@ -85,8 +85,12 @@ class Judge:
         """What everything that was asked through the client took."""
         return self._client.usage
 
-    def judge(self, trajectory: Trajectory) -> Judgement:
+    def judge(self, trajectory: Trajectory, tally: Tally | None = None) -> Judgement:
         """Ask whether an episode solved its task.
+
+        Args:
+            trajectory: The episode.
+            tally: Adds up what it takes, if somebody wants to know it also after an error.
 
         Raises:
             AnswerError: The first line was neither yes nor no, also when asked again.
@@ -94,11 +98,12 @@ class Judge:
             LanguageModelError: The model cannot be asked at all.
             ConfigurationError: The prompt file is wrong.
         """
+        tally = tally or Tally()
         *earlier, last = _SHARES
         for share in earlier:
             with suppress(PromptTooLongError):
-                return self._judged(trajectory, share)
-        return self._judged(trajectory, last)
+                return self._judged(trajectory, share, tally)
+        return self._judged(trajectory, last, tally)
 
     def estimate(self, trajectory: Trajectory) -> Usage:
         """What `judge` would take, were it called now; nothing is sent.
@@ -116,15 +121,15 @@ class Judge:
             return Usage(cached=1)
         return self._client.estimate(text, _USUAL_ANSWER)
 
-    def _judged(self, trajectory: Trajectory, share: float) -> Judgement:
+    def _judged(self, trajectory: Trajectory, share: float, tally: Tally) -> Judgement:
         prompt = self._prompt(trajectory)
         text, cut = self._question(trajectory, prompt, share)
-        answer = self._client.ask(text, verdict)
+        answer = self._client.ask(text, verdict, tally=tally)
         return Judgement(
             outcome=answer.value,
             model=self._client.model,
             prompt=prompts.digest(prompt, self._folders),
-            usage=answer.usage,
+            usage=tally.usage,
             attempts=answer.attempts,
             cut=cut.description,
         )

@@ -27,7 +27,10 @@ _GOALS = tuple(
             r"(?P<do>clean|heat|cool) (?P<which>some|an?) ",
             rf"{_OBJECT} (?P<link>and put it in) {_RECEPTACLE}",
         ),
-        (r"(?P<do>look at|examine)(?: the)? ", rf"{_OBJECT} (?P<link>(?:under|with) the \w+)"),
+        (
+            r"(?P<do>look at|examine)(?: the)? ",
+            rf"{_OBJECT} (?P<link>(?:under|with) the (?P<tool>\w+))",
+        ),
     )
 )
 _THING = re.compile(r"\b([a-z]+) (\d+)\b")
@@ -61,7 +64,7 @@ def _trigger(goal: Mapping[str, str | None]) -> str:
         return "put two … in …, or find two … and put them in …"
     if goal.get("receptacle"):
         return "put a … in …, or put some … on …"
-    return "look at … under the desklamp, or examine the … with the desklamp"
+    return f"look at … under the {goal['tool']}, or examine the … with the {goal['tool']}"
 
 
 class AlfworldDialect(Dialect):

@@ -8,7 +8,7 @@ from deltamem_tui.bank.node import Node, Payload
 from deltamem_tui.memory.extraction import Extraction
 from deltamem_tui.memory.rules.dialect import Dialect, Fact
 from deltamem_tui.memory.rules.known import procedure_lines
-from deltamem_tui.memory.rules.wording import bulleted, condense, key, listed
+from deltamem_tui.memory.rules.wording import bulleted, condense, distinct, key, listed
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -34,7 +34,7 @@ def knowledge(trajectory: Trajectory, dialect: Dialect, chain: Sequence[Node]) -
     if not fresh:
         return Extraction(None, "the chain states everything seen here")
     told = [_bounded(fact, _NEW_FACT_WORDS) for fact in fresh[:_NEW_FACTS]]
-    trigger = f"{scene} ({listed([fact.subject for fact in told])})"
+    trigger = f"{scene} ({listed(distinct(fact.subject for fact in told))})"
     payload = Payload(trigger, bulleted([fact.line for fact in told]))
     return Extraction(payload, f"new to the chain: {listed([fact.subject for fact in fresh], 6)}")
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from deltamem_tui.memory.rules.dialect import Dialect, Fact, Goal
 from deltamem_tui.memory.rules.moves import Effect, Move, loops, written
+from deltamem_tui.memory.rules.scienceworld_commands import TRANSFER, command_facts, is_sensible
 from deltamem_tui.memory.rules.scienceworld_rooms import doors_of, room_facts, room_of, scene_of
 from deltamem_tui.memory.rules.scienceworld_words import ROOMS, Letters, goal_of
-from deltamem_tui.memory.rules.wording import condense, distinct
+from deltamem_tui.memory.rules.wording import distinct
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _REFUSED = re.compile(
@@ -22,17 +23,12 @@ _LOOKING = re.compile(r"(?:look|inventory|task|objects|help|examine|read|wait)")
 _MEASURING = re.compile(r"(?:look at|examine|read|wait)")
 _ENTERED = re.compile(r"You move to the ([\w ]+)\.")
 _WORD = re.compile(r"\{[^}]+\}|[a-z]{3,}")
-_TERMINAL = re.compile(r"\b(?:terminal|anode|cathode)\b")
-_TRANSFER = re.compile(
-    r"(?:move|pour|pick up|drop|dunk) (?P<what>.+?)(?: (?:in|into|to|on) (?P<to>.+))?"
-)
 _FURNITURE = frozenset(
     ("table", "counter", "chair", "couch", "bed", "desk", "drawer", "door", "floor")
 )
 _ANYWHERE = re.compile(r"\b(?:around|in|near) the (?:house|building)\b")
 _OPENING = re.compile(r"(?:open (?!door)|wait)")
 _SMALL = "and the with into from for inventory containing"
-_ROOM = re.compile(ROOMS)
 _COMMON = frozenset([*_SMALL.split(" "), *re.split(r"\W", ROOMS)])
 
 
@@ -69,7 +65,7 @@ class ScienceWorldDialect(Dialect):
         lines: list[str] = []
         route: list[str] = []
         kept: list[Move] = []
-        for move in _relevant(_answered(moves)):
+        for move in _in_hand_once(_relevant(_answered(moves))):
             if move.place:
                 lines += _told(kept)
                 kept = []
@@ -111,7 +107,8 @@ class ScienceWorldDialect(Dialect):
 
     def facts(self, trajectory: Trajectory) -> list[Fact]:
         """Each room's things and doors, then the commands that were answered."""
-        return [*room_facts(trajectory), *_commands(trajectory, self)]
+        moves = self.moves(trajectory, self.goal(trajectory))
+        return [*room_facts(trajectory), *command_facts(trajectory, moves)]
 
 
 def _answered(moves: Sequence[Move]) -> Iterator[Move]:
@@ -135,7 +132,7 @@ def _relevant(moves: Iterable[Move]) -> list[Move]:
     named again by a later move that counts; wandering and random tries are not.
     """
     # Points for something that ripens meanwhile fall on whatever is done at that moment.
-    made = [move for move in moves if move.effect != "refused" and _is_sensible(move.action)]
+    made = [move for move in moves if move.effect != "refused" and is_sensible(move.action)]
     paid = [move for move in made if move.reward > 0] or made[-1:]
     needed = {word for move in paid for word in _words(move.action)}
     kept: list[Move] = []
@@ -153,25 +150,31 @@ def _relevant(moves: Iterable[Move]) -> list[Move]:
 
 def _shares(action: str, needed: set[str]) -> bool:
     """Whether an action is about the things that later moves need."""
-    moved = _TRANSFER.fullmatch(action)
+    moved = TRANSFER.fullmatch(action)
     words = _words(f"move {moved['what']}") if moved else _words(action)
     if moved and _FURNITURE & _words(f"move {moved['to'] or ''}") - needed:
         return False
     return bool(words) and 2 * len(words & needed) >= len(words)
 
 
-def _is_sensible(action: str) -> bool:
-    """Whether an action is more than what the simulator lets one do with anything at all.
+def _in_hand_once(moves: Iterable[Move]) -> Iterator[Move]:
+    """The moves without picking up again what is in the hand already.
 
-    It connects the agent to a door, and pours an orange into a room.
+    Several things of one name are picked up in a row, and each that earns points is needed.
     """
-    if action.startswith("connect "):
-        ends = action.removeprefix("connect ").split(" to ", 1)
-        return len(ends) == 2 and all(_TERMINAL.search(end) for end in ends)
-    if action.startswith("disconnect "):
-        return "{wire" in action or bool(_TERMINAL.search(action))
-    moved = _TRANSFER.fullmatch(action)
-    return not (moved and moved["to"] and _ROOM.fullmatch(moved["to"]))
+    held: set[str] = set()
+    before = ""
+    for move in moves:
+        moved = TRANSFER.fullmatch(move.action)
+        what = moved["what"] if moved else ""
+        if what and move.action.startswith("pick up "):
+            if what in held and move.reward <= 0 and move.action != before:
+                continue
+            held.add(what)
+        elif what:
+            held = {thing for thing in held if thing not in what}
+        before = move.action
+        yield move
 
 
 def _words(action: str) -> set[str]:
@@ -182,25 +185,3 @@ def _words(action: str) -> set[str]:
 
 def _told(moves: Sequence[Move]) -> list[str]:
     return [written(loop) for loop in loops(moves)]
-
-
-def _is_plain_command(move: Move, verb: str) -> bool:
-    sensible = move.effect == "done" and not move.place and _is_sensible(move.action)
-    return sensible and verb.isalpha()
-
-
-def _commands(trajectory: Trajectory, dialect: ScienceWorldDialect) -> list[Fact]:
-    """One example for each kind of command that worked, and for each that was refused."""
-    goal = dialect.goal(trajectory)
-    works: dict[str, str] = {}
-    refused: dict[str, str] = {}
-    for move in dialect.moves(trajectory, goal):
-        verb = move.action.split(" ")[0]
-        if move.effect == "refused" and verb.isalpha():
-            refused.setdefault(move.answer, f"{move.action} → {condense(move.answer, 8)}")
-        elif _is_plain_command(move, verb):
-            works.setdefault(verb, move.action)
-    for verb in ("open", "go", "pick", "focus"):
-        works.pop(verb, None)
-    facts = [Fact("commands that work", tuple(works.values())[:6])]
-    return [*facts, Fact("refused", tuple(refused.values())[:3])]

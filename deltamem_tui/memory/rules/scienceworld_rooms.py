@@ -19,6 +19,7 @@ _STATE = re.compile(r",? which (?:is|are) [\w ]+|, currently reading .*| door is
 _ARTICLE = re.compile(r"^(?:an?|the) ", re.IGNORECASE)
 _SUBSTANCE = re.compile(r"\b(?:a )?substance called ")
 _GROWING = re.compile(r"\. On the [^,]*")  # flowers, which wither by the minute
+_BOX = re.compile(r"\w+ box")  # where a task wants things brought: drawn anew for each
 _SHOWN = 24
 
 
@@ -65,7 +66,7 @@ def _things(room: str) -> list[tuple[str, str]]:
         name = _STATE.sub("", re.split(r"\. |\(", line)[0]).strip(" .")
         name = _ARTICLE.sub("", _SUBSTANCE.sub("", name))
         inside = _SUBSTANCE.sub("", re.sub(r"\bcontaining ", "", inside))
-        if name:
+        if name and not _BOX.fullmatch(name):
             things.append((name, "" if inside == "nothing" else _BRACKETED.sub("", inside)))
     return things
 

@@ -35,7 +35,11 @@ _NAMED = tuple(
 )
 _KINDS = frozenset(kind for _, kind in _NAMED)
 _PLANES = re.compile(r" \(([^()]+), ([^()]+)\)(?= has the)")
-_TINT = re.compile(rf"\b(?:{_COLOUR})(?:-(?:{_COLOUR}))? (?=box\b|light bulb\b|paint\b)")
+_TINT = re.compile(rf"\b(?:{_COLOUR})(?:-(?:{_COLOUR}))? (?=light bulb\b|paint\b)")
+_BOX = re.compile(rf"\b({_COLOUR}) box\b")
+_BOX_MARKS = "′″‴"
+_STAGE = "egg|hatchling|baby|juvenile|adult|seedling|reproducing"
+_STAGES = re.compile(rf"^(?:{_STAGE}) (?=.)|(?<=.) (?:{_STAGE})$")
 _TINTED = re.compile(rf"\b((?:{_COLOUR})(?:-(?:{_COLOUR}))?) (?:light bulb|paint)\b")
 _DEGREES = re.compile(r"-?\d+(?:\.\d+)? degrees celsius")
 _SPOT = re.compile(rf"\b((?:around|near|in) the) (?:{ROOMS})\b")
@@ -65,9 +69,21 @@ def goal_of(trajectory: Trajectory) -> Goal:
     thing = _thing(trajectory)
     if thing and not variant:
         variant.append(thing)
+    boxes = distinct(_BOX.findall(text))
+    text = _BOX.sub(lambda found: _box(found[1], boxes), text)
     text = _DEGREES.sub("a temperature", _TINT.sub("", text))
     text = _COUNT.sub("the ", _SPOT.sub(r"\1 house", text))
-    return Goal(condense(text, _GOAL_WORDS), listed(distinct(variant), 3), _patterns(names, thing))
+    names_of_kinds = _patterns(names, thing, boxes)
+    return Goal(condense(text, _GOAL_WORDS), listed(distinct(variant), 3), names_of_kinds)
+
+
+def _box(colour: str, boxes: Sequence[str]) -> str:
+    """A box without its colour, which is drawn anew for each variation of a task.
+
+    Of several, each has its mark, so that it stays clear which is meant where. A mark is no
+    word: recall compares nothing but what all tasks of this kind say.
+    """
+    return "box" + (_BOX_MARKS[min(boxes.index(colour), len(_BOX_MARKS) - 1)] if boxes[1:] else "")
 
 
 def _surfaces(plane: str) -> str:
@@ -105,7 +121,11 @@ def _left_open(text: str, name: str, kind: str) -> str:
 
 
 def _thing(trajectory: Trajectory) -> str:
-    """What the agent chose where the task leaves the choice (`focus on the thing`)."""
+    """What the agent chose where the task leaves the choice (`focus on the thing`).
+
+    A living thing is told without its stage: the simulator calls it by other names elsewhere
+    (`egg dove`, `egg dove egg in inventory`).
+    """
     if "focus on the thing" not in trajectory.task.casefold():
         return ""
     for step in trajectory.steps:
@@ -113,22 +133,31 @@ def _thing(trajectory: Trajectory) -> str:
         # What cost the episode its score was no thing that the task asks for.
         punished = step.reward is not None and step.reward < 0
         if found and step.observation.startswith("You focus") and not punished:
-            return re.sub(r" in inventory$", "", found[1])
+            return _STAGES.sub("", re.sub(r" in inventory$", "", found[1]))
     return ""
 
 
 def _patterns(
-    names: Sequence[tuple[str, str]], thing: str
+    names: Sequence[tuple[str, str]], thing: str, boxes: Sequence[str]
 ) -> tuple[tuple[re.Pattern[str], str], ...]:
     """What replaces instances in actions, the longest name first."""
-    pairs = [*names, (thing, "thing")] if thing else list(names)
-    pairs.sort(key=lambda pair: -len(pair[0]))
-    instances = [
-        (re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE), f"{{{kind}}}")
-        for name, kind in pairs
-    ]
+    instances = [(_instance(re.escape(name)), kind) for name, kind in names]
+    if thing:
+        staged = rf"(?:(?:{_STAGE}) )?{re.escape(thing)}(?: (?:{_STAGE})\b)?"
+        instances.append((_instance(staged), "thing"))
+    instances.sort(key=lambda pair: -len(pair[0].pattern))
     return (
-        *instances,
-        (re.compile(rf"\b(?:{_COLOUR}) box\b"), "{box}"),
+        *((name, f"{{{kind}}}") for name, kind in instances),
+        *_box_patterns(boxes),
         (re.compile(rf"\b(?:{_COLOUR}) light bulb\b"), "{bulb}"),
     )
+
+
+def _instance(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){name}(?!\w)", re.IGNORECASE)
+
+
+def _box_patterns(boxes: Sequence[str]) -> list[tuple[re.Pattern[str], str]]:
+    """The boxes that a task names, and any other for one that is none of them."""
+    named = [(_instance(f"{colour} box"), f"{{{_box(colour, boxes)}}}") for colour in boxes]
+    return [*named, (_BOX, "{another box}" if boxes else "{box}")]

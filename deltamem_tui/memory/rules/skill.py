@@ -82,7 +82,11 @@ class Episode:
 
 
 def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
-    """What a success teaches: the whole way, or where it differs from the chain's."""
+    """What a success teaches: the whole way, or where it differs from the chain's.
+
+    Only the actions themselves are compared: the rules do not see that the chain does them in
+    another order, as a reader would (DeltaMem §1, skip).
+    """
     lines = shortened(episode.dialect.procedure(episode.moves), _PROCEDURE_LINES)
     if not lines:
         return Extraction(None, "no action of this episode had an effect")

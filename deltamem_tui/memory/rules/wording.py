@@ -10,7 +10,7 @@ from deltamem_tui.text import one_line
 _ASIDE = re.compile(r"\([^()]*\)")
 _LIST_MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_NOT_WORD = re.compile(r"[^\w#{}\[\]]+")
+_NOT_WORD = re.compile(r"[^\w#{}\[\]′″‴]+")  # a prime tells one thing from another
 _ARTICLE = re.compile(r"\b(?:the|an|a)\b")
 _WIDEST_WORD = 80
 

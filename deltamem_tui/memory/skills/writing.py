@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ _NOTE = (
 )
 _TITLE_WIDTH = 80
 _LINE_WIDTH = 200
+_RULE = re.compile("-{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,13 @@ def _description(tree: TreeName, root: Node) -> str:
         lead = "A warning of what failed before, for when: "
     else:
         lead = "Use when: "
-    return one_line(lead + root.payload.activation_condition.replace("<", "‹"), DESCRIPTION_LIMIT)
+    condition = root.payload.activation_condition.replace("<", "‹")
+    return one_line(_unruled(lead + condition), DESCRIPTION_LIMIT)
+
+
+def _unruled(text: str) -> str:
+    """Without three hyphens together: some readers end the front matter there, even in a word."""
+    return _RULE.sub("—", text)
 
 
 def _provenance(bank: Bank, subtree: _Subtree, root: Node) -> dict[str, str]:
@@ -193,7 +201,7 @@ def _provenance(bank: Bank, subtree: _Subtree, root: Node) -> dict[str, str]:
         "residuals": len(subtree.nodes) - 1,
         **asdict(counts),
     }
-    texts = {f"deltamem-{key}": one_line(str(value)) for key, value in facts.items()}
+    texts = {f"deltamem-{key}": _unruled(one_line(str(value))) for key, value in facts.items()}
     return {key: text for key, text in texts.items() if text}
 
 

@@ -16,6 +16,8 @@ from deltamem_tui.trajectory.logs.limits import Limits, human_size
 
 _OUTSIDE_STRING = re.compile(rb'["{}\[\]]')
 _OPENING = re.compile(rb"[{\[]")
+# What changes no depth: all but brackets, short strings whole. Longer ones are found faster.
+_LEVEL = re.compile(rb'(?:[^"{}\[\]]++|"[^"\\]{0,100}+")*+')
 _STRING = re.compile(rb'"[^"\\]*"')
 _BETWEEN_VALUES = b" \t\r\n,"
 _SHOWN_JUNK = 60
@@ -111,6 +113,8 @@ class ValueCutter:
                     break
             if self._refusal:
                 at = self._pass_over(chunk, at)
+            if self._depth and (level := _LEVEL.match(chunk, at)):
+                at = level.end()
             # Between loose values a quotation mark is prose, not the start of a string.
             found = (_OUTSIDE_STRING if self._depth else _OPENING).search(chunk, at)
             if found is None:

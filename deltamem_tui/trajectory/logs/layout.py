@@ -25,6 +25,7 @@ _BINARY_KINDS = (
     (b"SQLite format 3", "an SQLite database; export it as JSONL"),
     (b"\x80", "perhaps a pickle, and those are never opened; export it as JSONL"),
 )
+_ANY_BINARY = "binary data; if it holds a log, export it as JSONL"
 
 
 def layout_of(head: bytes) -> Layout:
@@ -52,7 +53,7 @@ def layout_of(head: bytes) -> Layout:
 
 def binary_kind(head: bytes) -> str:
     """What a log that is no text seems to be, and what to do about it."""
-    return next((kind for magic, kind in _BINARY_KINDS if head.startswith(magic)), "binary data")
+    return next((kind for magic, kind in _BINARY_KINDS if head.startswith(magic)), _ANY_BINARY)
 
 
 def begins_array(data: bytes) -> bool:
@@ -70,10 +71,17 @@ def _layout_after_garbage(lines: list[bytes]) -> Layout:
         # The last line may be cut by the end of the head, so how it begins must do.
         if _is_container(line[start:]) and all(other.startswith(b"{") for other in rest):
             return "lines"
-        if line.strip() == b"{" and rest and rest[0].lstrip().startswith(b'"'):
+        if start == 0 and _are_records(rest):  # only this line is broken
+            return "lines"
+        opens = line[start:].strip() == b"{" and (start == 0 or index == 0)
+        if opens and rest and rest[0].lstrip().startswith(b'"'):
             return "values"
         return "text"
     return "text"
+
+
+def _are_records(lines: list[bytes]) -> bool:
+    return bool(lines) and _is_container(lines[0]) and all(line.startswith(b"{") for line in lines)
 
 
 def _is_container(line: bytes) -> bool:

@@ -62,6 +62,10 @@ def _logs_of(name: str, limits: Limits) -> Iterator[FoundLog]:
             yield FoundLog(Log(_shown(file.relative_to(path)), file, limits), named=False)
     elif path.is_file():
         yield FoundLog(Log(_shown(Path(path.name)), path, limits), named=True)
+    elif path.is_char_device() or path.is_block_device():  # some of them have no end
+        raise TrajectoryError(
+            "a device, and no log", source=one_line(name, 200), hint="- reads standard input"
+        )
     elif path.exists():  # a named pipe, such as the shell makes for <(…)
         try:
             with path.open("rb") as pipe:

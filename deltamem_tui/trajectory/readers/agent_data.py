@@ -11,7 +11,7 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.outcomes import recorded
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.chat_logs import agent_of
-from deltamem_tui.trajectory.readers.own_words import without_images
+from deltamem_tui.trajectory.readers.pictures import without_images
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
 from deltamem_tui.trajectory.readers.shapes import (
     Json,

@@ -84,7 +84,7 @@ def episode(messages: Iterable[object], *, task: str = "", environment: str = ""
         rules = _text(heard[opening])
         opening += 2
     told, scene = task_and_scene(observation_of(own_words(_text(heard[opening]))))
-    anew = (i for i, message in enumerate(heard) if _asks(message) and begins_anew(_text(message)))
+    anew = (i for i, message in enumerate(heard) if begins_anew(_text(message)) and _asks(message))
     if (restart := max(anew, default=opening)) > opening:  # what went before is an example
         opening, rules = restart, scene or rules
         told, scene = task_and_scene(_text(heard[opening]))[0], ""

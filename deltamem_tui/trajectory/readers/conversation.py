@@ -151,7 +151,10 @@ class Conversation:
                 hint="commands, reminders and copied context are not taken for a task",
             )
         if not self._steps:
-            raise RecordError("the agent did nothing in it")
+            raise RecordError(
+                "the agent did nothing in it",
+                hint="there is nothing to learn from it; leave it out",
+            )
         return Trajectory(
             task=issue_of(task),
             environment=environment.strip(),

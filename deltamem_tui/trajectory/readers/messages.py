@@ -14,9 +14,9 @@ from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.own_words import (
     own_words,
-    without_images,
     without_reminders,
 )
+from deltamem_tui.trajectory.readers.pictures import without_images
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 
 Role = Literal["system", "user", "agent", "tool"]
@@ -95,6 +95,8 @@ def content_text(content: object, depth: int = 0) -> str:
         content: Text, a part, or a list of them.
         depth: How many parts it lies in; what lies too deep is given as JSON.
     """
+    if isinstance(content, str):
+        return without_images(content)
     if depth < _DEEPEST and isinstance(content, list):
         return "\n".join(filter(None, (content_text(part, depth + 1) for part in content)))
     part = as_mapping(content)

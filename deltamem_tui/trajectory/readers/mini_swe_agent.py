@@ -14,7 +14,7 @@ from deltamem_tui.trajectory.readers.messages import content_text, tell_message
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
-from deltamem_tui.trajectory.readers.workspace import workspace
+from deltamem_tui.trajectory.readers.workspace import repository_of_issue, workspace
 
 _BLOCK = re.compile(r"```(?:mswea_bash_command|bash|sh)[ \t]*\n(?P<command>.*?)\n?```", re.DOTALL)
 _THOUGHT_LABEL = re.compile(r"^\s*THOUGHT:\s*")
@@ -50,14 +50,24 @@ def _episode(run: Json, log_name: str) -> Trajectory:
         _tell(conversation, message)
     info = as_mapping(run.get("info"))
     config = as_mapping(info.get("config"))
+    name = as_text(run.get("instance_id")) or _named_after(PurePath(log_name).name)
     return conversation.episode(
-        environment=_environment(as_mapping(config.get("environment"))),
+        environment=workspace(
+            repository=repository_of_issue(name),
+            directory=as_text(as_mapping(config.get("environment")).get("cwd")),
+        ),
         agent=as_text(as_mapping(config.get("model")).get("model_name")),
         metadata={
-            "id": as_text(run.get("instance_id")) or PurePath(log_name).name.split(".")[0],
+            "id": name,
             "exit_status": as_text(info.get("exit_status")),
         },
     )
+
+
+def _named_after(file: str) -> str:
+    """The issue's id in a file's name, which may have a point of its own: `a__chart.js-7.traj`."""
+    name, found, _ = file.partition(".traj")
+    return name if found else file.partition(".")[0]
 
 
 def _tell(conversation: Conversation, message: Json) -> None:
@@ -80,10 +90,6 @@ def _tell_reply(conversation: Conversation, text: str) -> None:
         return
     conversation.think(_THOUGHT_LABEL.sub("", text[: block.start()]))
     conversation.act(block["command"].strip())
-
-
-def _environment(config: Json) -> str:
-    return workspace(directory=as_text(config.get("cwd")))
 
 
 def _is_run(value: object) -> bool:

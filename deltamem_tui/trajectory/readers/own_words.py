@@ -29,7 +29,6 @@ _NOT_THE_USER = (
 )
 # Editors put what is open on the screen before the request.
 _REQUEST_MARK = "## My request for Codex:"
-_DATA_IMAGE = re.compile(r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=]+")
 
 
 def own_words(text: str) -> str:
@@ -55,13 +54,10 @@ def without_reminders(text: str) -> str:
     return _without(text, _REMINDER).strip("\n") if "<system-reminder>" in text else text
 
 
-def without_images(text: str) -> str:
-    """The text with a note in place of each picture that was written into it."""
-    return _DATA_IMAGE.sub("[image]", text) if ";base64," in text else text
-
-
 def _without(text: str, opening: re.Pattern[str]) -> str:
     """The text without the elements that `opening` finds, in time linear in its length."""
+    if "<" not in text:
+        return text
     kept: list[str] = []
     begin = 0
     unclosed: set[str] = set()

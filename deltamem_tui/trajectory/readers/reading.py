@@ -29,6 +29,7 @@ from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.outcomes import decided
 from deltamem_tui.trajectory.readers import native
 from deltamem_tui.trajectory.readers.declared import declared_reader
+from deltamem_tui.trajectory.readers.pictures import without_pictures
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.registry import READERS
 from deltamem_tui.trajectory.readers.written import Written, read_at_once
@@ -274,6 +275,8 @@ def reader_of(log: Log) -> Reader:
         raise LogFormatError(
             refusal.message, source=log.name, position=refusal.position, hint=refusal.hint
         )
+    if not claims and preview.layout == "array" and not preview.records:
+        raise LogFormatError("a list with no record in it", source=log.name)
     if not claims:
         raise LogFormatError(
             "no reader knows this format",
@@ -291,7 +294,7 @@ def reader_of(log: Log) -> Reader:
 def _received(reading: Trajectory, log: Log, reader: Reader, success_at: float) -> Reading:
     """An episode that a reader yields, with all that the reader did not have to know."""
     try:
-        trajectory = admitted(reading, log.limits)
+        trajectory = admitted(without_pictures(reading), log.limits)
     except RecordError as error:
         return located(error, log.name, reading.source.position)
     source, outcome = trajectory.source, decided(trajectory.outcome, success_at)

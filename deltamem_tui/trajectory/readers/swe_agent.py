@@ -16,7 +16,7 @@ from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 from deltamem_tui.trajectory.readers.tasks import issue_of
 from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
-from deltamem_tui.trajectory.readers.workspace import workspace
+from deltamem_tui.trajectory.readers.workspace import repository_of_issue, workspace
 
 
 def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:
@@ -43,13 +43,14 @@ def _episode(run: Json, log_name: str) -> Trajectory:
     task = next((_content(message) for message in history if message.get("role") == "user"), "")
     steps = [as_mapping(step) for step in as_list(run.get("trajectory"))]
     info, config = as_mapping(run.get("info")), _config(run)
+    instance = _instance(config, log_name)
     metadata = {
-        "id": _instance(config, log_name),
+        "id": instance,
         "exit_status": as_text(info.get("exit_status")),
     }
     return Trajectory(
         task=issue_of(task).strip(),
-        environment=_environment(config, steps),
+        environment=_environment(config, steps, instance),
         steps=tuple(_steps(steps) if steps else _steps_of_history(history)),
         agent=_model(config),
         metadata={key: value for key, value in metadata.items() if value},
@@ -105,10 +106,13 @@ def _instance(config: Json, log_name: str) -> str:
     return as_text(problem.get("id")) or PurePath(log_name).name.split(".traj")[0]
 
 
-def _environment(config: Json, steps: list[Json]) -> str:
+def _environment(config: Json, steps: list[Json], instance: str) -> str:
     repository = as_mapping(as_mapping(config.get("env")).get("repo"))
     return workspace(
-        repository=as_text(repository.get("github_url") or repository.get("repo_name")),
+        # The name of a repository alone is often only that of the folder it was put in.
+        repository=as_text(repository.get("github_url"))
+        or repository_of_issue(instance)
+        or as_text(repository.get("repo_name")),
         directory=as_text(_state(steps[0]).get("working_dir")) if steps else "",
     )
 

@@ -14,6 +14,8 @@ _HOME = re.compile(
 _REMOTE = re.compile(
     r"^(?:\w+://)?(?:[^@/\s]+@)?[\w.-]+\.\w+(?::\d+)?[:/](?P<path>[^\s?#]+?)(?:\.git)?/?$"
 )
+# `astropy__astropy-12907`: the owner, the repository, and the number of the issue.
+_INSTANCE = re.compile(r"(?P<owner>[A-Za-z0-9-]+)__(?P<name>[\w.-]+)-\d+")
 
 
 def workspace(
@@ -52,6 +54,12 @@ def repository_name(address: str) -> str:
     """`owner/name` of a clone address, whose user name and password are left out."""
     match = _REMOTE.match(address.strip())
     return match["path"] if match else address.strip()
+
+
+def repository_of_issue(instance: str) -> str:
+    """`owner/name` out of an issue's id as SWE-bench writes it; empty if it is another id."""
+    match = _INSTANCE.fullmatch(instance)
+    return f"{match['owner']}/{match['name']}" if match else ""
 
 
 def tool_names(definitions: object) -> list[str]:

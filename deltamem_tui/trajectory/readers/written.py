@@ -142,7 +142,7 @@ def _plain(
     outcome = decided(native.outcome_of(record), success_at)
     whole = rows and task.strip() and outcome.known and 0.0 <= (outcome.reward or 0.0) <= 1.0
     text = identity(task, environment, rows)
-    if not whole or b"@" in text or may_hold_secrets(text):
+    if not whole or b"@" in text or b";base64," in text or may_hold_secrets(text):
         return None
     source = native.source_of(record)
     if not source.file:

@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank.tree import NO_PARENT, Tree
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.bank.tree_index import NO_PARENT
 from deltamem_tui.memory.filters import Order
 
 Rows = NDArray[np.int64]

@@ -111,7 +111,7 @@ def _proposal_lines(each: Proposal) -> list[str]:
     if each.proposed is not None and each.matching_then is not None:
         lines.append(f"τ {each.proposed:g} proposed: {each.matching_then:.0%} match")
     else:
-        lines.append("too little to propose a threshold")
+        lines.append(f"nothing proposed: {each.reason}")
     lines += [
         f"{low:6.3f} – {high:6.3f} {count:>6,}"
         for low, high, count in zip(

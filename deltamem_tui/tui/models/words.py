@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from deltamem_tui.text import counted
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """`1 node`, `2,000 nodes`, `3 children`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+__all__ = ["counted", "dollars"]
 
 
 def dollars(cost: float | None) -> str:

@@ -81,10 +81,8 @@ class BankScreen(BrowserScreen):
 
     def writable(self) -> bool:
         """Whether the bank may be written; if not, the reason is shown."""
-        from deltamem_tui.memory.editing import require_writable
-
         try:
-            require_writable(self.bank)
+            self.bank.require_writable()
         except DeltaMemError as error:
             self.browser.tell_error(error)
             return False

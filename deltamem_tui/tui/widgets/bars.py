@@ -48,7 +48,7 @@ class TopBar(Widget):
         left = line_of((f" {self._title}", None))
         if self._bank is not None:
             manifest = self._bank.manifest
-            left = line_of((f" {manifest.name}", None))
+            left = line_of((f" {self._bank.name}", None))
             if self._bank.frozen:
                 left.append_text(line_of((" FROZEN", None)))
             counts = " ".join(f"{name} {len(self._bank.tree(name)):,}" for name in TREES)
@@ -106,8 +106,9 @@ class WorkBar(Widget):
         left = f" {state.name}"
         if state.total:
             left += f" {state.done:,} of {state.total:,}"
-            filled = round(20 * min(state.done / state.total, 1))
-            left += f" {'━' * filled}{'╌' * (20 - filled)}{self._left(state.done, state.total)}"
+            cells = 20 if self.size.width >= _NARROW else 5
+            filled = round(cells * min(state.done / state.total, 1))
+            left += f" {'━' * filled}{'╌' * (cells - filled)}{self._left(state.done, state.total)}"
         elif state.done:
             left += f" {state.done:,}"
         if state.note:

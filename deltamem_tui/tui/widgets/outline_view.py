@@ -10,7 +10,7 @@ from rich.text import Text
 
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.filters import due_rows
+from deltamem_tui.memory.due import due_rows
 from deltamem_tui.memory.parameters import TreeParameters
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.models.nodes import NodeLine, node_line

@@ -24,7 +24,7 @@ class SheetDialog(ModalScreen[str | None]):
     SheetDialog > Vertical {
         width: 96%; height: 90%; border: round $primary; padding: 0 1; background: $surface;
     }
-    SheetDialog TextArea { height: 1fr; border: none; padding: 0; }
+    SheetDialog TextArea, SheetDialog TextArea:focus { height: 1fr; border: none; padding: 0; }
     SheetDialog:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
     """
     BINDINGS: ClassVar = [
@@ -41,6 +41,10 @@ class SheetDialog(ModalScreen[str | None]):
         with Vertical():
             yield TextArea(self._text, soft_wrap=True)
             yield Static(Text("f2 or ctrl+o keeps it · escape leaves it as it was", "dim"))
+
+    def on_mount(self) -> None:
+        """Keep the cursor from blinking: over a slow line it would send for ever."""
+        self.query_one(TextArea).cursor_blink = False
 
     def action_keep(self) -> None:
         """Give the text back."""

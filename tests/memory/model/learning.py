@@ -21,10 +21,10 @@ NUMBERS = TreeParameters(tau_base=0.9, k_cons=2)
 
 
 def bank_with(
-    path: Path, episodes: Iterable[Trajectory], numbers: TreeParameters = NUMBERS
+    path: Path, episodes: Iterable[Trajectory], numbers: TreeParameters | None = NUMBERS
 ) -> Bank:
-    """A bank in which these episodes wait."""
-    parameters: Parameters = {"task": numbers, "env": numbers}
+    """A bank in which these episodes wait; with its domain's own numbers if there are none."""
+    parameters: Parameters | None = {"task": numbers, "env": numbers} if numbers else None
     bank = create_bank(path, embedder="hashing", domain="alfworld", parameters=parameters)
     take_in(bank, episodes)
     return bank
@@ -34,9 +34,9 @@ def run_over(
     bank: Bank, server: ModelServer, concurrency: int = 1, **more: Any
 ) -> tuple[list[Lesson | Refusal], LearningRun]:
     """Learn all that waits, and give back what the run said."""
-    stopped = more.pop("stopped", lambda: False)
+    of_run = {name: more.pop(name) for name in ("stopped", "grace") if name in more}
     extractor = ModelExtractor(client(server, **more))
-    with LearningRun(bank, extractor, concurrency=concurrency, stopped=stopped) as run:
+    with LearningRun(bank, extractor, concurrency=concurrency, **of_run) as run:
         return list(run.learn(waiting(bank))), run
 
 
@@ -53,6 +53,11 @@ def learnt_files(bank: Bank) -> dict[str, bytes]:
 def told(bank: Bank) -> list[tuple[str, Any]]:
     """The journal without its clock."""
     return [(commit.event, commit.detail) for commit in bank.journal.commits()]
+
+
+def wasted(bank: Bank) -> list[Any]:
+    """What the journal tells of calls that came to nothing."""
+    return [detail for event, detail in told(bank) if event == "waste"]
 
 
 def lessons_of(outcomes: Sequence[Lesson | Refusal]) -> list[Lesson]:

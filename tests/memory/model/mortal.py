@@ -33,11 +33,17 @@ class Parent:
         """Let a new process learn all that waits in a bank; returns its number."""
         self.orders.write(json.dumps([str(bank), str(cache), server.base, concurrency]) + "\n")
         self.orders.flush()
-        return int(self.news.readline())
+        return self._told("born")
 
     def end(self) -> int:
         """Wait for the process that was begun last; returns how it ended."""
-        return os.waitstatus_to_exitcode(int(self.news.readline()))
+        return os.waitstatus_to_exitcode(self._told("dead"))
+
+    def _told(self, what: str) -> int:
+        """What the parent says next. Another thing than a number of a process is never killed."""
+        said, number = self.news.readline().split()
+        assert said == what
+        return int(number)
 
 
 @contextmanager
@@ -76,10 +82,10 @@ def fork_on_demand() -> None:
                 store = ResponseCache(Path(cache))
                 run_over(Bank.open(bank), ModelServer(base=base), concurrency, cache=store)
                 os._exit(0)
-            _say(child)
-            _say(os.waitpid(child, 0)[1])
+            _say("born", child)
+            _say("dead", os.waitpid(child, 0)[1])
 
 
-def _say(number: int) -> None:
-    sys.stdout.write(f"{number}\n")
+def _say(what: str, number: int) -> None:
+    sys.stdout.write(f"{what} {number}\n")
     sys.stdout.flush()

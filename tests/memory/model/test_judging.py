@@ -16,10 +16,12 @@ from deltamem_tui.errors import (
     BudgetError,
     CredentialsError,
     DeltaMemError,
+    ModelUnavailableError,
     TrajectoryError,
 )
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Budget, Price, Usage
+from deltamem_tui.llm.patience import Patience
 from deltamem_tui.memory.admission import admitted_by
 from deltamem_tui.memory.history import history
 from deltamem_tui.memory.intake import episode as kept
@@ -30,6 +32,7 @@ from deltamem_tui.memory.verdict import give_outcome, take_judgement
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from tests.llm.server import ModelServer, Reply, Request
 from tests.llm.support import MODEL, client
+from tests.memory.model.learning import told
 from tests.memory.support import episode, new_bank
 
 UNSAID = [episode((1, 0, number), success=None) for number in range(6)]
@@ -264,3 +267,53 @@ def test_results_come_in_order_and_items_are_taken_as_needed(at_once: int) -> No
 def test_what_a_thread_raises_is_raised_where_its_result_is_asked_for() -> None:
     with pytest.raises(ZeroDivisionError):
         list(in_order(lambda number: 1 / number, [("a", 1), ("b", 0)], 2))
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_what_is_under_way_when_somebody_stops_is_kept(
+    server: ModelServer, bank: Bank, concurrency: int
+) -> None:
+    server.replies = lambda _request: Reply("yes\nIt is done.", delay=0.05)
+    judge = Judge(client(server))
+    ids = without_outcome(bank)
+    stopping = judge_episodes(
+        bank, judge, ids, concurrency=concurrency, stopped=lambda: len(server.requests) > 1
+    )
+    found = list(stopping)
+    assert 2 <= len(found) == len(server.requests) < len(UNSAID)
+    assert without_outcome(bank) == ids[len(found) :]
+    assert history(bank).usage == judge.usage
+
+
+def test_a_judgement_that_stays_under_way_is_told_as_such(server: ModelServer, bank: Bank) -> None:
+    server.script(Reply("yes\nIt is done."), Reply(manner="hang"))
+    stopping = judge_episodes(
+        bank,
+        Judge(client(server)),
+        without_outcome(bank),
+        stopped=lambda: len(server.requests) > 1,
+        grace=0.05,
+    )
+    assert len(list(stopping)) == 1
+    assert [detail for event, detail in told(bank) if event == "waste"] == [{"on_their_way": 1}]
+
+
+def test_what_a_judge_took_is_told_whatever_came_of_it(server: ModelServer, bank: Bank) -> None:
+    """No verdict and then no server; and a verdict that came too late."""
+    patience = Patience(retries=0)
+    server.script(Reply("Perhaps"), Reply(status=503))
+    judge = Judge(client(server, patience=patience))
+    (error,) = judge_episodes(bank, judge, [UNSAID[0].id])
+    assert isinstance(error, ModelUnavailableError)
+    assert history(bank).usage == judge.usage
+    assert judge.usage.calls == 1
+
+    def late(_request: Request) -> Reply:
+        give_outcome(Bank.open(bank.path), UNSAID[1].id, success=False)
+        return Reply("yes\nIt is done.")
+
+    server.replies = late
+    (error,) = judge_episodes(bank, judge, [UNSAID[1].id])
+    assert isinstance(error, TrajectoryError)
+    assert history(bank).usage == judge.usage
+    assert judge.usage.calls == 2

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from threading import Event
 
 import pytest
 
 from deltamem_tui.bank.verify import verify
+from deltamem_tui.llm.cache import ResponseCache
 from tests.llm.server import ModelServer, Reply, Request
 from tests.memory.model import sensible
 from tests.memory.model.generated import generated
 from tests.memory.model.learning import bank_with, learnt_files, run_over
 from tests.memory.model.mortal import Parent, parent
 
+EPISODES = 30
 KILLS = 10
 SECONDS = 60.0
 
@@ -29,53 +33,72 @@ def family() -> Iterator[Parent]:
         yield found
 
 
-@pytest.mark.parametrize("concurrency", [1, 4])
+@dataclass
+class Mortal:
+    """A server that goes silent at a fatal call, and remembers what it answered.
+
+    Attributes:
+        fatal: The number of the call at which it falls silent; 0 for never.
+        answered: The conversations that it has answered, and how often.
+        silent: Whether the fatal call has come.
+    """
+
+    fatal: int = 0
+    number: int = 0
+    answered: Counter[str] = field(default_factory=Counter)
+    silent: Event = field(default_factory=Event)
+
+    def live(self, fatal: int) -> None:
+        """Begin again, and remember what was answered before."""
+        self.fatal, self.number = fatal, 0
+        self.silent.clear()
+
+    def __call__(self, request: Request) -> Reply:
+        self.number += 1
+        if self.fatal and self.number >= self.fatal:
+            self.silent.set()
+            return Reply(manner="hang")
+        self.answered[str(request.body["messages"])] += 1
+        return sensible.reply(request)
+
+
+def until_kept(cache: ResponseCache, answers: int) -> None:
+    """Until everything that the silent server has answered has come to those who asked."""
+    for _ in range(int(SECONDS / 0.01)):
+        if cache.info().answers >= answers:
+            return
+        time.sleep(0.01)
+    raise AssertionError("an answer was not kept")
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
 def test_killed_ten_times_over_it_ends_as_if_it_had_not_been(
     server: ModelServer, family: Parent, tmp_path: Path, concurrency: int
 ) -> None:
-    episodes = generated(20, seed=5)
+    episodes = generated(EPISODES, seed=5)
     undisturbed = bank_with(tmp_path / "undisturbed", episodes)
     server.replies = sensible.reply
-    run_over(undisturbed, server)
+    run_over(undisturbed, server, concurrency=8)
+    calls = len(server.requests)
     bank = bank_with(tmp_path / "bank", episodes)
+    cache = ResponseCache(tmp_path / "cache")
+    server.replies = mortal = Mortal()
     random = Random(concurrency)
-    answers: Counter[str] = Counter()
-    for kill in range(KILLS + 1):
-        fatal = random.randint(1, 5) if kill < KILLS else 0
-        answered, reached = _mortally(server, fatal)
-        child = family.begin(bank.path, tmp_path / "cache", server, concurrency)
-        if fatal:
-            assert reached.wait(SECONDS)
-            os.kill(child, signal.SIGKILL)
-        assert family.end() == (-signal.SIGKILL if fatal else 0)
-        answers.update(answered)
+    for _ in range(KILLS):
+        mortal.live(fatal=random.randint(1, calls // KILLS))
+        child = family.begin(bank.path, cache.folder, server, concurrency)
+        assert mortal.silent.wait(SECONDS)
+        until_kept(cache, len(mortal.answered))
+        os.kill(child, signal.SIGKILL)
+        assert family.end() == -signal.SIGKILL
+    assert set(mortal.answered.values()) == {1}
+    bank.refresh()
+    assert 0 < bank.episodes.learnt() < EPISODES
+    mortal.live(fatal=0)
+    family.begin(bank.path, cache.folder, server, concurrency)
+    assert family.end() == 0
+    assert set(mortal.answered.values()) == {1}
     bank.refresh()
     assert bank.episodes.waiting() == []
     assert learnt_files(bank) == learnt_files(undisturbed)
     assert verify(bank) == []
-    # An answer may still have been on its way to one of the other threads when they were killed.
-    on_their_way = KILLS * (concurrency - 1)
-    assert sum(answers.values()) - len(answers) <= on_their_way
-
-
-def _mortally(server: ModelServer, fatal: int) -> tuple[list[str], threading.Event]:
-    """Have the server go silent at a fatal call.
-
-    Returns:
-        What will have been answered, and an event for when the call is reached.
-    """
-    answered: list[str] = []
-    reached = threading.Event()
-    number = 0
-
-    def replies(request: Request) -> Reply:
-        nonlocal number
-        number += 1
-        if fatal and number >= fatal:
-            reached.set()
-            return Reply(manner="hang")
-        answered.append(str(request.body["messages"]))
-        return sensible.reply(request)
-
-    server.replies = replies
-    return answered, reached

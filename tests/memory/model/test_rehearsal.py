@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
@@ -19,13 +21,13 @@ from deltamem_tui.memory.intake import waiting
 from deltamem_tui.memory.model.extractor import ModelExtractor
 from deltamem_tui.memory.parameters import TreeParameters, change
 from deltamem_tui.memory.rehearsal import rehearse, rehearse_fusions
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
-from tests.llm.server import ModelServer
+from tests.llm.server import ModelServer, Reply
 from tests.llm.support import client
 from tests.memory.model import sensible
 from tests.memory.model.generated import generated
-from tests.memory.model.learning import bank_with, learnt_files, run_over
+from tests.memory.model.learning import bank_with, learnt_files, lessons_of, run_over
 
 SAMPLE = Path(__file__).parents[3] / "docs" / "sample"
 PRICE = Price(1e-6, 2e-6)
@@ -49,8 +51,8 @@ def sample(domain: str, count: int) -> Iterable[Trajectory]:
     return islice((each for each in logs if isinstance(each, Trajectory)), count)
 
 
-def rehearsed(bank: Bank, server: ModelServer, cache: ResponseCache | None = None) -> Usage:
-    extractor = ModelExtractor(client(server, budget=NoBudget(), price=PRICE, cache=cache))
+def rehearsed(bank: Bank, server: ModelServer, **more: Any) -> Usage:
+    extractor = ModelExtractor(client(server, budget=NoBudget(), price=PRICE, **more))
     return rehearse(bank, waiting(bank), extractor, embedder_of(bank))
 
 
@@ -73,6 +75,56 @@ def test_the_estimate_is_within_a_tenth_and_nothing_is_sent(
     )
 
 
+def long_winded(count: int) -> list[Trajectory]:
+    """Generated episodes, every second one with more to see than a small window holds."""
+    random = Random(4)
+    words = [word for each in generated(5) for word in each.environment.split()]
+
+    def longer(step: Step) -> Step:
+        return replace(
+            step, observation=f"{step.observation} {' '.join(random.choices(words, k=700))}"
+        )
+
+    return [
+        replace(each, steps=tuple(map(longer, each.steps))) if number % 2 else each
+        for number, each in enumerate(generated(count))
+    ]
+
+
+def test_the_estimate_of_long_episodes_is_of_what_is_left_of_them(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    small: dict[str, Any] = {"window": 3_000, "answer_tokens": 600}
+    bank = bank_with(tmp_path / "bank", long_winded(30))
+    estimate = rehearsed(bank, server, **small)
+    outcomes, run = run_over(bank, server, concurrency=4, price=PRICE, **small)
+    cut = [lesson for lesson in lessons_of(outcomes) if lesson.trees["task"].cut]
+    assert len(cut) == 15
+    assert estimate.prompt_tokens == pytest.approx(run.used.prompt_tokens, rel=0.1)
+    assert estimate.calls == pytest.approx(run.used.calls, rel=0.1)
+
+
+def test_the_estimate_holds_for_a_model_that_is_asked_again_now_and_then(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    """Nobody knows beforehand which answers will be bad; one in thirty changes little."""
+    bank = bank_with(tmp_path / "bank", generated(40))
+    estimate = rehearsed(bank, server)
+    numbers = count(1)
+    server.replies = lambda request: (
+        Reply("I would rather not say.") if next(numbers) % 30 == 0 else sensible.reply(request)
+    )
+    outcomes, run = run_over(bank, server, price=PRICE)
+    calls = [
+        call
+        for lesson in lessons_of(outcomes)
+        for each in lesson.trees.values()
+        for call in each.calls
+    ]
+    assert sum(call.attempts - 1 for call in calls) >= 2
+    assert estimate.prompt_tokens == pytest.approx(run.used.prompt_tokens, rel=0.1)
+
+
 def test_what_the_cache_has_is_not_counted_and_makes_the_rest_exact(
     server: ModelServer, tmp_path: Path
 ) -> None:
@@ -81,9 +133,9 @@ def test_what_the_cache_has_is_not_counted_and_makes_the_rest_exact(
     _, run = run_over(bank_with(tmp_path / "first", episodes), server, cache=cache)
     again = bank_with(tmp_path / "again", episodes)
     server.script()
-    assert rehearsed(again, server, cache) == Usage(cached=run.used.calls)
+    assert rehearsed(again, server, cache=cache) == Usage(cached=run.used.calls)
     half = bank_with(tmp_path / "half", [*episodes, *generated(3, seed=8)])
-    estimate = rehearsed(half, server, cache)
+    estimate = rehearsed(half, server, cache=cache)
     assert estimate.cached == run.used.calls
     assert estimate.calls >= 6
     assert server.requests == []

@@ -7,6 +7,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,9 @@ from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.llm.support import KEY, MODEL, client
 from tests.memory.model import sensible
 from tests.memory.model.generated import generated
-from tests.memory.model.learning import bank_with, learnt_files, lessons_of, run_over, told
+from tests.memory.model.learning import bank_with, learnt_files, lessons_of, run_over, told, wasted
+
+PRICE = Price(1e-6, 2e-6)
 
 
 @pytest.fixture
@@ -76,16 +79,19 @@ def test_side_by_side_is_what_one_after_another_would_be(
     _, crowd = run_over(together, server, concurrency=8)
     assert 4 <= server.most_in_flight <= 8
     assert learnt_files(together) == learnt_files(alone)
-    assert told(together) == told(alone)
+    assert [each for each in told(together) if each[0] != "waste"] == told(alone)
     assert crowd.used == run.used == run.usage
     assert crowd.wasted.calls == len(server.requests) - run.usage.calls > 0
+    assert history(together).usage == crowd.usage
+    thrown_away = [call for detail in wasted(together) for call in detail["calls"]]
+    assert len(thrown_away) == crowd.wasted.calls
+    assert sum(call["prompt_tokens"] for call in thrown_away) == crowd.wasted.prompt_tokens
     assert verify(together) == []
 
 
 def test_what_a_lesson_took_is_told_call_by_call(server: ModelServer, tmp_path: Path) -> None:
     bank = bank_with(tmp_path / "bank", generated(1))
-    price = Price(1e-6, 2e-6)
-    (lesson,), run = run_over(bank, server, price=price)
+    (lesson,), run = run_over(bank, server, price=PRICE)
     assert isinstance(lesson, Lesson)
     detail = told(bank)[-1][1]
     for name, request in zip(TREES, server.requests, strict=True):
@@ -94,7 +100,7 @@ def test_what_a_lesson_took_is_told_call_by_call(server: ModelServer, tmp_path: 
         node = next(iter(bank.tree(name)))
         assert call["prompt_tokens"] == tokens
         assert call["prompt"] == node.origin.prompt
-        assert call["cost"] == pytest.approx(price.of(tokens, call["completion_tokens"]))
+        assert call["cost"] == pytest.approx(PRICE.of(tokens, call["completion_tokens"]))
         assert (call["purpose"], call["tree"], call["model"]) == ("extract", name, MODEL)
         assert (call["attempts"], call["calls"], call["cached"]) == (1, 1, 0)
         assert "cut" not in call
@@ -288,10 +294,99 @@ def test_stopping_while_a_model_hangs_is_quick_and_leaves_nothing_half(
 
     server.replies = replies
     bank = bank_with(tmp_path / "bank", generated(8))
-    outcomes, _ = run_over(bank, server, concurrency=concurrency, stopped=reached.is_set)
+    outcomes, _ = run_over(bank, server, concurrency, stopped=reached.is_set, grace=0.05)
     assert len(lessons_of(outcomes)) == len(outcomes) == bank.episodes.learnt() < 8
     assert verify(bank) == []
     assert history(bank).refused == ()
+
+
+def taken(requests: list[Request]) -> Usage:
+    """What these requests took, were they all answered sensibly."""
+    usage = Usage()
+    for request in requests:
+        said = sensible.reply(request).text or ""
+        tokens = len(request.prompt.split()), len(said.split())
+        usage += Usage(1, 0, *tokens, PRICE.of(*tokens))
+    return usage
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+@pytest.mark.parametrize("end", ["stopped", "no money", "the last one"])
+def test_every_call_is_on_the_bill_however_a_run_ends(
+    server: ModelServer, tmp_path: Path, end: str, concurrency: int
+) -> None:
+    """Also calls that were on their way then; and the next run has no need to repeat them."""
+    server.replies = lambda request: sensible.reply(request, delay=0.05)
+    cache = ResponseCache(tmp_path / "cache")
+    episodes = generated(14)
+    bank = bank_with(tmp_path / "bank", episodes)
+    asking = client(
+        server,
+        price=PRICE,
+        cache=cache,
+        budget=Budget(0.01 if end == "no money" else None),
+        answer_tokens=500,
+    )
+    stopped = (lambda: len(server.requests) > 9) if end == "stopped" else (lambda: False)
+    extractor = ModelExtractor(asking)
+    with (
+        suppress(BudgetError),
+        LearningRun(bank, extractor, concurrency=concurrency, stopped=stopped) as run,
+    ):
+        list(run.learn(waiting(bank)))
+    assert (bank.episodes.waiting() == []) == (end == "the last one")
+    assert run.on_their_way == 0
+    took = taken(server.requests)
+    for bill in (run.usage, history(bank).usage, run.used + run.wasted):
+        assert replace(bill, cost=took.cost) == took
+        assert bill.cost == pytest.approx(took.cost)
+    paid = {request.prompt for request in server.requests}
+    assert len(paid) == len(server.requests)
+    server.script()
+    server.replies = sensible.reply
+    run_over(bank, server, concurrency, cache=cache, answer_tokens=500)
+    assert bank.episodes.waiting() == []
+    assert not paid & {request.prompt for request in server.requests}
+    assert verify(bank) == []
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_a_call_that_stays_on_its_way_is_told_as_such(
+    server: ModelServer, tmp_path: Path, concurrency: int
+) -> None:
+    reached = threading.Event()
+
+    def replies(request: Request) -> Reply:
+        if len(server.requests) <= 5:
+            return sensible.reply(request)
+        reached.set()
+        return Reply(manner="hang")
+
+    server.replies = replies
+    bank = bank_with(tmp_path / "bank", generated(8))
+    _, run = run_over(bank, server, concurrency, stopped=reached.is_set, grace=0.05)
+    assert 1 <= run.on_their_way <= concurrency
+    assert run.usage.calls == history(bank).usage.calls == 5
+    assert wasted(bank)[-1]["on_their_way"] == run.on_their_way
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_what_was_paid_before_the_server_went_away_is_on_the_bill(
+    server: ModelServer, tmp_path: Path, concurrency: int
+) -> None:
+    """A useless answer, and nothing any more when it is asked for again."""
+    first_then_sensible(server, (Reply("I would rather not say."), Reply(status=503)))
+    bank = bank_with(tmp_path / "bank", generated(1))
+    with pytest.raises(ModelUnavailableError):
+        run_over(bank, server, concurrency, patience=Patience(retries=0))
+    ((call,),) = [detail["calls"] for detail in wasted(bank)]
+    assert (call["purpose"], call["tree"], call["attempts"], call["calls"]) == (
+        "extract",
+        "task",
+        2,
+        1,
+    )
+    assert history(bank).usage.prompt_tokens == len(server.requests[0].prompt.split())
 
 
 def test_a_run_that_is_stopped_before_it_begins_asks_nothing(
@@ -327,17 +422,16 @@ def test_a_limit_on_cost_is_never_passed(
     server: ModelServer, tmp_path: Path, concurrency: int
 ) -> None:
     server.replies = lambda request: sensible.reply(request, delay=0.01)
-    price = Price(1e-6, 2e-6)
     bank = bank_with(tmp_path / "bank", generated(40))
     most = 0.02
-    extractor = ModelExtractor(client(server, price=price, budget=Budget(most), answer_tokens=500))
+    extractor = ModelExtractor(client(server, price=PRICE, budget=Budget(most), answer_tokens=500))
     learnt: list[Lesson | Refusal] = []
     with LearningRun(bank, extractor, concurrency=concurrency) as run:
         with pytest.raises(BudgetError, match="what was learnt so far is kept"):
             learnt += run.learn(waiting(bank))
         assert 0.5 * most < (run.usage.cost or 0.0) <= most
     assert 0 < bank.episodes.learnt() < 40
-    cost = sum(price.of(len(request.prompt.split()), 0) for request in server.requests)
+    cost = sum(PRICE.of(len(request.prompt.split()), 0) for request in server.requests)
     assert cost <= most
     assert verify(bank) == []
 
@@ -357,7 +451,7 @@ def test_equal_prompts_are_not_paid_twice_side_by_side(server: ModelServer, tmp_
         bank = bank_with(tmp_path / f"bank{concurrency}", [*generated(3, seed=9), *twins], numbers)
         cache = ResponseCache(tmp_path / f"cache{concurrency}")
         _, run = run_over(bank, server, concurrency=concurrency, cache=cache)
-        bills.append((run.used, told(bank)))
+        bills.append((run.used, [each for each in told(bank) if each[0] != "waste"]))
     assert bills[0] == bills[1]
 
 
@@ -379,7 +473,7 @@ def grown(running: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Any
         running.script()
         running.replies = sensible.reply
         numbers = TreeParameters(tau_base=tau_base, k_cons=k_cons, d_max=9)
-        bank = bank_with(folder / f"{tau_base} {k_cons}", episodes, numbers)
+        bank = bank_with(folder / f"{tau_base}-{k_cons}", episodes, numbers)
         run_over(bank, running, concurrency=4, cache=cache)
         return sizes(bank)
 

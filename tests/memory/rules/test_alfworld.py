@@ -80,6 +80,16 @@ def test_places_that_were_mostly_empty_are_told_so() -> None:
     assert facts == "- cabinet: opens and closes; often empty"
 
 
+def test_a_condition_names_each_place_it_tells_of_once() -> None:
+    chain = learnt(replace(HEAT, steps=HEAT.steps[1:2]), "env")
+    seen = Step("go to microwave 1", "You open the microwave 1. In it, you see a cup 1.")
+    (_, residual) = learnt(replace(HEAT, steps=(HEAT.steps[4], seen)), "env", chain)
+    assert residual.payload.execution_procedure == (
+        "- microwave: heat works\n- microwave: opens and closes; cup"
+    )
+    assert residual.payload.activation_condition.endswith("a sinkbasin (microwave)")
+
+
 def test_what_was_done_with_other_things_is_a_detour() -> None:
     detour = (
         Step("take plate 1 from countertop 1", "You pick up the plate 1 from the countertop 1."),
@@ -111,6 +121,10 @@ def test_what_was_done_with_other_things_is_a_detour() -> None:
         (
             "examine the pen with the desklamp.",
             "look at … under the desklamp, or examine the … with the desklamp",
+        ),
+        (
+            "examine the book with the floorlamp.",
+            "look at … under the floorlamp, or examine the … with the floorlamp",
         ),
     ],
 )

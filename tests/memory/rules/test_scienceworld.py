@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from deltamem_tui.memory.rules import RulesExtractor
+from deltamem_tui.memory.rules.wording import key
 from deltamem_tui.trajectory.model import Step
-from tests.memory.rules.episodes import SPOILT, learnt, melting
+from tests.memory.rules.episodes import HALLWAY, SPOILT, learnt, melting
 
 RULES = RulesExtractor()
 MELT = (
@@ -103,6 +104,95 @@ def test_what_one_can_do_with_anything_is_no_step_towards_the_goal(silly: str) -
     assert RULES.extract("task", melting("lead", Step(silly, "Done.")), chain).payload is None
 
 
+@pytest.mark.parametrize(
+    ("focused", "carried"),
+    [
+        ("dove", "egg dove egg in inventory"),
+        ("turtle egg", "egg turtle egg in inventory"),
+        ("egg parrot", "egg parrot egg in inventory"),
+        ("egg giant tortoise", "egg giant tortoise egg in inventory"),
+        ("baby wolf", "wolf in inventory"),
+        ("soap", "soap in inventory"),
+    ],
+)
+def test_a_thing_is_one_thing_however_it_is_called(focused: str, carried: str) -> None:
+    episode = replace(
+        melting("ice"),
+        task="Your task is to find a(n) animal. First, focus on the thing. Then, move it to the "
+        "red box in the kitchen.",
+        steps=(
+            Step(f"focus on {focused}", f"You focus on the {focused}.", reward=25.0),
+            Step(f"move {carried} to red box", f"You move the {focused} to the red box.", reward=5),
+        ),
+    )
+    payload = learnt(episode)[0].payload
+    assert payload.execution_procedure == (
+        "1. focus on {thing}\n2. move {thing} in inventory to {box}"
+    )
+    assert payload.termination_condition == (
+        "`move {thing} in inventory to {box}` is answered: You move the {thing} to the {box}."
+    )
+
+
+def test_what_a_plant_stands_in_is_the_same_for_every_plant() -> None:
+    episode = replace(
+        melting("ice"),
+        task="Your task is to find a(n) plant. First, focus on the thing.",
+        steps=(
+            Step("focus on adult apple tree", "You focus on the apple tree.", reward=25.0),
+            Step("move flower pot 3 containing apple tree and soil to red box", "Done.", reward=5),
+        ),
+    )
+    assert learnt(episode)[0].payload.execution_procedure == (
+        "1. focus on {thing}\n2. move {pot A} containing {thing} and soil to {box}"
+    )
+
+
+CONDUCTIVE = (
+    "Your task is to determine if {0} is electrically conductive. First, focus on the {0}. If it "
+    "is electrically conductive, place it in the {1} box. If it is electrically nonconductive, "
+    "place it in the {2} box."
+)
+
+
+def test_two_boxes_are_kept_apart_in_the_task_and_in_its_steps() -> None:
+    def into(colour: str) -> str:
+        episode = replace(
+            melting("lead"),
+            task=CONDUCTIVE.format("lead", "red", "green"),
+            steps=(
+                Step("focus on lead", "You focus on the lead.", reward=50.0),
+                Step(f"move lead to {colour} box", f"You move it to the {colour} box.", reward=50),
+            ),
+        )
+        payload = learnt(episode)[0].payload
+        assert payload.activation_condition == (
+            "determine if … is electrically conductive. First, focus on the …. If it is "
+            "electrically conductive, place it in the box′. If it is electrically nonconductive, "
+            "place it in the box″."
+        )
+        return payload.execution_procedure.splitlines()[-1]
+
+    assert into("red") == "2. move {substance} to {box′}"
+    assert into("green") == "2. move {substance} to {box″}"
+    assert into("blue") == "2. move {substance} to {another box}"
+
+
+def test_another_box_is_another_step() -> None:
+    """What is told apart must not be taken for known."""
+    assert key("move {substance} to {box′}") != key("move {substance} to {box″}")
+
+
+def test_what_is_in_the_hand_already_is_not_picked_up_again() -> None:
+    again = Step("pick up metal pot", "You move the metal pot to the inventory.")
+    fill = Step("move metal pot to sink", "You move the metal pot to the sink.", reward=1.0)
+    lit = Step("activate lighter", "The lighter is now activated.", reward=1.0)
+    plain = learnt(melting("lead", POT[1], lit, fill, again))[0].payload
+    assert plain.execution_procedure.count("pick up metal pot") == 2
+    twice = learnt(melting("lead", POT[1], lit, again, fill, again))[0].payload
+    assert twice == plain
+
+
 def test_points_that_fall_on_a_silly_action_do_not_make_it_a_step() -> None:
     ripened = Step("connect stove to agent", "Done.", reward=5.0)
     assert learnt(melting("lead", ripened))[0].payload == learnt(melting("lead"))[0].payload
@@ -157,17 +247,55 @@ def test_knowledge_is_exact() -> None:
     assert payload.execution_procedure == (
         "- hallway: door to bedroom; door to kitchen; picture\n"
         "- kitchen: door to hallway; cupboard; glass jar [sodium chloride]; stove; thermometer\n"
-        "- commands that work: move {substance} to stove; activate stove"
+        "- works in kitchen: move {substance} to stove; activate stove"
     )
 
 
 def test_an_env_residual_says_only_new_facts() -> None:
     extraction = RULES.extract("env", SPOILT, learnt(melting("ice"), "env"))
-    assert extraction.reason == "new to the chain: refused"
+    assert extraction.reason == "new to the chain: refused in hallway"
     assert extraction.payload is not None
     assert extraction.payload.execution_procedure == (
+        "- refused in hallway: go to kitchen → The door is not open."
+    )
+
+
+SINK = "The sink is now activated.", "The sink is now deactivated."
+TWO_ROOMS = (
+    Step("deactivate sink", "The sink is already deactivated."),
+    Step("activate sink", SINK[0]),
+    Step("deactivate sink", SINK[1]),
+    Step("deactivate sink", "The sink is deactivated already, that is already so."),
+    Step("go to hallway", "You move to the hallway."),
+    Step("activate sink", "The sink appears broken, and can't be activated."),
+)
+
+
+def test_a_command_that_is_answered_in_two_ways_is_told_with_its_room_or_its_moment() -> None:
+    lines = learnt(melting("ice", *TWO_ROOMS), "env")[0].payload.execution_procedure.splitlines()
+    assert "- works in kitchen: activate sink; deactivate sink" in lines
+    assert (
+        "- refused in kitchen: deactivate sink, at first → The sink is already deactivated.; "
+        "deactivate sink, after `deactivate sink` → The sink is deactivated already, that is "
+        "already …"
+    ) in lines
+    assert (
+        "- refused in hallway: activate sink → The sink appears broken, and can't be activated."
+    ) in lines
+
+
+def test_where_no_room_is_named_a_command_is_told_without_one() -> None:
+    nowhere = replace(SPOILT, environment="", steps=SPOILT.steps[:1])
+    assert learnt(nowhere, "env")[0].payload.execution_procedure == (
         "- refused: go to kitchen → The door is not open."
     )
+
+
+def test_boxes_are_put_somewhere_else_each_time_and_are_no_knowledge() -> None:
+    boxed = replace(
+        melting("ice"), environment=HALLWAY.replace("a picture", "a picture\n\ta red box")
+    )
+    assert learnt(boxed, "env")[0].payload == learnt(melting("ice"), "env")[0].payload
 
 
 @pytest.mark.parametrize(

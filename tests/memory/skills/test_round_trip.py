@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, Origin, Payload
 from deltamem_tui.bank.verify import verify
+from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import BankExistsError, RecordError
 from deltamem_tui.memory.opening import open_bank
 from deltamem_tui.memory.skills.installing import install_skills
 from deltamem_tui.memory.skills.naming import is_name, slug
 from deltamem_tui.memory.skills.reading import is_skills_folder, read_skills
 from deltamem_tui.memory.skills.writing import write_skills
+from tests.bank.killing import run_until_killed
 from tests.memory.skills.grown import SPROUTS, TEXTS, Sprout, grown_bank
 
 SOME = [
@@ -49,8 +53,9 @@ def test_every_node_comes_back(sprouts: list[Sprout]) -> None:
         assert verify(again) == []
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(SPROUTS)
+@example([Sprout("task", "success", Payload("a---z -----", "b"), None, False, Origin())])
 def test_the_layout_keeps_to_the_specification(sprouts: list[Sprout]) -> None:
     with grown_bank(sprouts) as (bank, folder):
         written = write_skills(bank, folder / "skills")
@@ -63,7 +68,18 @@ def test_the_layout_keeps_to_the_specification(sprouts: list[Sprout]) -> None:
             assert is_name(record["name"])
             assert 1 <= len(record["description"]) <= 1024
             assert "<" not in record["description"]
+            assert "---" not in head  # the specification's reference reader would stop there
             assert all(isinstance(value, str) for value in record["metadata"].values())
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(SPROUTS)
+def test_the_specifications_own_validator_finds_no_fault(sprouts: list[Sprout]) -> None:
+    reference = pytest.importorskip("skills_ref")
+    with grown_bank(sprouts) as (bank, folder):
+        write_skills(bank, folder / "skills")
+        for path in (folder / "skills").glob("*/SKILL.md"):
+            assert reference.validate(path.parent) == []
 
 
 def test_links_lead_to_files(tmp_path: Path) -> None:
@@ -225,3 +241,44 @@ def test_the_shipped_bank_comes_back(tmp_path: Path) -> None:
     book = read_skills(tmp_path / "skills")
     for name in TREES:
         assert book.nodes[name] == tuple(replace(node) for node in bank.tree(name))
+
+
+@pytest.mark.parametrize("replacing", [False, True])
+def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path, replacing: bool) -> None:
+    with grown_bank(SOME) as (bank, _):
+        write_skills(bank, tmp_path / "skills")
+    book = read_skills(tmp_path / "skills")
+    with grown_bank(SOME[:1]) as (old, _):
+        shutil.copytree(old.path, tmp_path / "old")
+    path = tmp_path / "banks" / "shop"
+    embedder = load("hashing")
+
+    def fresh() -> None:
+        shutil.rmtree(path.parent, ignore_errors=True)
+        path.parent.mkdir()
+        if replacing:
+            shutil.copytree(tmp_path / "old", path)
+
+    def arrive() -> None:
+        install_skills(book, path, embedder=embedder, replacing=replacing, frozen=True)
+
+    fresh()
+    effects = run_until_killed(arrive)
+    assert effects is not None
+    assert effects > 20
+    seen = []
+    for last in range(1, effects + 1):
+        fresh()
+        assert run_until_killed(arrive, last) is None
+        found = Bank.open(path) if path.exists() else None
+        is_new = found is not None and len(found.tree("task")) == 4
+        assert is_new or (found is not None) == replacing
+        seen.append(is_new)
+        if found is not None:
+            assert found.frozen == is_new
+        if last % 12 == 0:  # what is left over is in nobody's way
+            install_skills(book, path, embedder=embedder, replacing=path.exists())
+            assert [each.name for each in path.parent.iterdir()] == [path.name]
+            assert verify(Bank.open(path)) == []
+    assert seen == sorted(seen)
+    assert set(seen) == {False, True}

@@ -134,7 +134,7 @@ OPENHANDS_EVENTS: list[Json] = [
         "id": 5,
         "source": "agent",
         "action": "read",
-        "args": {"path": "/w/a.py", "thought": "", "start": 0, "end": -1, "view_range": None},
+        "args": {"path": "/w/b.py", "thought": "", "start": 0, "end": -1, "view_range": None},
     },
     {"id": 6, "source": "agent", "observation": "read", "cause": 5, "content": "x = 1"},
     {

@@ -57,6 +57,26 @@ def test_swe_agent_attempts_are_trials_of_one_task(tmp_path: Path) -> None:
     assert first.metadata["id"] == second.metadata["id"] == "i"
 
 
+def test_swe_agent_task_in_the_template_of_its_prompt(tmp_path: Path) -> None:
+    prompt = (
+        "We're currently solving the following issue within our repository. Here's the issue "
+        "text:\nISSUE:\nThe minus is wrong.\n\nSee `calc`.\n\nINSTRUCTIONS:\nNow, you're going "
+        "to solve this issue on your own.\n(Open file: n/a)\nbash-$"
+    )
+    history = [{"role": "user", "content": prompt}]
+    found = episode(tmp_path, pretty({**SWE_AGENT, "history": history, "replay_config": None}))
+    assert found.task == "The minus is wrong.\n\nSee `calc`."
+
+
+def test_the_repository_is_named_by_the_id_of_the_issue(tmp_path: Path) -> None:
+    config = {"env": {"repo": {"repo_name": "testbed"}}}
+    run = pretty({**SWE_AGENT, "replay_config": config})
+    found = episode(tmp_path, run, "ada__calc.js-7.traj")
+    assert found.environment == "Repository: ada/calc.js\nWorking directory: ~/calc"
+    other = episode(tmp_path, run, "calc-7.traj")
+    assert other.environment == "Repository: testbed\nWorking directory: ~/calc"
+
+
 def test_swe_agent_history_alone(tmp_path: Path) -> None:
     history = [
         {"role": "user", "content": "Fix it."},
@@ -71,7 +91,7 @@ def test_swe_agent_history_alone(tmp_path: Path) -> None:
 def test_mini_swe_agent(tmp_path: Path) -> None:
     assert episode(tmp_path, pretty(MINI)) == Trajectory(
         task="Solve it.\n```bash\nexample\n```",
-        environment="Working directory: /testbed",
+        environment="Repository: ada/calc\nWorking directory: /testbed",
         steps=(
             Step("ls -la", "<returncode>0</returncode>\n<output>\na.py\n</output>", "Look first."),
             Step("I forgot the block.", "Give exactly one action."),
@@ -91,11 +111,14 @@ def test_mini_swe_agent_bare_messages(tmp_path: Path) -> None:
     )
     assert found.metadata == {"id": "ada__calc-7"}
     assert found.outcome == Outcome()
+    other = episode(tmp_path, pretty(MINI_BARE), "ada__calc.js-7.traj.json")
+    assert other.metadata == {"id": "ada__calc.js-7"}
+    assert other.environment == "Repository: ada/calc.js"
 
 
 OPENHANDS_STEPS = (
     Step("ls", "a.py", "Look first."),
-    Step('read(path="/w/a.py", start=0)', "x = 1"),
+    Step('read(path="/w/b.py", start=0)', "x = 1"),
     Step('finish(final_thought="Fixed.")', "", "It is the minus."),
 )
 

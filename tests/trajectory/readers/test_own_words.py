@@ -5,9 +5,9 @@ import pytest
 from deltamem_tui.trajectory.readers.own_words import (
     own_words,
     typed_command,
-    without_images,
     without_reminders,
 )
+from deltamem_tui.trajectory.readers.pictures import without_images
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,22 @@ def test_a_log_of_which_nothing_can_be_read_says_why(
         read_logs([path], limits=Limits(record_bytes=2_000_000))
 
 
+@pytest.mark.parametrize("content", ["[]", " [ \n ]\n"])
+def test_a_list_without_records_says_so(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(content)
+    with pytest.raises(LogFormatError, match="a list with no record in it"):
+        read_logs([path])
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
+def test_a_device_is_no_log(device: str) -> None:
+    if not Path(device).is_char_device():
+        pytest.skip("there is no such device here")
+    with pytest.raises(TrajectoryError, match="a device, and no log"):
+        read_logs([device])
+
+
 def test_faults_of_the_call_are_told_before_the_first_episode(tmp_path: Path) -> None:
     good = tmp_path / "good.jsonl"
     good.write_bytes(to_line(EPISODE))
@@ -207,14 +223,21 @@ def test_the_generated_episodes(name: str, episodes: int, successes: int) -> Non
 
 
 def test_every_sample_is_read_or_refused_with_a_reason() -> None:
-    folder = SAMPLES / "third_party"
-    if not folder.exists():
+    if not SAMPLES.exists():
         pytest.skip("the sample data are not here")
-    found = list(read_logs([folder]))
+    found = list(read_logs([SAMPLES]))
     sources = [item.source for item in found if isinstance(item, Trajectory)]
     counts = Counter((source.format, Path(source.file).name) for source in sources)
     assert counts["alfworld-wrapper", "KnowAgentALFWorld_llama-2-13b_D0.jsonl"] == 510
     assert counts["react", "alfworld.json"] == 24
     assert counts["react", "alfworld_3prompts.json"] == 36
     assert counts["react", "alfworld_singleturn.json"] == 36
-    assert all(item.source and item.message for item in found if isinstance(item, RecordError))
+    refused = [item for item in found if isinstance(item, RecordError)]
+    # Games and licences lie there too, which are no logs.
+    reasons = {item.source: str(item) for item in refused}
+    assert "xz data; unpack it first" in reasons["games/alfworld_games.tar.xz"]
+    assert all(item.hint or "; " in item.message for item in refused)
+    named = {source.file for source in sources} | set(reasons)
+    assert named == {
+        path.relative_to(SAMPLES).as_posix() for path in SAMPLES.rglob("*") if path.is_file()
+    }

@@ -1,0 +1,106 @@
+"""Tokens that are known by how they begin, of the providers that give such ones."""
+
+from __future__ import annotations
+
+import re
+
+from deltamem_tui.trajectory.secret_rules import TOKEN_PLACEHOLDER, Rule
+
+
+def _token(kind: str, prefix: str, body: str, *hints: str) -> Rule:
+    """A token that is known by how it begins, and stands by itself."""
+    pattern = re.compile(rf"(?<![A-Za-z0-9])(?:{prefix}){body}(?![A-Za-z0-9])", re.ASCII)
+    return Rule(kind, pattern, hints, TOKEN_PLACEHOLDER)
+
+
+# Tokens have no blank in them, so they are looked for in `LONG_WORD`s only.
+LONG_WORD = re.compile(r"[A-Za-z0-9_+/=.:~-]{16,20000}")
+TOKENS = (
+    _token("anthropic key", "sk-ant-", r"[A-Za-z0-9_-]{20,200}", "sk-ant-"),
+    _token("openrouter key", "sk-or-", r"[A-Za-z0-9_-]{20,200}", "sk-or-"),
+    _token("langfuse key", r"[ps]k-lf-", r"[0-9a-f-]{30,40}", "k-lf-"),
+    _token("openai key", "sk-", r"[A-Za-z0-9_-]{20,250}", "sk-"),
+    _token("google key", "AIza", r"[A-Za-z0-9_-]{35}", "aiza"),
+    _token("google token", r"ya29\.|GOCSPX-|1//0", r"[\w-]{20,300}", "ya29.", "gocspx-", "1//0"),
+    _token("github token", "gh[pousr]_|github_pat_", r"[A-Za-z0-9_]{22,255}", "gh", "github_"),
+    _token("gitlab token", "gl(?:pat|dt|ft|soat|rt|cbt|ptt|agent)-", r"[\w.-]{20,64}", "gl"),
+    _token("aws key", "A3T[A-Z0-9]|A[BK]IA|ACCA|ASIA", r"[A-Z0-9]{16}", "a3t", "ia", "acca"),
+    _token("hugging face token", "hf_|api_org_", r"[A-Za-z0-9]{30,60}", "hf_", "api_org_"),
+    _token("groq key", "gsk_", r"[A-Za-z0-9]{40,80}", "gsk_"),
+    _token("xai key", "xai-", r"[A-Za-z0-9]{40,120}", "xai-"),
+    _token("perplexity key", "pplx-", r"[A-Za-z0-9]{40,80}", "pplx-"),
+    _token("nvidia key", "nvapi-", r"[A-Za-z0-9_-]{40,100}", "nvapi-"),
+    _token("replicate token", "r8_", r"[A-Za-z0-9]{35,60}", "r8_"),
+    _token("fireworks key", "fw_", r"[A-Za-z0-9]{20,40}", "fw_"),
+    _token("pinecone key", "pcsk_", r"[A-Za-z0-9_]{40,120}", "pcsk_"),
+    _token("langsmith key", r"lsv2_(?:pt|sk)_|ls__", r"[0-9a-f_]{32,60}", "lsv2_", "ls__"),
+    _token("tavily key", "tvly-", r"[A-Za-z0-9-]{20,60}", "tvly-"),
+    _token("firecrawl key", "fc-", r"[0-9a-f]{32}", "fc-"),
+    _token("e2b key", "e2b_", r"[0-9a-f]{40}", "e2b_"),
+    _token("slack token", r"xox[abcdeoprs][.-]|xapp-", r"[A-Za-z0-9.-]{10,250}", "xox", "xapp"),
+    _token("stripe key", r"[rs]k_(?:live|test)_|whsec_", "[A-Za-z0-9+/]{20,250}", "k_", "whsec_"),
+    _token("elevenlabs key", "sk_", r"[0-9a-f]{40,64}", "sk_"),
+    _token("sendgrid key", r"SG\.", r"[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}", "sg."),
+    _token("mailgun key", "key-", r"[0-9a-f]{32}", "key-"),
+    _token("npm token", "npm_", r"[A-Za-z0-9]{36}", "npm_"),
+    _token("pypi token", "pypi-", r"[A-Za-z0-9_-]{50,400}", "pypi-"),
+    _token("docker token", "dckr_pat_|dckr_oat_", r"[A-Za-z0-9_-]{20,80}", "dckr_"),
+    _token("digitalocean token", r"do[opr]_v1_", r"[0-9a-f]{64}", "_v1_"),
+    _token("shopify token", r"shp(?:at|ca|pa|ss)_", r"[0-9a-fA-F]{32}", "shp"),
+    _token("linear key", "lin_api_", r"[A-Za-z0-9]{30,60}", "lin_api_"),
+    _token("notion token", "ntn_|secret_", r"[A-Za-z0-9]{40,60}", "ntn_", "secret_"),
+    _token("figma token", "figd_", r"[A-Za-z0-9_-]{30,60}", "figd_"),
+    _token("sentry token", r"sntry[su]_", r"[A-Za-z0-9+/=_-]{40,300}", "sntry"),
+    _token("supabase key", r"sbp_|sb_secret_", r"[A-Za-z0-9_-]{20,60}", "sbp_", "sb_secret_"),
+    _token("databricks token", "dapi", r"[0-9a-f]{32}(?:-\d)?", "dapi"),
+    _token("vault token", r"hv[sbr]\.", r"[A-Za-z0-9_-]{24,200}", "hvs.", "hvb.", "hvr."),
+    _token("age key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,70}", "age-secret-key-"),
+    _token("twilio key", "AC|SK", r"[0-9a-f]{32}", "ac", "sk"),
+    _token("cerebras key", "csk-", r"[a-z0-9]{40,60}", "csk-"),
+    _token("jina key", "jina_", r"[A-Za-z0-9_-]{50,70}", "jina_"),
+    _token("voyage key", "pa-", r"(?=[A-Za-z_-]{0,42}\d)(?=[^A-Z]{0,42}[A-Z])[\w-]{43}", "pa-"),
+    _token("apify token", "apify_api_", r"[A-Za-z0-9]{30,50}", "apify_api_"),
+    _token("cursor key", "crsr_", r"[0-9a-f]{64}", "crsr_"),
+    _token("sourcegraph token", "sgp_", r"(?:[0-9a-z]{5,20}_)?[0-9a-f]{40}", "sgp_"),
+    _token("azure secret", r"[\w.~]{3}\dQ~", r"[\w.~-]{31,34}", "q~"),
+    _token("atlassian token", "ATATT3|ATCTT3", r"[\w=-]{100,250}", "att3", "ctt3"),
+    _token("bitbucket password", "ATBB", r"[A-Za-z0-9]{32}", "atbb"),
+    _token("trello token", "ATTA", r"[0-9a-f]{64}[0-9A-Fa-f]{8}", "atta"),
+    _token("rubygems key", "rubygems_", r"[0-9a-f]{48}", "rubygems_"),
+    _token("netlify token", "nf[pcoub]_", r"[A-Za-z0-9]{36,44}", "nf"),
+    _token("fly token", "fm[12][ar]?_|fo1_", r"[\w+/-]{40,1000}", "fm1", "fm2", "fo1_"),
+    _token("render key", "rnd_", r"[A-Za-z0-9]{24,40}", "rnd_"),
+    _token("heroku key", "HRKU-", r"[\w-]{36,70}", "hrku-"),
+    _token("doppler token", r"dp\.(?:pt|st|ct|sa|scim|audit)\.", r"[\w.]{40,60}", "dp."),
+    _token("pulumi token", "pul-", r"[0-9a-f]{40}", "pul-"),
+    _token("terraform token", r"[A-Za-z0-9]{14}\.atlasv1\.", r"[\w=-]{60,70}", "atlasv1"),
+    _token("grafana token", "glsa_", r"[A-Za-z0-9]{32}_[0-9a-f]{8}", "glsa_"),
+    _token("grafana token", "glc_", r"[A-Za-z0-9+/]{32,400}={0,2}", "glc_"),
+    _token("new relic key", "NR(?:AK|JS)-", r"[A-Z0-9a-z-]{27,40}", "nrak-", "nrjs-"),
+    _token("postman key", "PMAK-", r"[0-9a-f]{24}-[0-9a-f]{34}", "pmak-"),
+    _token("planetscale token", "pscale_(?:tkn|pw|oauth)_", r"[\w.=-]{32,64}", "pscale_"),
+    _token("neon key", "napi_", r"[a-z0-9]{40,70}", "napi_"),
+    _token(
+        "discord token", "(?:[MNO][DTjz][AEIMQUYcgk][0-5w-z]){5,6}[A-Za-z0-9]{0,4}",
+        r"\.[\w-]{6}\.[\w-]{27,40}", "m", "n", "o",
+    ),
+    _token("square token", "EAAA", r"[\w-]{56,64}", "eaaa"),
+    _token("brevo key", "x(?:key|smtp)sib-", r"[0-9a-f]{64}-[A-Za-z0-9]{16}", "sib-"),
+    _token("hubspot token", r"pat-[a-z]{2}\d-", r"[0-9a-f-]{36}", "pat-"),
+    _token("airtable token", "pat", r"[A-Za-z0-9]{14}\.[0-9a-f]{64}", "pat"),
+    _token("dropbox token", r"sl\.", r"[\w=-]{100,200}", "sl."),
+    _token("sonar token", "sq[upa]_", r"[0-9a-f]{40}", "sq"),
+    _token("buildkite token", "bk[a-z]{2}_", r"[0-9a-f]{40}", "bk"),
+    _token("prefect key", "pn[ub]_", r"[A-Za-z0-9]{36}", "pnu_", "pnb_"),
+    _token("contentful token", "CFPAT-", r"[\w-]{43}", "cfpat-"),
+    _token("telegram token", r"\d{8,10}:AA", r"[A-Za-z0-9_-]{33}", ":aa"),
+    _token("jwt", r"eyJ[\w-]{8,4000}\.eyJ", r"[\w-]{4,8000}(?:\.[\w-]{4,2000})?", "eyj"),
+    Rule(
+        "webhook",
+        re.compile(
+            r"https://(?:hooks\.slack\.com/(?:services|workflows)|(?:\w{1,10}\.)?discord(?:app)?\.com"
+            r"/api/webhooks)/(?P<secret>[A-Za-z0-9_/-]{20,200})"
+        ),
+        ("hooks.slack.com", "/api/webhooks/"),
+    ),
+)  # fmt: skip

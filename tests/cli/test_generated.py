@@ -1,0 +1,38 @@
+"""Episodes of real simulators, from their logs to a bank, as a person does it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import Program
+
+DATA = Path(__file__).parents[3] / "shared" / "data" / "generated"
+LOGS = {
+    "alfworld": ("alfworld_valid_train_experts.jsonl", 139),
+    "scienceworld": ("scienceworld_train_variations.jsonl", 120),
+}
+
+
+@pytest.mark.parametrize("domain", LOGS)
+def test_import_and_extract(program: Program, domain: str) -> None:
+    name, most = LOGS[domain]
+    if not (DATA / name).exists():
+        pytest.skip(f"no {name} beside the project")
+    assert program("init", "home", "--embedder", "hashing", "--domain", domain).code == 0
+    taken = program.json("import", "home", str(DATA / name)).data
+    assert taken["rejected"] == 0
+    learnt = program.json("extract", "home", "--extractor", "rules", "--limit", str(most)).data
+    episodes = taken["imported"]
+    assert learnt["learned"] == min(most, episodes)
+    told = program.json("info", "home").data
+    assert (told["learnt"], told["waiting"]) == (learnt["learned"], episodes - learnt["learned"])
+    for tree in ("task", "env"):
+        found = told[tree]
+        assert found["nodes"] == found["roots"] + found["residuals"]
+        assert found["roots"] > 0
+        assert found["residuals"] > 0
+        assert sum(found["depths"].values()) == found["nodes"]
+        assert found["mean_tokens_residual"] < found["mean_tokens_root"]
+    assert "is sound" in program("verify", "home").err

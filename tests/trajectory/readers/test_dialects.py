@@ -1,0 +1,278 @@
+"""One conversation in many dialects: whatever a log calls its speakers, calls and answers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.trajectory.model import Outcome, Step
+from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
+from tests.trajectory.readers.agent_logs import (
+    Json,
+    episode,
+    episodes,
+    lines,
+    otlp_attributes,
+    pretty,
+    readings,
+)
+
+TASK = "Fix the parser."
+STEPS = (Step("ls", "a.py", "Look first."), Step('read(path="a.py")', ""), Step("Fixed."))
+
+USERS = ["user", "human"]
+AGENTS = ["assistant", "ai", "agent", "gpt", "model"]
+TOOLS = ["tool", "function", "toolResult", "observation"]
+
+
+def call(name: str, arguments: object, identity: str) -> Json:
+    return {"id": identity, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def talk(user: str, agent: str, tool: str, *, as_text: bool = True) -> list[Json]:
+    ls, path = ('{"command": "ls"}', '{"path": "a.py"}')
+    given: list[object] = [ls, path] if as_text else [{"command": "ls"}, {"path": "a.py"}]
+    calls = [call("bash", given[0], "c1"), call("read", given[1], "c2")]
+    return [
+        {"role": user, "content": TASK},
+        {"role": agent, "content": "Look first.", "tool_calls": calls},
+        {"role": tool, "tool_call_id": "c2", "content": ""},
+        {"role": tool, "tool_call_id": "c1", "content": "a.py"},
+        {"role": agent, "content": "Fixed."},
+    ]
+
+
+def tau(messages: list[Json]) -> Json:
+    return {"task_id": 1, "reward": 1.0, "info": {"task": {}}, "traj": messages, "trial": 0}
+
+
+def tau2(messages: list[Json]) -> Json:
+    simulation = {"id": "s", "task_id": "t", "messages": messages, "reward_info": {"reward": 1.0}}
+    return {"tasks": [{"id": "t"}], "simulations": [simulation]}
+
+
+def agentbench(messages: list[Json]) -> Json:
+    return {"index": 1, "output": {"status": "completed", "history": messages}}
+
+
+def inspect(messages: list[Json]) -> Json:
+    sample = {"id": 1, "epoch": 1, "input": TASK, "messages": messages, "scores": {}}
+    return {"status": "success", "eval": {"task": "t", "model": "m"}, "samples": [sample]}
+
+
+def langfuse(messages: list[Json]) -> Json:
+    *asked, told = messages
+    generation = {"type": "GENERATION", "startTime": "1", "input": asked, "output": told}
+    return {"trace": {"id": "t"}, "observations": [generation]}
+
+
+def langsmith(messages: list[Json]) -> Json:
+    *asked, told = messages
+    return {
+        "id": "r",
+        "run_type": "llm",
+        "dotted_order": "1",
+        "inputs": {"messages": asked},
+        "outputs": {"messages": [told]},
+    }
+
+
+def otel(messages: list[Json]) -> Json:
+    *asked, told = messages
+    attributes = {"gen_ai.input.messages": asked, "gen_ai.output.messages": [told]}
+    return {"trace_id": "t", "span_id": "s", "name": "chat", "attributes": attributes}
+
+
+WRAPPERS: dict[str, Callable[[list[Json]], Json]] = {
+    "openai-chat": lambda messages: {"messages": messages},
+    "tau-bench": tau,
+    "tau2-bench": tau2,
+    "agentbench": agentbench,
+    "inspect-ai": inspect,
+    "langfuse": langfuse,
+    "langsmith": langsmith,
+    "otel": otel,
+}
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+@pytest.mark.parametrize("as_text", [True, False], ids=["text", "dict"])
+def test_calls_with_arguments_as_text_and_as_objects(
+    tmp_path: Path, name: str, as_text: bool
+) -> None:
+    messages = talk("user", "assistant", "tool", as_text=as_text)
+    found = episode(tmp_path, pretty(WRAPPERS[name](messages)))
+    assert (found.source.format, found.task, found.steps) == (name, TASK, STEPS)
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "agentbench", "langfuse", "langsmith", "otel"])
+@pytest.mark.parametrize(("user", "agent"), itertools.product(USERS, AGENTS))
+def test_speakers_by_many_names(tmp_path: Path, name: str, user: str, agent: str) -> None:
+    found = episode(tmp_path, pretty(WRAPPERS[name](talk(user, agent, "tool"))))
+    assert (found.source.format, found.task, found.steps) == (name, TASK, STEPS)
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "agentbench"])
+@pytest.mark.parametrize("tool", TOOLS)
+def test_tools_by_many_names(tmp_path: Path, name: str, tool: str) -> None:
+    found = episode(tmp_path, pretty(WRAPPERS[name](talk("user", "assistant", tool))))
+    assert (found.source.format, found.task, found.steps) == (name, TASK, STEPS)
+
+
+@pytest.mark.parametrize(("user", "agent"), itertools.product(USERS, AGENTS))
+def test_speakers_of_conversations_of_from_and_value(tmp_path: Path, user: str, agent: str) -> None:
+    turns = [
+        {"from": user, "value": TASK},
+        {"from": agent, "value": "Thought: Look first.\nAction: ls"},
+        {"from": user, "value": "Observation: a.py"},
+    ]
+    found = episode(tmp_path, pretty([{"conversations": turns}]))
+    assert (found.source.format, found.task, found.steps) == ("sharegpt", TASK, STEPS[:1])
+
+
+# Logs of model calls, each of which repeats all that was said before it.
+
+GROWING = talk("user", "assistant", "tool")
+PREFIXES = [GROWING[:2], GROWING[:4], GROWING]
+
+
+def anthropic_talk() -> list[Json]:
+    results = [
+        {"type": "tool_result", "tool_use_id": name, "content": text}
+        for name, text in (("c2", ""), ("c1", "a.py"))
+    ]
+    return [
+        {"role": "user", "content": TASK},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "text", "text": "Look first."},
+                {"type": "tool_use", "id": "c1", "name": "bash", "input": {"command": "ls"}},
+                {"type": "tool_use", "id": "c2", "name": "read", "input": {"path": "a.py"}},
+            ],
+        },
+        {"role": "user", "content": results},
+        {"role": "assistant", "content": "Fixed."},
+    ]
+
+
+def otlp_span(messages: list[Json], start: int) -> Json:
+    values = {"gen_ai.input.messages": messages[:-1], "gen_ai.output.messages": messages[-1:]}
+    texts = {key: pretty(value).decode() for key, value in values.items()}
+    return {
+        "traceId": "t",
+        "spanId": str(start),
+        "name": "chat",
+        "startTimeUnixNano": str(start),
+        "attributes": otlp_attributes(dict(texts)),
+    }
+
+
+REPEATED: dict[str, bytes] = {
+    "openai-chat": lines(*({"messages": messages} for messages in PREFIXES)),
+    "anthropic": lines(
+        *({"messages": anthropic_talk()[:count]} for count in (2, 3, 4)),
+    ),
+    "langfuse": pretty(
+        {
+            "trace": {"id": "t"},
+            "observations": [
+                {"type": "GENERATION", "startTime": str(at), "input": each[:-1], "output": each[-1]}
+                for at, each in enumerate(PREFIXES)
+            ],
+        }
+    ),
+    "langsmith": lines(
+        *(
+            {
+                **langsmith(messages),
+                "id": f"r{at}",
+                "trace_id": "t",
+                "parent_run_id": "t",
+                "dotted_order": f"t.{at}",
+            }
+            for at, messages in enumerate(PREFIXES)
+        )
+    ),
+    "otel": pretty(
+        {
+            "resourceSpans": [
+                {
+                    "scopeSpans": [
+                        {"spans": [otlp_span(each, at) for at, each in enumerate(PREFIXES)]}
+                    ]
+                }
+            ]
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_calls_that_repeat_what_was_said_count_once(tmp_path: Path, name: str) -> None:
+    found = episode(tmp_path, REPEATED[name])
+    assert (found.source.format, found.task, found.steps) == (name, TASK, STEPS)
+
+
+def swe_agent_trials() -> bytes:
+    step: Json = {"action": "ls", "observation": "a.py", "response": "ls", "thought": ""}
+    attempt = {"trajectory": [step], "history": [{"role": "user", "content": TASK}]}
+    return pretty({"attempts": [attempt, attempt]})
+
+
+def inspect_trials() -> bytes:
+    log = inspect(GROWING)
+    (sample,) = as_list(log["samples"])
+    return pretty({**log, "samples": [{**as_mapping(sample), "epoch": n} for n in (1, 2)]})
+
+
+# The same task again: what names it, and what tells its trials apart.
+TRIALS: dict[str, tuple[bytes, str]] = {
+    "openai-chat": (
+        lines(*({"task_id": "t", "trial": n, "messages": GROWING} for n in (1, 2))),
+        "task_id",
+    ),
+    "tau-bench": (pretty([{**tau(GROWING), "trial": n} for n in (1, 2)]), "task_id"),
+    "tau2-bench": (
+        pretty(
+            {
+                "tasks": [{"id": "t"}],
+                "simulations": [
+                    {"id": f"s{n}", "task_id": "t", "trial": n, "messages": GROWING} for n in (1, 2)
+                ],
+            }
+        ),
+        "task_id",
+    ),
+    "inspect-ai": (inspect_trials(), "id"),
+    "swe-agent": (swe_agent_trials(), "id"),
+    "reflexion": (
+        b"".join(
+            b"BEGIN TRIAL %d\n--- BEGIN CORRECT AGENTS ---\nQuestion: Why?\nThought 1: Hm.\n"
+            b"Action 1: Finish[so]\nObservation 1: yes\n" % number
+            for number in (1, 2)
+        ),
+        "task_id",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TRIALS)
+def test_trials_stay_apart_and_know_that_they_share_a_task(tmp_path: Path, name: str) -> None:
+    data, key = TRIALS[name]
+    found = episodes(readings(tmp_path, data))
+    assert {each.source.format for each in found} == {name}
+    assert [each.metadata["trial"] for each in found] == ["1", "2"]
+    assert len({each.task for each in found}) == 1
+    assert len({each.metadata[key] for each in found}) == 1
+
+
+def test_an_outcome_of_a_trial_is_its_own(tmp_path: Path) -> None:
+    runs = [{**tau(GROWING), "trial": n, "reward": float(n)} for n in (0, 1)]
+    assert [each.outcome for each in episodes(readings(tmp_path, pretty(runs)))] == [
+        Outcome(False, 0.0, "stated"),
+        Outcome(True, 1.0, "stated"),
+    ]

@@ -1,0 +1,153 @@
+"""Every way in which logs spell success, in every format that has a place for it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.readers import read_logs
+from tests.trajectory.readers import test_react, test_rollout
+from tests.trajectory.readers.agent_logs import INSPECT, LANGFUSE, LANGSMITH
+from tests.trajectory.readers.test_benchmarks_broken import records_of
+
+Value = object
+# Spelling: success, reward.
+SPELLINGS: dict[str, tuple[Value, bool | None, float | None]] = {
+    "true": (True, True, None),
+    "false": (False, False, None),
+    "written true": ("true", True, None),
+    "written False": ("False", False, None),
+    "one": (1, True, 1.0),
+    "nought": (0, False, 0.0),
+    "correct": ("C", True, None),
+    "incorrect": ("I", False, None),
+    "most": (0.75, False, 0.75),
+    "written one": ("1.0", True, 1.0),
+    "spoilt": (-100, False, 0.0),
+    "a sum of floats": (0.9999999999, True, 0.9999999999),
+    "null": (None, None, None),
+    "prose": ("I believe that I succeeded.", None, None),
+    "another scale": (85, None, None),
+    "not a number": (float("nan"), None, None),
+}
+
+
+def put(*path: str | int) -> Callable[[object, Value], None]:
+    """Puts a value into a record at a place."""
+    *way, last = path
+
+    def into(record: object, value: Value) -> None:
+        for key in way:
+            record = record[key]  # type: ignore[index]
+        record[last] = value  # type: ignore[index]
+
+    return into
+
+
+def _rollout(record: object, value: Value) -> None:
+    put("success")(record, value)
+    put("reward")(record, None)
+    put("stop_reason")(record, None)
+
+
+def _agentboard(record: object, value: Value) -> None:
+    put("is_done")(record, value)
+    put("progress_rate")(record, None)
+
+
+def _langsmith(record: object, value: Value) -> None:
+    put("feedback_stats")(record, {"correctness": {"avg": value}})
+
+
+def _inspect(record: object, value: Value) -> None:
+    put("samples")(record, record["samples"][:1])  # type: ignore[index]
+    put("samples", 0, "scores")(record, {"match": {"value": value}})
+
+
+WRAPPED = {"name": "a-1", "result": True, "traj": test_react.EPISODE}
+OF_INTERCODE = records_of("intercode")[0]["0"]  # type: ignore[index]
+PLACES: dict[str, tuple[object, Callable[[object, Value], None]]] = {
+    "rollout": (test_rollout.RECORD, _rollout),
+    "alfworld-wrapper": (WRAPPED, put("result")),
+    "openai-chat": (records_of("openai-chat")[0], put("resolved")),
+    "sharegpt": (records_of("sharegpt")[0][0], put("reward")),  # type: ignore[index]
+    "webshop-human": (records_of("webshop-human"), put(-1, "reward")),
+    "intercode": ({"0": OF_INTERCODE}, put("0", "summary", "max_reward")),
+    "tau-bench": (records_of("tau-bench")[0][0], put("reward")),  # type: ignore[index]
+    "tau2-bench": (
+        records_of("tau2-bench")[0],
+        put("simulations", 0, "reward_info", "reward"),
+    ),
+    "toolbench": (records_of("toolbench")[0], put("win")),
+    "agentboard": (records_of("agentboard")[0], _agentboard),
+    "agent-data-protocol": (
+        records_of("agent-data-protocol")[0][0],  # type: ignore[index]
+        put("details", "reward"),
+    ),
+    "inspect-ai": (INSPECT, _inspect),
+    "langfuse": (
+        LANGFUSE,
+        lambda record, value: put("trace", "scores")(
+            record, [{"name": "success", "value": value, "source": "API"}]
+        ),
+    ),
+    "langsmith": (LANGSMITH[1], _langsmith),
+}
+# The wrapper's number 0 says that the log was cut, not that the task failed.
+EXCEPTIONS: dict[tuple[str, str], Outcome] = {("alfworld-wrapper", "nought"): Outcome()}
+
+
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_how_success_is_spelt(tmp_path: Path, name: str, spelling: str) -> None:
+    value, success, reward = SPELLINGS[spelling]
+    sample, place = PLACES[name]
+    record = copy.deepcopy(sample)
+    place(record, value)
+    if name == "langsmith":
+        record = [LANGSMITH[0], record]
+    path = tmp_path / "log.json"
+    path.write_text("\n".join(map(json.dumps, record if isinstance(record, list) else [record])))
+    found = [each for each in read_logs([path]) if isinstance(each, Trajectory)]
+    known = success is not None
+    expected = Outcome(success, reward, "stated") if known else Outcome()
+    assert {each.source.format for each in found} == {name}
+    assert [each.outcome for each in found] == [EXCEPTIONS.get((name, spelling), expected)]
+
+
+@pytest.mark.parametrize(("reward", "success"), [(0.79, False), (0.8, True), (1.0, True)])
+@pytest.mark.parametrize("name", ["tau-bench", "intercode", "webshop-human"])
+def test_where_a_reward_counts_as_success(
+    tmp_path: Path, name: str, reward: float, success: bool
+) -> None:
+    sample, place = PLACES[name]
+    record = copy.deepcopy(sample)
+    place(record, reward)
+    path = tmp_path / "log.json"
+    path.write_text("\n".join(map(json.dumps, record if isinstance(record, list) else [record])))
+    (found,) = read_logs([path], success_at=0.8)
+    assert isinstance(found, Trajectory)
+    assert found.outcome == Outcome(success, reward, "stated")
+
+
+SILENT = ["swe-agent", "mini-swe-agent", "openhands-sdk", "claude-code", "codex", "openclaw"]
+SILENT += ["gemini-cli", "specstory", "aider", "atif", "letta"]
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_a_format_without_a_verdict_has_none_whatever_its_texts_say(
+    tmp_path: Path, name: str
+) -> None:
+    from tests.trajectory.readers.agent_logs import SAMPLES as AGENTS
+
+    for file, data in AGENTS[name]:
+        path = tmp_path / file
+        path.write_bytes(data.replace(b"Fixed.", b"All tests passed, resolved: true, reward 1.0"))
+        found = [each for each in read_logs([path]) if isinstance(each, Trajectory)]
+        assert found
+        assert all(each.outcome == Outcome() for each in found)

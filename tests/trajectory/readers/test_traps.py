@@ -1,0 +1,289 @@
+"""Every format against every trap: what logs hold that has made programs stumble.
+
+The table is made, not written: a trap does something to a log, and the same to what was read
+from it before. So each cell states task, steps, outcome and provenance exactly; what they are
+without the trap is for the tests of each format to say. A trap that only one format knows is
+in that format's own tests.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers import read_logs, readers, to_line
+from deltamem_tui.trajectory.readers.reader import Reading
+from tests.trajectory.readers import test_react, test_rollout
+from tests.trajectory.readers.agent_logs import SAMPLES as AGENTS
+from tests.trajectory.readers.benchmark_samples import PIXELS
+from tests.trajectory.readers.benchmark_samples import SAMPLES as BENCHMARKS
+
+NATIVE = Trajectory(
+    "boil water",
+    "A kitchen.",
+    (Step("look", "a stove", "Where?"), Step("wait", "It boils.")),
+    Outcome(True, 1.0, "stated"),
+)
+OWN: dict[str, list[tuple[str, bytes]]] = {
+    "native": [("log.jsonl", to_line(NATIVE))],
+    "rollout": [("log.jsonl", json.dumps(test_rollout.RECORD).encode())],
+    "react": [("log.txt", test_react.EPISODE.encode())],
+    "alfworld-wrapper": [
+        (
+            "log.jsonl",
+            json.dumps({"name": "a-1", "result": True, "traj": test_react.EPISODE}).encode(),
+        )
+    ],
+}
+LOGS = OWN | AGENTS | {name: [("log", each.data)] for name, each in BENCHMARKS.items()}
+# Words that an episode keeps of each sample; of an observation, where all samples have one.
+MARKS = {
+    "native": "It boils.",
+    "rollout": "You see a mug 1.",
+    "react": "It is dark.",
+    "alfworld-wrapper": "It is dark.",
+    "swe-agent": "no command found",
+    "mini-swe-agent": "<returncode>0</returncode>",
+    "openhands": "a.py",
+    "openhands-sdk": "no command given",
+    "claude-code": "x = 1",
+    "codex": "Plan updated",
+    "openclaw": "x = 1",
+    "gemini-cli": "a.py",
+    "specstory": "Thanks.",
+    "aider": "They pass.",
+    "atif": "x = 1",
+    "inspect-ai": "a.py",
+    "langfuse": "a.py",
+    "langsmith": "a.py",
+    "otel": "Fixed.",
+    "letta": "Fix it.",
+    "openai-chat": "an atlas",
+    "anthropic": "no such file",
+    "sharegpt": "1815",
+    "webshop": "Invalid action!",
+    "webshop-human": "a grey sofa",
+    "scienceworld-history": "It is open.",
+    "scienceworld-recording": "You have the cat.",
+    "reflexion": "A book of maps.",
+    "intercode": "a b",
+    "fireact": "Ada drew it.",
+    "tau-bench": "cancelled",
+    "tau2-bench": "cancelled",
+    "agentbench": "The output of the OS:",
+    "toolbench": "none",
+    "mind2web": "[button] Book -> CLICK",
+    "agentboard": "It is stuck.",
+    "agent-data-protocol": "40 seats",
+}
+Case = tuple[str, str, bytes]
+CASES: list[Case] = [
+    (name, file, data)
+    for name, logs in LOGS.items()
+    for file, data in logs
+    if not data.startswith(b"PK")
+]
+
+
+def table(cases: list[Case]) -> pytest.MarkDecorator:
+    ids = [f"{name}-{file}" for name, file, _ in cases]
+    return pytest.mark.parametrize(("name", "file", "data"), cases, ids=ids)
+
+
+def test_no_format_is_left_out() -> None:
+    assert set(LOGS) == set(MARKS) == {reader.name for reader in readers()}
+
+
+def read(path: Path, data: bytes) -> list[Reading]:
+    path.write_bytes(data)
+    return list(read_logs([path]))
+
+
+def episodes(found: list[Reading]) -> list[Trajectory]:
+    return [each for each in found if isinstance(each, Trajectory)]
+
+
+def refusals(found: list[Reading]) -> list[RecordError]:
+    return [each for each in found if isinstance(each, RecordError)]
+
+
+# What may stand in a text.
+
+
+@dataclass(frozen=True, slots=True)
+class Oddity:
+    """Something in a text of a log, and what an episode holds in its place."""
+
+    written: Callable[[str], str]
+    kept: Callable[[str], str]
+
+
+ODDITIES = {
+    "colours": Oddity(lambda text: f"\x1b[1;31m{text}\x1b[0m", str),
+    "a window title": Oddity(lambda text: f"{text}\x1b]0;title\x07", str),
+    "a carriage return": Oddity("{}\r100%".format, "{}\n100%".format),
+    "chinese": Oddity("请 {} 气".format, "请 {} 气".format),
+    "a picture": Oddity(f"{{}} {PIXELS} seen".format, "{} [image] seen".format),
+    "two megabytes": Oddity(
+        lambda text: text + " 长" * 1_000_000, lambda text: text + " 长" * 1_000_000
+    ),
+    "a bell": Oddity("{}\x07\x08.".format, "{}.".format),
+}
+
+
+@table(CASES)
+@pytest.mark.parametrize("oddity", ODDITIES)
+def test_odd_texts(tmp_path: Path, name: str, file: str, data: bytes, oddity: str) -> None:
+    mark, odd = MARKS[name], ODDITIES[oddity]
+    plain = episodes(read(tmp_path / file, data))
+    changed = data_with(data, mark, odd.written(mark))
+    assert changed != data
+    expected = [with_text(each, mark, odd.kept(mark)) for each in plain]
+    assert expected != plain or odd.kept(mark) == mark
+    assert episodes(read(tmp_path / file, changed)) == expected
+
+
+def data_with(data: bytes, old: str, new: str) -> bytes:
+    """A log with other words in its texts: in those of its JSON, or in its own."""
+    text = data.decode()
+    if text.lstrip()[:1] not in ("{", "["):
+        return text.replace(old, new).encode()
+    return b"\n".join(
+        json.dumps(value_with(value, old, new), indent=indent, ensure_ascii=False).encode()
+        for value, indent in values_in(text)
+    )
+
+
+def values_in(text: str) -> Iterator[tuple[object, int | None]]:
+    """The JSON values of a log, and how each is indented."""
+    at = 0
+    while rest := text[at:].lstrip():
+        at = len(text) - len(rest)
+        value, length = json.JSONDecoder().raw_decode(rest)
+        at += length
+        indented = re.match(r".\n( +)", rest[:length])
+        yield value, len(indented[1]) if indented else None
+
+
+def value_with(value: object, old: str, new: str) -> object:
+    if isinstance(value, str):
+        return text_with(value, old, new)
+    if isinstance(value, list):
+        return [value_with(each, old, new) for each in value]
+    if isinstance(value, dict):
+        return {key: value_with(each, old, new) for key, each in value.items()}
+    return value
+
+
+def text_with(text: str, old: str, new: str) -> str:
+    """Other words in a text; JSON inside the text stays JSON."""
+    if text[:1] in ('"', "[", "{") and old in text:
+        try:
+            return json.dumps(value_with(json.loads(text), old, new))
+        except ValueError:
+            pass
+    return text.replace(old, new)
+
+
+def with_text(episode: Trajectory, old: str, new: str) -> Trajectory:
+    return replace(
+        episode,
+        task=episode.task.replace(old, new),
+        environment=episode.environment.replace(old, new),
+        steps=tuple(
+            replace(
+                step,
+                action=step.action.replace(old, new),
+                observation=step.observation.replace(old, new),
+                thought=step.thought.replace(old, new),
+            )
+            for step in episode.steps
+        ),
+    )
+
+
+# What may be wrong with the file.
+
+
+def is_json(data: bytes) -> bool:
+    return data[:1] in (b"{", b"[")
+
+
+def is_lines(data: bytes) -> bool:
+    return data[:1] == b"{" and all(map(is_json, data.splitlines()))
+
+
+JSON_CASES = [case for case in CASES if is_json(case[2])]
+LINE_CASES = [case for case in CASES if is_lines(case[2])]
+
+
+@table(JSON_CASES)
+def test_a_value_at_the_end_that_is_cut(tmp_path: Path, name: str, file: str, data: bytes) -> None:
+    plain = read(tmp_path / file, data)
+    before = data.rstrip()
+    before = before[:-1] + b"," if before[:1] == b"[" else before
+    found = read(tmp_path / file, before + b'\n{"messages": [{"role": "user", "cont')
+    assert episodes(found) == episodes(plain)
+    (told,) = (each for each in refusals(found) if "middle of a value" in each.message)
+    assert told.source == file
+    assert told.position
+    assert len(refusals(found)) == len(refusals(plain)) + 1
+
+
+@pytest.mark.parametrize("broken", [b"{'task': None}", b'{"task": "bro', b"Traceback:", b"nul"])
+@table(LINE_CASES)
+def test_a_first_line_that_is_no_json(
+    tmp_path: Path, name: str, file: str, data: bytes, broken: bytes
+) -> None:
+    plain = read(tmp_path / file, data)
+    found = read(tmp_path / file, broken + b"\n" + data)
+    assert episodes(found) == [one_line_on(each) for each in episodes(plain)]
+    assert "line 1" in {each.position for each in refusals(found)}
+    assert len(refusals(found)) == len(refusals(plain)) + 1
+
+
+def one_line_on(episode: Trajectory) -> Trajectory:
+    position = re.sub(
+        r"\bline (\d+)", lambda found: f"line {int(found[1]) + 1}", episode.source.position
+    )
+    return replace(episode, source=replace(episode.source, position=position))
+
+
+@table([case for case in JSON_CASES if case[2][:1] == b"{"])
+def test_bytes_before_the_first_brace(tmp_path: Path, name: str, file: str, data: bytes) -> None:
+    plain = read(tmp_path / file, data)
+    found = read(tmp_path / file, b"\x01\x02 log: " + data)
+    assert episodes(found) == episodes(plain)
+    (told,) = (each for each in refusals(found) if "that are no JSON object" in each.message)
+    assert told.source == file
+
+
+@table(CASES)
+def test_the_same_log_twice_is_the_same_episodes(
+    tmp_path: Path, name: str, file: str, data: bytes
+) -> None:
+    first, again = (episodes(read(tmp_path / file, data)) for _ in range(2))
+    assert first == again
+    assert first
+    assert all(each.source.file == file and each.source.format == name for each in first)
+
+
+def test_what_was_pickled_stays_packed(tmp_path: Path) -> None:
+    import pickle
+
+    class Trap:
+        def __reduce__(self) -> tuple[object, ...]:
+            return (Path.touch, (tmp_path / "sprung",))
+
+    (tmp_path / "log.pkl").write_bytes(pickle.dumps(Trap()))
+    (tmp_path / "old.pkl").write_bytes(pickle.dumps(Trap(), protocol=0))
+    found = list(read_logs([tmp_path]))
+    assert [each.source for each in refusals(found)] == ["log.pkl", "old.pkl"]
+    assert not (tmp_path / "sprung").exists()

@@ -1,0 +1,288 @@
+"""Every action of the registry by each of its keys: what it changes, and what it says."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyperclip  # type: ignore[import-untyped]
+import pytest
+from textual.widgets import OptionList
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.tui.actions import ACTIONS
+from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.messages import Told
+from deltamem_tui.tui.screens.episodes import EpisodesScreen
+from deltamem_tui.tui.screens.statistics import StatisticsScreen
+from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
+from deltamem_tui.tui.widgets.line_list import LineList
+from deltamem_tui.tui.widgets.plot import Plot
+from deltamem_tui.tui.widgets.text_pane import TextPane
+from tests.tui.support import Person, browse, take_in_many
+
+BROKEN_MICROWAVE = "heat some object with a broken microwave"
+BROKEN_STOVE = "heat some object with a broken stove"
+
+
+async def nothing(person: Person) -> None:
+    """Most actions need nothing but the keys that lead to them."""
+
+
+async def something_goes_on(person: Person) -> None:
+    """Work that ends only when it is asked to."""
+
+    def work(progress: Progress) -> Told:
+        while not progress.stopped:
+            threading.Event().wait(0.001)
+        return Told("stopped as asked")
+
+    person.app.work("waiting", work)
+    await person.pilot.pause()
+
+
+async def another_bank(person: Person) -> None:
+    """A bank that came while the list was looked at."""
+    shutil.copytree(person.app.folder / "kitchen", person.app.folder / "other")
+
+
+async def another_threshold(person: Person) -> None:
+    """A τ that the bank does not have yet."""
+    await person.press("t")
+    await person.write("0.75")
+    await person.press("enter")
+
+
+async def a_match(person: Person) -> None:
+    """A question with an answer, and the answer in focus."""
+    await person.press("slash")
+    await person.write(BROKEN_MICROWAVE)
+    await person.press("enter")
+
+
+async def scores(person: Person) -> None:
+    """The scores of episodes enough for a proposal."""
+    take_in_many(Bank.open(person.app.bank.path))
+    person.app.look_for_changes()
+    await person.settle()
+    await person.press("c")
+
+
+@dataclass(frozen=True)
+class Deed:
+    """What an action does.
+
+    Attributes:
+        becomes: What is otherwise afterwards, see `state`.
+        said: What the person is told; empty if nothing.
+        before: The keys that lead to where the action can be done.
+        ready: What else must be so.
+        bank: The bank that is open; None on the list of banks.
+    """
+
+    becomes: Mapping[str, object]
+    said: str = ""
+    before: tuple[str, ...] = ()
+    ready: Callable[[Person], Awaitable[None]] = nothing
+    bank: str | None = "kitchen"
+
+
+def asks(title: str, *before: str, bank: str | None = "kitchen") -> Deed:
+    """An action that opens a dialog."""
+    return Deed({"screen": "AskDialog", "title": title}, before=before, bank=bank)
+
+
+def shows(screen: str, *before: str) -> Deed:
+    """An action that goes to another screen."""
+    return Deed({"screen": screen}, before=before)
+
+
+DEEDS: Mapping[str, Deed] = {
+    # Everywhere
+    "help": shows("HelpScreen"),
+    "palette": shows("Palette"),
+    "jump": shows("JumpScreen"),
+    "theme": shows("Palette"),
+    "cancel": Deed({"busy": False}, "stopped as asked", ready=something_goes_on),
+    "quit": Deed({"over": True}),
+    "next_pane": Deed({"focus": "env", "tree": "env"}),
+    "previous_pane": Deed({"focus": "detail"}),
+    # Banks
+    "open_bank": Deed({"screen": "TreesScreen"}, bank=None),
+    "create_bank": asks("A new bank", bank=None),
+    "freeze_bank": Deed({"sealed": True}, "froze kitchen", bank=None),
+    "verify_bank": Deed({}, "kitchen: every file keeps its promises", bank=None),
+    "export_bank": asks("Export kitchen", bank=None),
+    "install_bank": asks("Install a bank", bank=None),
+    "merge_banks": asks("Merge into kitchen", bank=None),
+    "look_again": Deed({"lines": 2}, bank=None, ready=another_bank),
+    # Any screen of a bank
+    "show_trees": shows("TreesScreen", "2", "escape"),
+    "show_recall": shows("RecallScreen"),
+    "show_episodes": shows("EpisodesScreen"),
+    "show_statistics": shows("StatisticsScreen"),
+    "close_bank": shows("BanksScreen"),
+    "freeze": Deed({"frozen": True, "sealed": True}, "froze kitchen"),
+    "verify": Deed({}, "kitchen: every file keeps its promises"),
+    "copy": Deed({"copied": True}, "copied "),
+    "read_whole": Deed({"paged": True}),
+    # Trees
+    "filter": Deed({"focus": "filter"}),
+    "sort": Deed({"order": "newest"}),
+    "chain": Deed({"step": 2}, before=("f",)),
+    "step_down": Deed({"step": 1}, before=("f", "c", "[", "[")),
+    "step_up": Deed({"step": 1}, before=("f", "c")),
+    "edit": Deed(
+        {"node": "warm some object and put it in a place", "event": "edit"}, "u undoes it"
+    ),
+    "relabel": Deed({"label": "failure", "event": "relabel"}, "is a failure now; u undoes it"),
+    "move": Deed(
+        {"depth": 3, "event": "move"},
+        "moved 2 nodes below",
+        before=("d", "c", "c", "g", "j", "j", "m", "d"),
+    ),
+    "make_root": Deed({"depth": 1, "event": "move"}, "among the roots", before=("d",)),
+    "delete": Deed(
+        {"screen": "ConfirmDialog", "title": "Delete 3 nodes of the task tree?"},
+    ),
+    "undo": Deed({"label": "success", "event": "undo"}, "undone: 1 node", before=("L",)),
+    "other_tree": Deed({"tree": "env", "focus": "env"}),
+    # An outline
+    "expand": Deed({"lines": 5}),
+    "collapse": Deed({"lines": 3}, before=("l",)),
+    "fold": Deed({"lines": 4}),
+    "expand_below": Deed({"lines": 5}),
+    "collapse_all": Deed({"lines": 3}, before=("f",)),
+    "parent": Deed({"node": BROKEN_MICROWAVE}, before=("f",)),
+    "root": Deed({"depth": 1, "line": 0}, before=("f",)),
+    "next_failure": Deed({"node": BROKEN_STOVE, "lines": 5}),
+    "previous_failure": Deed({"node": BROKEN_STOVE}, before=("G",)),
+    "next_due": Deed({"node": BROKEN_MICROWAVE, "lines": 4}),
+    # Recall
+    "ask_task": Deed({"focus": "task"}, before=("2", "escape")),
+    "ask_scene": Deed({"focus": "scene"}, before=("2", "escape")),
+    "thresholds": Deed({"focus": "task-tau_base"}, before=("2", "escape")),
+    "save_parameters": Deed(
+        {"tau": 0.75, "event": "parameters"},
+        "saved: task τ 0.75 ε ",
+        before=("2", "escape"),
+        ready=another_threshold,
+    ),
+    "show_node": Deed(
+        {"screen": "TreesScreen", "node": BROKEN_MICROWAVE}, before=("2", "escape"), ready=a_match
+    ),
+    # Episodes
+    "import_logs": asks("Import episodes", "3"),
+    "extract": asks("Learn from the waiting episodes", "3"),
+    "succeeded": Deed({"event": "outcome"}, "is a success, you say", before=("3", "G")),
+    "failed": Deed({"event": "outcome"}, "is a failure, you say", before=("3", "G")),
+    "next_node": Deed({"number": "node 2 of 9 · n shows the next"}, before=("3",)),
+    "episode_node": Deed({"screen": "TreesScreen"}, before=("3",)),
+    # Statistics
+    "calibrate": Deed({"scores": True}, before=("4",)),
+    "apply_proposal": Deed({"event": "parameters"}, "saved: task τ ", before=("4",), ready=scores),
+    # Lists
+    "line_down": Deed({"line": 1}),
+    "line_up": Deed({"line": 1}, before=("G",)),
+    "page_down": Deed({"line": 4}, before=("asterisk",)),
+    "page_up": Deed({"line": 0}, before=("asterisk", "G")),
+    "first": Deed({"line": 0}, before=("G",)),
+    "last": Deed({"line": 2}),
+}
+
+
+def state(person: Person) -> dict[str, object]:
+    """All that an action may change, as far as it is there."""
+    app, screen, focused = person.app, person.app.screen, person.app.focused
+    found: dict[str, object] = {
+        "screen": type(screen).__name__,
+        "focus": focused.id or type(focused).__name__ if focused else None,
+        "over": app._exit,
+        "busy": app.work_state is not None,
+        "sealed": Bank.open(app.folder / "kitchen").frozen,
+        "copied": bool(app.clipboard),
+    }
+    if isinstance(focused, LineList):
+        found |= {"line": focused.cursor, "lines": focused.line_count()}
+    if isinstance(screen, AskDialog):
+        found["title"] = screen._title
+    elif isinstance(screen, ConfirmDialog):
+        found["title"] = screen._question
+    elif isinstance(screen, TreesScreen):
+        node = person.outline.node
+        assert node is not None
+        found |= {
+            "tree": person.outline.tree_name,
+            "node": node.payload.activation_condition,
+            "depth": node.depth,
+            "label": node.label,
+            "step": screen.query_one("#detail", TextPane).current,
+            "order": screen.arrangement.order,
+        }
+    elif isinstance(screen, EpisodesScreen):
+        found["number"] = str(screen.query_one("#node", TextPane).border_title)
+    elif isinstance(screen, StatisticsScreen):
+        found["scores"] = screen.query_one("#scores", Plot).display
+    if app._bank is not None:
+        bank = app.bank
+        found |= {
+            "frozen": bank.frozen,
+            "event": bank.commit.event,
+            "tau": bank.manifest.parameters["task"]["tau_base"],
+        }
+    return found
+
+
+def test_the_table_names_the_actions_of_the_registry() -> None:
+    assert list(DEEDS) == [action.name for action in ACTIONS]
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [(action.name, key) for action in ACTIONS for key in action.keys],
+)
+def test_an_action_does_what_it_says(
+    folder: Path, name: str, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deed = DEEDS[name]
+    monkeypatch.setattr(pyperclip, "copy", lambda _: None)
+    paged: list[str] = []
+
+    async def story(person: Person) -> None:
+        person.app.edited = lambda text: text.replace("heat some", "warm some")
+        person.app.paged = paged.append
+        if deed.before:
+            await person.press(*deed.before)
+        await deed.ready(person)
+        before, told = state(person) | {"paged": False}, len(person.said)
+        await person.press(key)
+        after = state(person) | {"paged": bool(paged)}
+        assert {each: after.get(each) for each in deed.becomes} == deed.becomes
+        for each, value in deed.becomes.items():
+            assert before.get(each) != value, f"{each} was so before {key}"
+        assert deed.becomes or deed.said
+        if deed.said:
+            assert len(person.said) == told + 1
+            assert deed.said in person.said[-1]
+        else:
+            assert len(person.said) == told, person.said
+
+    browse(folder, story, deed.bank)
+
+
+def test_a_theme_is_chosen_by_name(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        before = person.app.theme
+        await person.press("T")
+        await person.write("textual-light")
+        found = person.app.screen.query_one("CommandList", OptionList)
+        await person.until(lambda: found.option_count == 1)
+        await person.press("down", "enter")
+        assert isinstance(person.app.screen, TreesScreen)
+        assert (before, person.app.theme) == ("textual-dark", "textual-light")
+
+    browse(folder, story, "kitchen")

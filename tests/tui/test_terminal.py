@@ -1,0 +1,62 @@
+"""What reaches a real terminal, byte by byte: colours, and no sequence of a bank's own."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from benchmarks.terminal import Terminal
+from tests.tui.test_hostile import hostile
+
+__all__ = ["hostile"]  # a fixture
+
+_STRING = re.compile(rb"\x1b([\]PX^_])([^\x07\x1b]*)")
+"""Where a sequence begins that carries a text: OSC, DCS, SOS, PM or APC; and its text."""
+_STYLES = re.compile(rb"\x1b\[([0-9;]*)m")
+
+
+def seen(bank: Path, keys: str, *last: str, **environment: str) -> bytes:
+    """All that the program writes while somebody walks through a bank.
+
+    Args:
+        bank: The bank.
+        keys: Pressed one after another.
+        last: What the last screen shows, sooner or later.
+        environment: Variables of the program.
+    """
+    words = [sys.executable, "-m", "deltamem_tui", "browse", str(bank)]
+    with Terminal(words, environment=environment) as terminal:
+        terminal.until("1 Trees")
+        for key in keys:
+            start = len(terminal.written)
+            terminal.press(key)
+            terminal.until("\x1b[", start)  # something was drawn
+        for each in last:
+            terminal.until(each)
+        terminal.press("q")
+        assert terminal.until_it_ends() == 0
+        return terminal.written
+
+
+def test_a_hostile_bank_sends_no_sequence_to_the_terminal(hostile: Path) -> None:
+    written = seen(hostile / "stranger", "jjjjjjjjjjctt34")
+    text = written.decode()
+    assert not [each for each in text if 0x80 <= ord(each) < 0xA0]
+    assert not [each for each in text if each in "\u202a\u202e\u2066\u2069"]
+    kinds = {(kind, said.partition(b";")[0]) for kind, said in _STRING.findall(written)}
+    assert kinds <= {(b"]", b"22")}, kinds  # the shape of the mouse pointer
+    assert written.count(b"\x1b[2J") <= 1
+
+
+def test_no_color_sends_no_colour(folder: Path) -> None:
+    """Bold, dim, underlined and reverse are left, and what ends them."""
+    said = {style for styles in styles_of(folder, NO_COLOR="1") for style in styles}
+    assert said
+    assert all(int(style or 0) < 30 or style in {"39", "49"} for style in said), said
+    assert any("38" in styles for styles in styles_of(folder))
+
+
+def styles_of(folder: Path, **environment: str) -> list[list[str]]:
+    written = seen(folder / "kitchen", "jf", "✗", **environment)
+    return [each.decode().split(";") for each in _STYLES.findall(written)]
