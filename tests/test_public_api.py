@@ -195,7 +195,7 @@ def test_a_bank_is_called_like_its_folder(bank: Bank, monkeypatch: pytest.Monkey
 
 def test_a_bank_of_the_package_is_copied_before_it_is_written(bank: Bank) -> None:
     bank.freeze()
-    with pytest.raises(BankFrozenError, match="copy a bank of the package first") as caught:
+    with pytest.raises(BankFrozenError, match="copy it first") as caught:
         deltamem_tui.learn(bank, episode((1, 0, 0)), EchoExtractor(), embedder=ChosenEmbedder())
     assert "deltamem unfreeze" in str(caught.value)
 
