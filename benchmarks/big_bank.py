@@ -16,13 +16,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import files, journal
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.codec import to_line
-from deltamem_tui.bank.journal import Commit, Extent, Journal
+from deltamem_tui.bank.commits import journal
+from deltamem_tui.bank.commits.journal import Commit, Extent, Journal
+from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.disk.shelf import COUNTER
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Label, Node, Origin, Payload, born
-from deltamem_tui.bank.shelf import COUNTER
 from deltamem_tui.bank.tree import shelf
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, index_row
 from deltamem_tui.embedding.protocol import EmbedderCard

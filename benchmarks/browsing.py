@@ -20,7 +20,7 @@ from benchmarks.goals import Goal
 from benchmarks.terminal import Terminal
 from benchmarks.timing import in_turns
 from deltamem_tui.bank.node import Origin, Payload, born
-from deltamem_tui.memory.intake import take_in
+from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 

@@ -39,7 +39,7 @@ from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.memory.parameters import Parameters, changed, preset
 from deltamem_tui.memory.recall import recall
 from deltamem_tui.memory.rules import RulesExtractor
-from deltamem_tui.memory.similarity import Rows, Scan
+from deltamem_tui.memory.vectors.similarity import Rows, Scan
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 

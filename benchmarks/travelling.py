@@ -18,8 +18,8 @@ from benchmarks import big_bank, goals
 from benchmarks.goals import Goal
 from benchmarks.timing import in_turns
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.installing import install, receive
-from deltamem_tui.memory.outgoing import prepare
+from deltamem_tui.bank.travel.installing import install, receive
+from deltamem_tui.memory.travel.outgoing import prepare
 
 ROWS = 100_000
 ROUNDS = 5

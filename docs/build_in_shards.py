@@ -23,10 +23,10 @@ from pathlib import Path
 from distributed import Client, LocalCluster
 
 from deltamem_tui import create_bank, learn, open_bank, read_logs
-from deltamem_tui.bank import files
-from deltamem_tui.bank.merge import Plan, merge_to
+from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.union.merge import Plan, merge_to
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.intake import take_in, waiting
+from deltamem_tui.memory.episodes.intake import take_in, waiting
 from deltamem_tui.memory.parameters import assigned, preset
 
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import LOCK_NAME, Bank
-from deltamem_tui.bank.copying import copy_into
-from deltamem_tui.bank.files import new_folder
+from deltamem_tui.bank.disk.files import new_folder
 from deltamem_tui.bank.node import TREES
+from deltamem_tui.bank.travel.copying import copy_into
 from deltamem_tui.memory import calibrate
-from deltamem_tui.memory.intake import take_in, waiting
+from deltamem_tui.memory.episodes.intake import take_in, waiting
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.trajectory.readers import read_logs

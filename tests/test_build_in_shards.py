@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.opening import open_bank
+from tests.places import ROOT
 
 pytest.importorskip("distributed")
 
-ROOT = Path(__file__).parents[1]
 LINES = gzip.decompress((ROOT / "docs" / "sample" / "alfworld.jsonl.gz").read_bytes()).splitlines()
 
 

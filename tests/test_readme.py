@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.llm.hosted import hosted
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS = [(match[1], match[2]) for match in BLOCK.finditer((ROOT / "README.md").read_text())]
 

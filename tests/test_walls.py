@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.places import ROOT
+
 LINTER = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
 
 

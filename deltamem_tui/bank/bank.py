@@ -17,26 +17,18 @@ from typing import Any
 
 import filelock
 
-from deltamem_tui.bank import (
-    episodes,
-    files,
-    freezing,
-    journal,
-    manifest,
-    origins,
-    regions,
-    rewriting,
-    settling,
-    tree,
-)
-from deltamem_tui.bank.batch import Batch
+from deltamem_tui.bank import episodes, manifest, origins, tree
+from deltamem_tui.bank.commits import journal, rewriting, settling
+from deltamem_tui.bank.commits.batch import Batch
+from deltamem_tui.bank.commits.journal import Commit, Journal, Tail
+from deltamem_tui.bank.commits.rewriting import Rewriting
+from deltamem_tui.bank.disk import files, regions
+from deltamem_tui.bank.disk.shelf import Shelf, ShelfSnapshot
 from deltamem_tui.bank.episodes import Episodes
-from deltamem_tui.bank.journal import Commit, Journal, Tail
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import TREES, Node, TreeName
-from deltamem_tui.bank.rewriting import Rewriting
-from deltamem_tui.bank.shelf import Shelf, ShelfSnapshot
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.bank.upkeep import freezing
 from deltamem_tui.errors import (
     BankBusyError,
     BankError,

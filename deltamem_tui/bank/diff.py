@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.disk.shelf import Rows
 from deltamem_tui.bank.episodes import Episodes
 from deltamem_tui.bank.keys import keys
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import TREES, Node, TreeName
-from deltamem_tui.bank.shelf import Rows
 from deltamem_tui.bank.tree import Counts, Tree
 
 

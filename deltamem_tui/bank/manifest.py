@@ -10,8 +10,10 @@ from typing import Any
 
 import orjson
 
-from deltamem_tui.bank import codec, files, regions, rewriting
-from deltamem_tui.bank.journal import Commit
+from deltamem_tui.bank import codec
+from deltamem_tui.bank.commits import rewriting
+from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.bank.disk import files, regions
 from deltamem_tui.bank.limits import LIMITS
 from deltamem_tui.errors import BankCorruptError, BankFormatError, BankNotFoundError, StorageError
 

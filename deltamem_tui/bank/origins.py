@@ -26,13 +26,13 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec
+from deltamem_tui.bank.disk.shelf import Rows, Shelf, ShelfSnapshot
 from deltamem_tui.bank.keys import Keys, key, keys, texts
 from deltamem_tui.bank.node import TREES, TreeName
-from deltamem_tui.bank.shelf import Rows, Shelf, ShelfSnapshot
 from deltamem_tui.errors import BankCorruptError
 
 if TYPE_CHECKING:
-    from deltamem_tui.bank.batch import Batch
+    from deltamem_tui.bank.commits.batch import Batch
 
 NAME = "origins"
 COUNTERS = 3

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from deltamem_tui.bank import files
+from deltamem_tui.bank.disk import files
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.text import clean, one_line
 

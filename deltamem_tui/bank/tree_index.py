@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec, files, regions
+from deltamem_tui.bank import codec
+from deltamem_tui.bank.disk import files, regions
+from deltamem_tui.bank.disk.shelf import Rows, Shelf
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.shelf import Rows, Shelf
 
 NO_PARENT = -1
 _PIECE_LINES = 256  # few enough objects at a time that Python does not stop to look for garbage

@@ -20,7 +20,7 @@ def run(context: typer.Context, bank: options.Bank, dry_run: options.DryRun = Fa
     journal becomes one line that sums it up: earlier changes cannot be undone any more.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.compact import compact, planned
+    from deltamem_tui.bank.upkeep.compact import compact, planned
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))

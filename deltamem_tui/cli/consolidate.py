@@ -81,7 +81,7 @@ def _foreseen(bank: Bank, extractor: Extractor) -> Result:
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.consolidate import due
     from deltamem_tui.memory.model import ModelExtractor
-    from deltamem_tui.memory.rehearsal import rehearse_fusions
+    from deltamem_tui.memory.runs.rehearsal import rehearse_fusions
 
     chains = due(bank)
     usage = Usage()

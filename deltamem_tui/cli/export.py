@@ -19,7 +19,7 @@ from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.outgoing import Leak, Outgoing
+    from deltamem_tui.memory.travel.outgoing import Leak, Outgoing
 
 _ARCHIVE = "archive"
 _FORM_NAMES = (_ARCHIVE, *FORMS)
@@ -73,7 +73,7 @@ def run(
     if form != _ARCHIVE and (episodes or journal or builder):
         raise UsageError("--episodes, --journal and --builder are for archives", hint="leave --as")
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory import outgoing
+    from deltamem_tui.memory.travel import outgoing
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.extraction import Extractor
     from deltamem_tui.memory.lesson import Lesson
-    from deltamem_tui.memory.run import LearningRun
+    from deltamem_tui.memory.runs.run import LearningRun
     from deltamem_tui.trajectory.model import Trajectory
 
 Limit = Annotated[
@@ -65,8 +65,8 @@ def run(
     With --concurrency, what is learnt is the same; a few calls may be made in vain.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.admission import admitted_by, policy_named
-    from deltamem_tui.memory.intake import waiting
+    from deltamem_tui.memory.episodes.admission import admitted_by, policy_named
+    from deltamem_tui.memory.episodes.intake import waiting
 
     invocation = Invocation.of(context)
     policy = policy_named(admit)
@@ -122,8 +122,8 @@ def _rehearsed(
 
     if not isinstance(extractor, ModelExtractor):
         return _Found(Usage(), Usage())
-    from deltamem_tui.memory.embedder import embedder_of
-    from deltamem_tui.memory.rehearsal import rehearse
+    from deltamem_tui.memory.runs.rehearsal import rehearse
+    from deltamem_tui.memory.vectors.embedder import embedder_of
 
     with invocation.output.progress("rehearsing", len(ready)) as advance:
         usage = rehearse(
@@ -144,7 +144,7 @@ def _learnt(
 
     if not ready:
         return _Found(Usage(), Usage())
-    from deltamem_tui.memory.run import LearningRun
+    from deltamem_tui.memory.runs.run import LearningRun
 
     found = _Found(Usage(), Usage())
     learning = LearningRun(bank, extractor, concurrency=concurrency, stopped=interruption)
@@ -186,7 +186,7 @@ def _lessons(
     What is wrong with one episode stops none of the others. What would be wrong with all of
     them, like a full disk or a refused key, is the last thing told, and so is Ctrl+C.
     """
-    from deltamem_tui.memory.run import Refusal
+    from deltamem_tui.memory.runs.run import Refusal
 
     try:
         for outcome in learning.learn(ready):

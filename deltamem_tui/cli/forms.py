@@ -39,14 +39,14 @@ def _skills(bank: Bank, path: Path, replace: bool) -> dict[str, Any]:
 
 
 def _markdown(bank: Bank, path: Path, replace: bool) -> dict[str, Any]:
-    from deltamem_tui.memory.plain import write_markdown
+    from deltamem_tui.memory.travel.plain import write_markdown
 
     write_markdown(bank, path, replace=replace)
     return {"file": path, "nodes": _nodes(bank)}
 
 
 def _jsonl(bank: Bank, path: Path, replace: bool) -> dict[str, Any]:
-    from deltamem_tui.memory.plain import write_jsonl
+    from deltamem_tui.memory.travel.plain import write_jsonl
 
     write_jsonl(bank, path, replace=replace)
     return {"file": path, "nodes": _nodes(bank)}

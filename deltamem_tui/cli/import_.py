@@ -17,8 +17,8 @@ from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.intake import Redaction
-    from deltamem_tui.memory.receipts import FileTally, Intake, Receipt
+    from deltamem_tui.memory.episodes.intake import Redaction
+    from deltamem_tui.memory.episodes.receipts import FileTally, Intake, Receipt
     from deltamem_tui.trajectory.model import OutcomeSource
     from deltamem_tui.trajectory.readers import Reading
     from deltamem_tui.trajectory.readers.written import Written
@@ -66,7 +66,7 @@ def run(
     out of every text before it is kept.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.intake import take_in
+    from deltamem_tui.memory.episodes.intake import take_in
     from deltamem_tui.trajectory.logs.pace import Pace
     from deltamem_tui.trajectory.readers.reading import read_logs, read_written
     from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes

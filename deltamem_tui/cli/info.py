@@ -17,7 +17,7 @@ from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.node import TreeName
-    from deltamem_tui.memory.statistics import TreeStatistics
+    from deltamem_tui.memory.views.statistics import TreeStatistics
 
 _REFUSED_SHOWN = 20
 
@@ -25,8 +25,8 @@ _REFUSED_SHOWN = 20
 def run(context: typer.Context, bank: options.Bank) -> Result:
     """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.history import history
-    from deltamem_tui.memory.statistics import bank_statistics
+    from deltamem_tui.memory.views.history import history
+    from deltamem_tui.memory.views.statistics import bank_statistics
 
     opened = Bank.open(Invocation.of(context).bank(bank))
     statistics = bank_statistics(opened)

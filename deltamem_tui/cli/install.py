@@ -16,7 +16,7 @@ from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.installing import Delivery
+    from deltamem_tui.bank.travel.installing import Delivery
 
 Source = Annotated[
     Path,
@@ -63,9 +63,9 @@ def run(
     Nothing is fetched, and nothing in it is run. A folder of Agent Skills has no vectors, so
     its nodes are embedded here, by --embedder or by what the bank had that it was written from.
     """
-    from deltamem_tui.bank import installing
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.limits import GIGABYTE, LIMITS, Limits
+    from deltamem_tui.bank.travel import installing
     from deltamem_tui.cli import skill_folders
 
     invocation = Invocation.of(context)
@@ -132,7 +132,7 @@ def _result(
 
 def _about(delivery: Delivery, bank: Bank) -> dict[str, Any]:
     """Who built the bank, with what, from how much, and what is in it; None where unknown."""
-    from deltamem_tui.bank import journal
+    from deltamem_tui.bank.commits import journal
 
     manifest = delivery.manifest
     contents = manifest.provenance.get("contents")

@@ -18,7 +18,7 @@ from deltamem_tui.errors import DeltaMemError
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.judging import Judged
+    from deltamem_tui.memory.episodes.judging import Judged
     from deltamem_tui.memory.model.judge import Judge
 
 Limit = Annotated[
@@ -45,7 +45,7 @@ def run(
     does not learn from judged episodes, unless you tell it to with `--admit all`.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.judging import without_outcome
+    from deltamem_tui.memory.episodes.judging import without_outcome
     from deltamem_tui.memory.model.judge import Judge
 
     invocation = Invocation.of(context)
@@ -79,7 +79,7 @@ def run(
 def _judged(
     bank: Bank, judge: Judge, ids: list[str], concurrency: int, stopped: Interruption
 ) -> Iterator[Judged | DeltaMemError]:
-    from deltamem_tui.memory.judging import judge_episodes
+    from deltamem_tui.memory.episodes.judging import judge_episodes
 
     try:
         yield from judge_episodes(bank, judge, ids, concurrency=concurrency, stopped=stopped)
@@ -90,7 +90,7 @@ def _judged(
 def _foreseen(invocation: Invocation, bank: Bank, judge: Judge, ids: list[str]) -> Result:
     """What a run would take. Nothing is sent."""
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.intake import episode
+    from deltamem_tui.memory.episodes.intake import episode
 
     usage = Usage()
     with invocation.output.progress("counting", len(ids)) as advance:

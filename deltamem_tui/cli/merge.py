@@ -14,9 +14,9 @@ from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Cell, Page
 
 if TYPE_CHECKING:
-    from deltamem_tui.bank.joining import Conflict
-    from deltamem_tui.bank.merge import Plan
-    from deltamem_tui.memory.merging import Merge, NearRoots
+    from deltamem_tui.bank.union.joining import Conflict
+    from deltamem_tui.bank.union.merge import Plan
+    from deltamem_tui.memory.travel.merging import Merge, NearRoots
 
 Banks = Annotated[
     list[str],
@@ -63,8 +63,8 @@ def run(
     apart, and roots that say nearly the same, are listed.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.merge_diff import difference
-    from deltamem_tui.memory.merging import merge
+    from deltamem_tui.bank.union.merge_diff import difference
+    from deltamem_tui.memory.travel.merging import merge
 
     invocation = Invocation.of(context)
     first, *others = banks

@@ -78,8 +78,8 @@ def run(
 
 
 def _listed(folders: tuple[Path, ...], domain: str | None) -> Result:
-    from deltamem_tui.memory import prompts
-    from deltamem_tui.memory.prompt_file import GENERIC
+    from deltamem_tui.memory.prompts import library as prompts
+    from deltamem_tui.memory.prompts.file import GENERIC
 
     found = prompts.listing(folders)
     domains = {where for where, _ in found} if domain is None else {domain}
@@ -125,8 +125,8 @@ def _origin(path: Path) -> str:
 
 
 def _shown(folders: tuple[Path, ...], domain: str, name: str) -> Result:
-    from deltamem_tui.memory import prompts
-    from deltamem_tui.memory.prompt_file import file_text
+    from deltamem_tui.memory.prompts import library as prompts
+    from deltamem_tui.memory.prompts.file import file_text
 
     prompt = prompts.find(domain, name, folders)
     text = file_text(prompt.path)
@@ -155,7 +155,7 @@ def _rendered(
     folders: tuple[Path, ...],
 ) -> Result:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.prompt_preview import preview
+    from deltamem_tui.memory.prompts.preview import preview
 
     opened = Bank.open(invocation.bank(bank))
     text = preview(opened, name, domain=domain, episode_id=episode, folders=folders)
@@ -166,7 +166,7 @@ def _rendered(
 
 def _checked(folder: Path | None, folders: tuple[Path, ...]) -> Result:
     """The flaws of one folder's files, or of all files in use."""
-    from deltamem_tui.memory.prompt_check import files, flaws
+    from deltamem_tui.memory.prompts.check import files, flaws
 
     if folder is not None and not folder.is_dir():
         raise UsageError("there is no such folder", source=one_line(str(folder)))
@@ -194,7 +194,7 @@ def _apart(folders: Iterable[Path]) -> list[Path]:
 
 
 def _exported(folder: Path, names: list[str], domain: str | None, *, replace: bool) -> Result:
-    from deltamem_tui.memory.prompt_export import export
+    from deltamem_tui.memory.prompts.export import export
 
     shipped = paths.shipped_prompts_folder()
     done = export(shipped, folder, names=names, domain=domain, replace=replace)

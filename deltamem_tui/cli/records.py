@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deltamem_tui.memory.plain import node_record
+from deltamem_tui.memory.travel.plain import node_record
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:

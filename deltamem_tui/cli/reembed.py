@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.embedding.protocol import Embedder
     from deltamem_tui.memory.calibrate import Proposal
-    from deltamem_tui.memory.reembed import Reembedding
+    from deltamem_tui.memory.vectors.reembed import Reembedding
 
 NewEmbedder = Annotated[
     str,
@@ -48,7 +48,7 @@ def run(
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.embedding.load import load
-    from deltamem_tui.memory import reembed
+    from deltamem_tui.memory.vectors import reembed
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def is_one(source: Path) -> bool:
     """Whether a path is a folder of skills, and no bank."""
-    from deltamem_tui.bank import files, manifest
+    from deltamem_tui.bank import manifest
+    from deltamem_tui.bank.disk import files
     from deltamem_tui.memory.skills.reading import is_skills_folder
 
     with files.storage_errors(source):

@@ -12,7 +12,7 @@ from deltamem_tui.cli.output import Result
 def run(context: typer.Context, bank: options.Bank) -> Result:
     """Check every file, line, vector and counter of a bank. Nothing is changed."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.verify import unchecked, verify
+    from deltamem_tui.bank.upkeep.verify import unchecked, verify
     from deltamem_tui.errors import BankCorruptError
 
     invocation = Invocation.of(context)

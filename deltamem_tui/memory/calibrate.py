@@ -30,12 +30,12 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
 from deltamem_tui.memory.dividing import dividing_line, widest_jump
-from deltamem_tui.memory.embedder import embedder_of, weighting_of
-from deltamem_tui.memory.intake import episodes
+from deltamem_tui.memory.episodes.intake import episodes
 from deltamem_tui.memory.parameters import Parameters, change, changed, of_bank
 from deltamem_tui.memory.questions import questions_of
 from deltamem_tui.memory.recall import scan_of
-from deltamem_tui.memory.similarity import Rows, Scan
+from deltamem_tui.memory.vectors.embedder import embedder_of, weighting_of
+from deltamem_tui.memory.vectors.similarity import Rows, Scan
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 QUESTION_LIMIT = 1000

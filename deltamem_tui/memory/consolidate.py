@@ -12,9 +12,7 @@ from deltamem_tui.bank.node import TREES, Node, TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankError, ExtractionError, NodeNotFoundError
-from deltamem_tui.memory.ahead import GRACE, Ahead, StoppedError
 from deltamem_tui.memory.due import due_rows
-from deltamem_tui.memory.embedder import embedder_of
 from deltamem_tui.memory.extraction import (
     AskedInVainError,
     AskingExtractor,
@@ -25,8 +23,10 @@ from deltamem_tui.memory.extraction import (
 from deltamem_tui.memory.learn import fused_root
 from deltamem_tui.memory.lesson import REASON_WIDTH
 from deltamem_tui.memory.parameters import of_bank
+from deltamem_tui.memory.runs.ahead import GRACE, Ahead, StoppedError
+from deltamem_tui.memory.runs.waste import tell_waste
 from deltamem_tui.memory.twins import twin_of
-from deltamem_tui.memory.waste import tell_waste
+from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.text import one_line
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deltamem_tui.bank.node import Node, TreeName
-from deltamem_tui.memory import prompts
+from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.text import clean
 
 FENCE = "past_experience"

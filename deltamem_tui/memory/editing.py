@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.batch import Batch
-from deltamem_tui.bank.journal import Commit
+from deltamem_tui.bank.commits.batch import Batch
+from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.node import TREES, Label, Node, Payload, TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankError
-from deltamem_tui.memory.embedder import embedder_of
 from deltamem_tui.memory.learn import cleaned
 from deltamem_tui.memory.parameters import of_bank
+from deltamem_tui.memory.vectors.embedder import embedder_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TreeName
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.memory.embedder import weighting_of
 from deltamem_tui.memory.parameters import TreeParameters
 from deltamem_tui.memory.questions import questions_of
 from deltamem_tui.memory.recall import TreeRecall, recall_tree
+from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.trajectory.model import Trajectory
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.codec import TEXT_LIMIT
+from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import TREES, Label, Node, Origin, Payload, TreeName, born
 from deltamem_tui.embedding.protocol import Embedder
@@ -25,19 +25,19 @@ from deltamem_tui.errors import (
     wrong_argument,
 )
 from deltamem_tui.memory.due import is_due
-from deltamem_tui.memory.embedder import embedder_of
 from deltamem_tui.memory.encounter import Encounter
+from deltamem_tui.memory.episodes.intake import episode
 from deltamem_tui.memory.extraction import (
     AskedInVainError,
     Extraction,
     Extractor,
     known_calls,
 )
-from deltamem_tui.memory.intake import episode
 from deltamem_tui.memory.lesson import Decision, Lesson, TreeLesson, lesson_record
 from deltamem_tui.memory.parameters import TreeParameters, of_bank
 from deltamem_tui.memory.recall import TreeRecall
 from deltamem_tui.memory.twins import Twin, twin_of
+from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.model import Trajectory

@@ -22,10 +22,10 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.errors import UsageError, wrong_argument
 from deltamem_tui.memory import context
-from deltamem_tui.memory.embedder import embedder_of, weighting_of
 from deltamem_tui.memory.parameters import TreeParameters, of_bank
 from deltamem_tui.memory.questions import questions_of
-from deltamem_tui.memory.similarity import Rows, Scan
+from deltamem_tui.memory.vectors.embedder import embedder_of, weighting_of
+from deltamem_tui.memory.vectors.similarity import Rows, Scan
 from deltamem_tui.text import clean, one_line
 
 if TYPE_CHECKING:

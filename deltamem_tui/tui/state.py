@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from deltamem_tui.bank.node import TREES
-from deltamem_tui.memory.filters import ORDERS, Order
+from deltamem_tui.memory.views.filters import ORDERS, Order
 from deltamem_tui.paths import APPLICATION
 
 EXPANDED_LIMIT = 2_000

@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from deltamem_tui.bank import manifest, parcel
+from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.parcel import Parcel
+from deltamem_tui.bank.travel import parcel
+from deltamem_tui.bank.travel.parcel import Parcel
 from tests.bank.support import learn_one
 from tests.bank.support import manifest as described
 

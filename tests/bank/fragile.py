@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from deltamem_tui.bank import files
+from deltamem_tui.bank.disk import files
 
 EFFECTS = ("open", "pwrite", "fsync", "replace", "truncate", "unlink")
 NEVER = -1

@@ -14,11 +14,11 @@ from typing import Any
 import orjson
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.batch import Batch
-from deltamem_tui.bank.compact import compact
-from deltamem_tui.bank.copying import copy_bank
+from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.node import TREES, Node, Payload, TreeName
+from deltamem_tui.bank.travel.copying import copy_bank
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.bank.upkeep.compact import compact
 from tests.bank.support import manifest, node, vector
 
 KINDS: tuple[str, ...] = ("add", "add", "add", "edit", "relabel", "delete", "restore", "move")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from deltamem_tui.bank import files
+from deltamem_tui.bank.disk import files
 from tests.bank.fragile import EFFECTS
 
 

@@ -23,8 +23,8 @@ from deltamem_tui.bank.node import TREES, Node
 from deltamem_tui.bank.origins import Shares
 from tests.bank.fragile import NEVER, FragileOS, KilledError
 from tests.bank.support import change_domain, learn_one, manifest, mark_first, vector
+from tests.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 SHELVES = {
     "task": ("task.nodes.jsonl", "task.counts.npy"),
     "env": ("env.nodes.jsonl", "env.counts.npy"),

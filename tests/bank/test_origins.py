@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank import origins
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.copying import copy_bank
 from deltamem_tui.bank.keys import key, keys, texts
 from deltamem_tui.bank.origins import Shares
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.travel.copying import copy_bank
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError
 from tests.bank.support import learn_one, manifest
 

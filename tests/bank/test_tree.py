@@ -14,7 +14,7 @@ from deltamem_tui.bank import tree as tree_module
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankError, NodeNotFoundError
 from tests.bank.support import contents, learn_one, manifest, mark_first, node, vector
 

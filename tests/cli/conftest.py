@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.cli import app
-from tests.bank.disk import no_waiting_for_the_disk
+from tests.bank.quick_disk import no_waiting_for_the_disk
 from tests.cli.support import RECORDS, Program, settle_in, write_log
 
 __all__ = ["no_waiting_for_the_disk"]

@@ -12,6 +12,7 @@ import pytest
 
 from deltamem_tui import paths
 from deltamem_tui.cli import app
+from tests.places import PROMPTS
 
 SCENE = "You are in a kitchen. You see a fridge 1, a microwave 1 and a table 1."
 
@@ -121,7 +122,7 @@ def settle_in(folder: Path, patch: pytest.MonkeyPatch) -> None:
     package = folder / "package"
     package.mkdir(exist_ok=True)
     if not (package / "prompts").exists():
-        (package / "prompts").symlink_to(Path(__file__).parents[2] / "prompts")
+        (package / "prompts").symlink_to(PROMPTS)
     patch.chdir(folder)
     patch.delenv(paths.BANKS_VARIABLE, raising=False)
     patch.setattr(paths, "_user_folder", lambda kind: folder / "user")

@@ -15,6 +15,7 @@ from deltamem_tui.bank.node import TREES
 from deltamem_tui.cli.word_diff import word_diff
 from deltamem_tui.memory import editing
 from tests.cli.support import Program, heat, state_of
+from tests.places import DOCS
 
 
 @pytest.fixture
@@ -195,7 +196,7 @@ def git(folder: Path, *arguments: str) -> str:
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_git_shows_what_a_person_can_read(two: Program, tmp_path: Path) -> None:
     """The lines of docs/travelling.md, as they stand there."""
-    page = (Path(__file__).parents[2] / "docs" / "travelling.md").read_text()
+    page = (DOCS / "travelling.md").read_text()
     attributes = page.split("```gitattributes\n")[1].split("```")[0]
     driver = "deltamem diff --text"
     assert f'git config diff.deltamem.textconv "{driver}"' in page

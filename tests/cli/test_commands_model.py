@@ -10,20 +10,20 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.llm.cache import ResponseCache
-from deltamem_tui.memory.history import history
+from deltamem_tui.memory.views.history import history
 from deltamem_tui.trajectory.readers import to_line
 from tests.cli.support import Program, heat, state_of
 from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.memory.model import sensible
 from tests.memory.model.generated import generated
+from tests.places import ROOT
 
 KEY = "sk-test-0123456789abcdef"
 MODEL = "openai/loopback-model"
@@ -299,7 +299,7 @@ def test_ctrl_c_ends_a_run_with_what_was_learnt_and_paid(
     program = subprocess.Popen(
         [sys.executable, "-m", "deltamem_tui", *call],
         cwd=house.folder,
-        env={**environment, "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={**environment, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from deltamem_tui.bank import bank as bank_module
-from deltamem_tui.bank import files
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.node import Origin, Payload, born
 from deltamem_tui.cli import app
 from deltamem_tui.cli.output import Output

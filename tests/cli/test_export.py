@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.bank import parcel
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.travel import parcel
 from tests.bank.forging import forged, unpacked
 from tests.cli.support import RECORDS, Program, state_of, write_log
+from tests.places import ROOT
 
 READING = (
     ("info",),
@@ -276,7 +277,6 @@ def test_from_one_project_to_another(tmp_path: Path) -> None:
 
 def _python(folder: Path, *arguments: str) -> str:
     """Run Python in a folder, where nothing can be reached over a network."""
-    root = Path(__file__).parents[2]
     (folder / ".site").mkdir(exist_ok=True)
     (folder / ".site" / "sitecustomize.py").write_text(
         "import socket\n"
@@ -286,7 +286,7 @@ def _python(folder: Path, *arguments: str) -> str:
     )
     environment = {name: value for name, value in os.environ.items() if "DELTAMEM" not in name}
     environment |= {
-        "PYTHONPATH": os.pathsep.join([str(folder / ".site"), str(root)]),
+        "PYTHONPATH": os.pathsep.join([str(folder / ".site"), str(ROOT)]),
         "HOME": str(folder),
         "XDG_DATA_HOME": str(folder),
         "XDG_CONFIG_HOME": str(folder),

@@ -11,13 +11,14 @@ import pytest
 
 from benchmarks import formats_table
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.intake import episodes
+from deltamem_tui.memory.episodes.intake import episodes
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_log, readers
 from tests.cli.support import Program, heat, state_of
+from tests.places import DOCS
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "readers.md").read_text()
+GUIDE = (DOCS / "readers.md").read_text()
 BLOCKS = dict(re.findall(r"^```(\w+)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL))
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.cli.support import Program
+from tests.places import GENERATED
 
-DATA = Path(__file__).parents[3] / "shared" / "data" / "generated"
 LOGS = {
     "alfworld": ("alfworld_valid_train_experts.jsonl", 139),
     "scienceworld": ("scienceworld_train_variations.jsonl", 120),
@@ -18,10 +16,10 @@ LOGS = {
 @pytest.mark.parametrize("domain", LOGS)
 def test_import_and_extract(program: Program, domain: str) -> None:
     name, most = LOGS[domain]
-    if not (DATA / name).exists():
+    if not (GENERATED / name).exists():
         pytest.skip(f"no {name} beside the project")
     assert program("init", "home", "--embedder", "hashing", "--domain", domain).code == 0
-    taken = program.json("import", "home", str(DATA / name)).data
+    taken = program.json("import", "home", str(GENERATED / name)).data
     assert taken["rejected"] == 0
     learnt = program.json("extract", "home", "--extractor", "rules", "--limit", str(most)).data
     episodes = taken["imported"]

@@ -8,7 +8,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.llm import cache
-from deltamem_tui.memory.intake import episodes
+from deltamem_tui.memory.episodes.intake import episodes
 from deltamem_tui.trajectory.model import Outcome
 from tests.cli.support import RECORDS, Program, heat, state_of
 from tests.llm.server import ModelServer, Reply, serving

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.llm import call, client, patience
-from deltamem_tui.memory.history import history
+from deltamem_tui.memory.views.history import history
 from deltamem_tui.trajectory.readers import to_line
 from tests.cli.support import Program
 from tests.llm.server import ModelServer, Reply, Request, serving

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from deltamem_tui.memory import prompts
+from deltamem_tui.memory.prompts import library as prompts
 from tests.cli.support import Program
+from tests.places import PROMPTS
 
-SHIPPED = Path(__file__).parents[2] / "prompts"
 OWN = '+++\npurpose = "Mine"\ninputs = ["task"]\n+++\nJudge {{ task }}\n'
 
 
@@ -35,15 +35,15 @@ def test_all_prompts_are_listed_with_their_digests(empty: Program) -> None:
         (domain, name) for domain in domains for name in sorted(names)
     ]
     own_files = {(each["domain"], each["prompt"]) for each in listed if is_own(each)}
-    assert own_files == set(prompts.listing([SHIPPED]))
+    assert own_files == set(prompts.listing([PROMPTS]))
     for each in listed:
         assert is_own(each) or each["file"] == f"generic/{each['prompt']}.md"
     assert {each["from"] for each in listed} == {"shipped"}
-    found = prompts.find("webshop", "env_root", [SHIPPED])
+    found = prompts.find("webshop", "env_root", [PROMPTS])
     (record,) = [
         each for each in listed if (each["domain"], each["prompt"]) == ("webshop", "env_root")
     ]
-    assert record["digest"] == prompts.digest(found, [SHIPPED])
+    assert record["digest"] == prompts.digest(found, [PROMPTS])
     assert record["purpose"] == found.purpose
     assert empty("prompts", "list").out.count("\n") == len(listed)
 
@@ -87,7 +87,7 @@ def test_a_broken_prompt_does_not_hide_the_others(empty: Program) -> None:
 
 def test_show_gives_the_source_as_it_is(empty: Program) -> None:
     answer = empty("prompts", "show", "judge", "--domain", "alfworld")
-    assert answer.out == (SHIPPED / "generic/judge.md").read_text().rstrip("\n") + "\n"
+    assert answer.out == (PROMPTS / "generic/judge.md").read_text().rstrip("\n") + "\n"
     assert "_log.md" in answer.err
     assert "no prompt 'jugde'" in empty("prompts", "show", "jugde").error
 
@@ -144,7 +144,7 @@ def test_an_empty_bank_has_nothing_to_fill_in(empty: Program) -> None:
 def test_sound_files_pass_the_check(empty: Program) -> None:
     answer = empty("prompts", "check")
     assert answer.code == 0
-    total = len(list(SHIPPED.rglob("*.md")))
+    total = len(list(PROMPTS.rglob("*.md")))
     assert answer.err == f"{total} of {total} files are sound\n"
     own(empty)
     assert empty.json("prompts", "check", "mine").data["checked"] == 1
@@ -170,9 +170,9 @@ def test_exported_files_are_the_shipped_ones(empty: Program) -> None:
     answer = empty.json("prompts", "export", "mine")
     assert answer.code == 0
     written = [Path(path) for path in answer.data["written"]]
-    assert len(written) == len(list(SHIPPED.rglob("*.md")))
+    assert len(written) == len(list(PROMPTS.rglob("*.md")))
     for path in written:
-        assert path.read_bytes() == (SHIPPED / path.relative_to("mine")).read_bytes()
+        assert path.read_bytes() == (PROMPTS / path.relative_to("mine")).read_bytes()
     again = empty.json("prompts", "export", "mine").data
     assert (len(again["written"]), len(again["same"])) == (0, len(written))
 
@@ -185,7 +185,7 @@ def test_export_never_writes_over_an_edit_unasked(empty: Program) -> None:
     assert path.read_text() == OWN
     assert list((empty.folder / "mine").rglob("*.md")) == [path]
     assert empty("prompts", "export", "mine", "--replace").code == 0
-    assert path.read_bytes() == (SHIPPED / "generic/judge.md").read_bytes()
+    assert path.read_bytes() == (PROMPTS / "generic/judge.md").read_bytes()
 
 
 def test_single_prompts_can_be_exported(empty: Program) -> None:

@@ -13,6 +13,7 @@ from deltamem_tui.errors import ModelNotFoundError
 from deltamem_tui.llm.card import UNKNOWN_WINDOW, card, check_credentials
 from deltamem_tui.llm.cost import Price
 from deltamem_tui.llm.tokens import count_tokens
+from tests.places import ROOT
 
 OFFLINE = """
 import os, socket, sys
@@ -40,11 +41,10 @@ def test_tables_and_tokens_need_no_network(tmp_path: Path) -> None:
         *("ollama/unheard-of", "anthropic/claude-2", "replicate/meta/llama-2-70b-chat"),
         *("together_ai/meta-llama/Llama-3-8b-chat-hf", "cohere_chat/command-r", "openai/own"),
     ]
-    root = Path(__file__).parents[2]
     done = subprocess.run(
         [sys.executable, "-c", OFFLINE, *models],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(root)},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,

@@ -10,8 +10,7 @@ from pathlib import Path
 from tests.llm.hosted import KEY, hosted
 from tests.memory.model.generated import generated
 from tests.memory.model.learning import bank_with
-
-ROOT = Path(__file__).parents[2]
+from tests.places import ROOT
 
 
 def test_a_hosted_model_is_asked_as_a_person_would_ask_it(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankExistsError, BankFrozenError, BankNotFoundError
 from deltamem_tui.memory import calibrate as calibrate_module
 from deltamem_tui.memory.calibrate import LEAST_SCORES, apply, calibrate
-from deltamem_tui.memory.intake import take_in
+from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.opening import create_bank, open_bank
 from deltamem_tui.memory.parameters import of_bank, preset
-from deltamem_tui.memory.statistics import bank_statistics
+from deltamem_tui.memory.views.statistics import bank_statistics
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.bank.support import file_bytes
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters

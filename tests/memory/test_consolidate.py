@@ -10,13 +10,13 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, TreeName
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.memory.consolidate import Fusion, consolidate, due
 from deltamem_tui.memory.extraction import Extraction
-from deltamem_tui.memory.growth import growth
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.parameters import change, changed
+from deltamem_tui.memory.views.growth import growth
 from tests.bank.support import contents
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
 

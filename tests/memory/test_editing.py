@@ -10,7 +10,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Payload
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankError,
     BankFrozenError,
@@ -20,11 +20,11 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.due import due_rows
-from deltamem_tui.memory.filters import Bound, matching, parse_filter
-from deltamem_tui.memory.intake import take_in
+from deltamem_tui.memory.episodes.intake import take_in
+from deltamem_tui.memory.episodes.verdict import give_outcome
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.parameters import TreeParameters, from_record
-from deltamem_tui.memory.verdict import give_outcome
+from deltamem_tui.memory.views.filters import Bound, matching, parse_filter
 from deltamem_tui.trajectory.readers.native import from_record as episode_of
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
 

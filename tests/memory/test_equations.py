@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, Payload, born
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.learn import learn, parent_of
 from deltamem_tui.memory.recall import recall
-from deltamem_tui.memory.similarity import Rows, Scan
+from deltamem_tui.memory.vectors.similarity import Rows, Scan
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters, unit
 
 # Few directions, so that the same and nearly the same ones come again and ties are common.

@@ -14,7 +14,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.codec import TEXT_LIMIT
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Node, Origin, Payload, TreeName
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankFrozenError,
     EmbedderMismatchError,
@@ -23,9 +23,9 @@ from deltamem_tui.errors import (
     RecordError,
     StorageError,
 )
+from deltamem_tui.memory.episodes.intake import episode as stored_episode
+from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.extraction import Extraction
-from deltamem_tui.memory.intake import episode as stored_episode
-from deltamem_tui.memory.intake import take_in
 from deltamem_tui.memory.learn import cleaned, learn, parent_of
 from deltamem_tui.memory.lesson import Lesson
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, Payload, born
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.consolidate import consolidate
 from deltamem_tui.memory.editing import subtree
 from deltamem_tui.memory.learn import learn

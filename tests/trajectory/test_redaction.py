@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs, to_record
 from deltamem_tui.trajectory.redaction import NOTHING, may_hold_secrets, redact
+from tests.places import GENERATED, PUBLISHED
 
-PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "third_party"
-GENERATED = Path(__file__).parents[3] / "shared" / "data" / "generated"
 ALNUM = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
 Maker = Callable[[random.Random], str]

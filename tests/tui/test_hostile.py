@@ -14,7 +14,7 @@ from textual.widgets import Input
 from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, Label, Node, Origin, Payload, born
-from deltamem_tui.memory.intake import take_in
+from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory

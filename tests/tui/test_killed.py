@@ -12,7 +12,7 @@ import pytest
 from benchmarks.terminal import Terminal
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.editing import relabel
 
 # Stops in the middle of the edit and says so on the terminal.

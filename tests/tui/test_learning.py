@@ -12,7 +12,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.intake import take_in
+from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.tui.jobs.extracting import ModelChoice
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar

@@ -9,8 +9,8 @@ import pytest
 from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.embedder import embedder_of
 from deltamem_tui.memory.recall import recall
+from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.tui.models import questions
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.trees import TreesScreen

@@ -15,9 +15,10 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.upkeep.verify import verify
+from tests.places import BANKS
 
-SHIPPED = Path(__file__).parents[2] / "memory_banks" / "scienceworld"
+SHIPPED = BANKS / "scienceworld"
 _PATIENCE = 30.0
 
 pytestmark = [

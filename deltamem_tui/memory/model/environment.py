@@ -14,9 +14,9 @@ from pathlib import Path
 from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
 from deltamem_tui.llm.client import Client
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory import prompts
 from deltamem_tui.memory.model.cut import shortened
 from deltamem_tui.memory.model.fence import block, fenced
+from deltamem_tui.memory.prompts import library as prompts
 
 PROMPT = "environment"
 

@@ -14,9 +14,9 @@ from deltamem_tui.errors import DeltaMemError, ExtractionError, PromptTooLongErr
 from deltamem_tui.llm.answers import Skip
 from deltamem_tui.llm.client import Client, InVainError, Tally
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory import prompts
 from deltamem_tui.memory.extraction import AskedInVainError, Call, Extraction, Purpose
 from deltamem_tui.memory.model.request import Request, RequestMaker
+from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 

@@ -15,11 +15,11 @@ from deltamem_tui.errors import PromptTooLongError
 from deltamem_tui.llm.answers import UnusableAnswer, spoken
 from deltamem_tui.llm.client import Client, Tally
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory import prompts
 from deltamem_tui.memory.model.cut import CutEpisode
 from deltamem_tui.memory.model.fence import block
 from deltamem_tui.memory.model.request import RequestMaker
-from deltamem_tui.memory.prompt_file import Prompt
+from deltamem_tui.memory.prompts import library as prompts
+from deltamem_tui.memory.prompts.file import Prompt
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from deltamem_tui.bank.node import Node, Payload, TreeName
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
-from deltamem_tui.memory import prompts
 from deltamem_tui.memory.context import chain_entries
 from deltamem_tui.memory.model.cut import CutEpisode, fit
 from deltamem_tui.memory.model.fence import block
-from deltamem_tui.memory.prompt_file import Prompt
+from deltamem_tui.memory.prompts import library as prompts
+from deltamem_tui.memory.prompts.file import Prompt
 from deltamem_tui.trajectory.model import Trajectory
 
 _STEP_LIMITS = ("max_steps", "step_limit")

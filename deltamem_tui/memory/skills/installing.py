@@ -8,10 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deltamem_tui.bank import installing
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.travel import installing
 from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder

@@ -10,8 +10,8 @@ from typing import Any
 
 import orjson
 
-from deltamem_tui.bank import files
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.node import TREES, Node, TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankExistsError

@@ -20,7 +20,7 @@ from deltamem_tui.tui.models.words import counted, dollars
 if TYPE_CHECKING:
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.model import ModelExtractor
-    from deltamem_tui.memory.run import LearningRun
+    from deltamem_tui.memory.runs.run import LearningRun
     from deltamem_tui.trajectory.model import Trajectory
 
 NAME = "learning"
@@ -66,8 +66,8 @@ class ModelChoice:
 
 def ready(bank: Bank) -> list[Trajectory]:
     """The episodes that can be learnt now, in the order of their import."""
-    from deltamem_tui.memory.admission import DEFAULT_POLICY, admitted_by
-    from deltamem_tui.memory.intake import waiting
+    from deltamem_tui.memory.episodes.admission import DEFAULT_POLICY, admitted_by
+    from deltamem_tui.memory.episodes.intake import waiting
 
     return [each for each in waiting(bank) if admitted_by(DEFAULT_POLICY, each.outcome)]
 
@@ -79,7 +79,7 @@ def extract_by_rules(path: Path, progress: Progress) -> Changed:
         BankError: The bank cannot be opened or written.
     """
     from deltamem_tui.memory.rules import RulesExtractor
-    from deltamem_tui.memory.run import LearningRun
+    from deltamem_tui.memory.runs.run import LearningRun
 
     bank = Bank.open(path)
     with LearningRun(bank, RulesExtractor(), stopped=lambda: progress.stopped) as run:
@@ -96,8 +96,8 @@ def plan_by_model(
         ConfigurationError: A prompt cannot be used.
         BankError: The bank cannot be opened.
     """
-    from deltamem_tui.memory.embedder import embedder_of
-    from deltamem_tui.memory.rehearsal import rehearse
+    from deltamem_tui.memory.runs.rehearsal import rehearse
+    from deltamem_tui.memory.vectors.embedder import embedder_of
 
     bank = Bank.open(path)
     episodes = ready(bank)
@@ -133,7 +133,7 @@ def extract_by_model(
         ConfigurationError: A prompt cannot be used.
         BankError: The bank cannot be opened or written.
     """
-    from deltamem_tui.memory.run import LearningRun
+    from deltamem_tui.memory.runs.run import LearningRun
 
     bank = Bank.open(path)
     extractor = _extractor(bank, choice, configuration, sending=True)
@@ -186,7 +186,7 @@ def _estimate(usage: Usage, choice: ModelChoice) -> str:
 
 def _learnt(bank: Bank, run: LearningRun, progress: Progress) -> Changed:
     """Learn, telling how far it is and what it cost; what ends the run is told as well."""
-    from deltamem_tui.memory.run import Refusal
+    from deltamem_tui.memory.runs.run import Refusal
 
     episodes = ready(bank)
     progress.advance(0, len(episodes))

@@ -14,7 +14,7 @@ from deltamem_tui.tui.messages import Changed
 from deltamem_tui.tui.models.words import counted
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.receipts import Intake
+    from deltamem_tui.memory.episodes.receipts import Intake
 
 
 def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> Changed:
@@ -30,7 +30,7 @@ def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> Ch
         TrajectoryError: No reader takes the log.
         BankError: The bank cannot be written.
     """
-    from deltamem_tui.memory.intake import take_in
+    from deltamem_tui.memory.episodes.intake import take_in
     from deltamem_tui.trajectory.readers import read_logs
 
     readings = _until_stopped(read_logs([log], format=log_format or None), progress)

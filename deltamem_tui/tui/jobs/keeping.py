@@ -42,7 +42,7 @@ def verify(path: Path) -> Told:
     Raises:
         BankError: It cannot be opened.
     """
-    from deltamem_tui.bank import verify as checking
+    from deltamem_tui.bank.upkeep import verify as checking
 
     bank = Bank.open(path)
     flaws = checking.verify(bank)

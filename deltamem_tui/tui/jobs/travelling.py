@@ -32,7 +32,7 @@ def plan_export(path: Path, out: str, *, episodes: bool, journal: bool, builder:
     Raises:
         BankError: It cannot be read.
     """
-    from deltamem_tui.memory.outgoing import prepare
+    from deltamem_tui.memory.travel.outgoing import prepare
 
     bank = Bank.open(path)
     file = _archive_path(out, bank.name)
@@ -70,7 +70,7 @@ def plan_install(source: str, folder: Path, *, name: str, digest: str, writable:
         BankError: It is not sound, or a bank of that name is there.
         UsageError: The digest or the name is none.
     """
-    from deltamem_tui.bank import installing
+    from deltamem_tui.bank.travel import installing
 
     pinned = installing.checked_digest(digest or None)
     delivery = installing.receive(Path(source).expanduser())
@@ -105,7 +105,7 @@ def plan_merge(path: Path, others: Sequence[str], folder: Path, *, episodes: boo
         EmbedderMismatchError: Two banks have different embedders.
         UsageError: A bank is to be merged into itself.
     """
-    from deltamem_tui.memory.merging import merge
+    from deltamem_tui.memory.travel.merging import merge
 
     target = Bank.open(path)
     sources = [Bank.open(paths.find_bank(name, folder)) for name in others]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import TreeName
-from deltamem_tui.memory.descent import nodes_by_episode
-from deltamem_tui.memory.history import history
+from deltamem_tui.memory.views.descent import nodes_by_episode
+from deltamem_tui.memory.views.history import history
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.tree_index import NO_PARENT
-from deltamem_tui.memory.filters import Order
+from deltamem_tui.memory.views.filters import Order
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]

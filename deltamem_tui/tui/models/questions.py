@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.memory import context
-from deltamem_tui.memory.embedder import embedder_of, weighting_of
 from deltamem_tui.memory.learn import parent_of
 from deltamem_tui.memory.parameters import Parameters, TreeParameters
 from deltamem_tui.memory.recall import Candidate, TreeRecall, recall_tree
+from deltamem_tui.memory.vectors.embedder import embedder_of, weighting_of
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
-from deltamem_tui.memory.growth import GrowthPoint, growth
-from deltamem_tui.memory.statistics import BankStatistics, bank_statistics
+from deltamem_tui.memory.views.growth import GrowthPoint, growth
+from deltamem_tui.memory.views.statistics import BankStatistics, bank_statistics
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import counted
 

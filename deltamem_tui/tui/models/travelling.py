@@ -10,9 +10,9 @@ from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import counted
 
 if TYPE_CHECKING:
-    from deltamem_tui.bank.installing import Delivery
-    from deltamem_tui.memory.merging import Merge
-    from deltamem_tui.memory.outgoing import Outgoing
+    from deltamem_tui.bank.travel.installing import Delivery
+    from deltamem_tui.memory.travel.merging import Merge
+    from deltamem_tui.memory.travel.outgoing import Outgoing
 
 _MOST_LINES = 20
 

@@ -13,7 +13,7 @@ from textual.content import Content
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.verdict import give_outcome
+from deltamem_tui.memory.episodes.verdict import give_outcome
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import look_up

@@ -13,8 +13,8 @@ from textual.widgets import Input
 
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError, UsageError
-from deltamem_tui.memory.filters import FILTER_HELP, ORDERS, Order, parse_filter
 from deltamem_tui.memory.parameters import Parameters, from_record
+from deltamem_tui.memory.views.filters import FILTER_HELP, ORDERS, Order, parse_filter
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import look_up
 from deltamem_tui.tui.messages import Arranged

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.intake import take_in, waiting
+from deltamem_tui.memory.episodes.intake import take_in, waiting
 from deltamem_tui.memory.lesson import Lesson
 from deltamem_tui.memory.model.extractor import ModelExtractor
 from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.memory.parameters import Parameters, TreeParameters
-from deltamem_tui.memory.run import LearningRun, Refusal
+from deltamem_tui.memory.runs.run import LearningRun, Refusal
 from deltamem_tui.trajectory.model import Trajectory
 from tests.llm.server import ModelServer
 from tests.llm.support import client

@@ -17,8 +17,8 @@ from typing import IO
 from unittest.mock import patch
 
 from tests.llm.server import ModelServer, serving
+from tests.places import ROOT
 
-_ROOT = Path(__file__).parents[3]
 _PARENT = "from tests.memory.model.mortal import fork_on_demand; fork_on_demand()"
 
 
@@ -51,7 +51,7 @@ def parent() -> Iterator[Parent]:
     """A parent, gone when the block is left."""
     with subprocess.Popen(
         [sys.executable, "-c", _PARENT],
-        cwd=_ROOT,
+        cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

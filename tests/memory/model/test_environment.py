@@ -5,8 +5,8 @@ import json
 import pytest
 
 from deltamem_tui.errors import AnswerError
-from deltamem_tui.memory import prompts
 from deltamem_tui.memory.model.environment import environment_part
+from deltamem_tui.memory.prompts import library as prompts
 from tests.llm.server import ModelServer
 from tests.llm.support import client
 

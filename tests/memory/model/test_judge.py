@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from deltamem_tui.errors import AnswerError
-from deltamem_tui.memory import prompts
 from deltamem_tui.memory.model.judge import Judge
+from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.trajectory.model import Outcome, Step
 from tests.llm.server import ModelServer
 from tests.llm.support import MODEL, client

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankFrozenError,
     BudgetError,
@@ -22,13 +22,13 @@ from deltamem_tui.errors import (
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.llm.patience import Patience
-from deltamem_tui.memory.admission import admitted_by
-from deltamem_tui.memory.history import history
-from deltamem_tui.memory.intake import episode as kept
-from deltamem_tui.memory.intake import episodes, take_in
-from deltamem_tui.memory.judging import Judged, in_order, judge_episodes, without_outcome
+from deltamem_tui.memory.episodes.admission import admitted_by
+from deltamem_tui.memory.episodes.intake import episode as kept
+from deltamem_tui.memory.episodes.intake import episodes, take_in
+from deltamem_tui.memory.episodes.judging import Judged, in_order, judge_episodes, without_outcome
+from deltamem_tui.memory.episodes.verdict import give_outcome, take_judgement
 from deltamem_tui.memory.model.judge import Judge
-from deltamem_tui.memory.verdict import give_outcome, take_judgement
+from deltamem_tui.memory.views.history import history
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from tests.llm.server import ModelServer, Reply, Request
 from tests.llm.support import MODEL, client

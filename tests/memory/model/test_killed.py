@@ -14,7 +14,7 @@ from threading import Event
 
 import pytest
 
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.llm.cache import ResponseCache
 from tests.llm.server import ModelServer, Reply, Request
 from tests.memory.model import sensible

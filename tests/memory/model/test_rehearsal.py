@@ -16,11 +16,11 @@ from deltamem_tui.bank.node import TREES
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import NoBudget, Price, Usage
 from deltamem_tui.memory.consolidate import consolidate, due
-from deltamem_tui.memory.embedder import embedder_of
-from deltamem_tui.memory.intake import waiting
+from deltamem_tui.memory.episodes.intake import waiting
 from deltamem_tui.memory.model.extractor import ModelExtractor
 from deltamem_tui.memory.parameters import TreeParameters, change
-from deltamem_tui.memory.rehearsal import rehearse, rehearse_fusions
+from deltamem_tui.memory.runs.rehearsal import rehearse, rehearse_fusions
+from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.llm.server import ModelServer, Reply
@@ -28,8 +28,9 @@ from tests.llm.support import client
 from tests.memory.model import sensible
 from tests.memory.model.generated import generated
 from tests.memory.model.learning import bank_with, learnt_files, lessons_of, run_over
+from tests.places import DOCS
 
-SAMPLE = Path(__file__).parents[3] / "docs" / "sample"
+SAMPLE = DOCS / "sample"
 PRICE = Price(1e-6, 2e-6)
 TEMPLATE = 7  # how many tokens hosted chat models put around a single message
 

@@ -16,7 +16,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BudgetError,
     CredentialsError,
@@ -30,12 +30,12 @@ from deltamem_tui.errors import (
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.llm.patience import Patience
-from deltamem_tui.memory.history import history
-from deltamem_tui.memory.intake import waiting
+from deltamem_tui.memory.episodes.intake import waiting
 from deltamem_tui.memory.lesson import Lesson
 from deltamem_tui.memory.model.extractor import ModelExtractor
 from deltamem_tui.memory.parameters import TreeParameters
-from deltamem_tui.memory.run import LearningRun, Refusal
+from deltamem_tui.memory.runs.run import LearningRun, Refusal
+from deltamem_tui.memory.views.history import history
 from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.llm.support import KEY, MODEL, client
 from tests.memory.model import sensible

@@ -7,7 +7,6 @@ is how much text the rules write, and that they neither break nor repeat themsel
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import orjson
 import pytest
@@ -16,18 +15,18 @@ from deltamem_tui.bank.bank import Bank as StoredBank
 from deltamem_tui.bank.node import TREES, Label, Node, Origin, TreeName, born
 from deltamem_tui.memory.rules import RulesExtractor
 from deltamem_tui.memory.rules.wording import key
-from deltamem_tui.memory.statistics import bank_statistics
+from deltamem_tui.memory.views.statistics import bank_statistics
 from deltamem_tui.text import clean, count_tokens
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from tests.places import BANKS, GENERATED
 
-DATA = Path(__file__).parents[4] / "shared" / "data" / "generated"
 FILES = {
-    "scienceworld": DATA / "scienceworld_train_variations.jsonl",
-    "alfworld": DATA / "alfworld_valid_train_experts.jsonl",
+    "scienceworld": GENERATED / "scienceworld_train_variations.jsonl",
+    "alfworld": GENERATED / "alfworld_valid_train_experts.jsonl",
 }
 RULES = RulesExtractor()
 MOST_DEPTH = 5
-SHIPPED = Path(__file__).parents[3] / "memory_banks" / "scienceworld"
+SHIPPED = BANKS / "scienceworld"
 
 
 def episodes(domain: str) -> Iterator[Trajectory]:
@@ -80,7 +79,7 @@ Bank = tuple[str, list[Trajectory], dict[TreeName, list[Node]]]
 
 @pytest.fixture(scope="module", params=sorted(FILES))
 def bank(request: pytest.FixtureRequest) -> Bank:
-    if not DATA.is_dir():
+    if not GENERATED.is_dir():
         pytest.skip("the generated episodes are not here")
     learnt = list(episodes(request.param))
     return request.param, learnt, {tree: grown(tree, learnt) for tree in TREES}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, Origin, Payload
-from deltamem_tui.bank.verify import verify
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import BankExistsError, RecordError
 from deltamem_tui.memory.opening import open_bank

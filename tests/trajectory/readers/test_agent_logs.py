@@ -14,6 +14,7 @@ from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import detect, read_logs, readers
+from tests.places import PUBLISHED
 from tests.trajectory.readers.agent_logs import (
     CLAUDE_CODE,
     INSPECT_ARCHIVE,
@@ -24,7 +25,6 @@ from tests.trajectory.readers.agent_logs import (
     refusals,
 )
 
-PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "third_party"
 CASES = [(name, file, content) for name, found in SAMPLES.items() for file, content in found]
 # Any reader that knows a format by heart is this much surer than one of a general shape.
 _CLEARLY = 0.2

@@ -12,8 +12,8 @@ from deltamem_tui.errors import LogFormatError, RecordError
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
+from tests.places import PUBLISHED
 
-LOGS = Path(__file__).parents[4] / "shared" / "data" / "third_party"
 PROTOCOL = "zhu-yiqi+agent-data-protocol/datasets"
 SCIENCEWORLD = "allenai+ScienceWorld/python-api"
 INTERCODE = "princeton-nlp+intercode/data/results/bash"
@@ -57,9 +57,9 @@ REFUSED = [
 
 
 def files(pattern: str) -> list[Path]:
-    if not LOGS.exists():
+    if not PUBLISHED.exists():
         pytest.skip("the sample data are not here")
-    return sorted(LOGS.glob(pattern))
+    return sorted(PUBLISHED.glob(pattern))
 
 
 @cache

@@ -16,9 +16,9 @@ from deltamem_tui.trajectory.logs.log import Log, Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import Reader, detect, read_logs, readers, reading, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
+from tests.places import SHARED
 
 EPISODE = Trajectory("boil water", steps=(Step("look", "a stove"),))
-SAMPLES = Path(__file__).parents[4] / "shared" / "data"
 
 
 def test_a_folder_goes_on_past_what_is_no_log(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def _read_with_all(path: Path) -> None:
     ],
 )
 def test_the_generated_episodes(name: str, episodes: int, successes: int) -> None:
-    path = SAMPLES / "generated" / name
+    path = SHARED / "generated" / name
     if not path.exists():
         pytest.skip("the sample data are not here")
     found = list(read_logs([path]))
@@ -223,9 +223,9 @@ def test_the_generated_episodes(name: str, episodes: int, successes: int) -> Non
 
 
 def test_every_sample_is_read_or_refused_with_a_reason() -> None:
-    if not SAMPLES.exists():
+    if not SHARED.exists():
         pytest.skip("the sample data are not here")
-    found = list(read_logs([SAMPLES]))
+    found = list(read_logs([SHARED]))
     sources = [item.source for item in found if isinstance(item, Trajectory)]
     counts = Counter((source.format, Path(source.file).name) for source in sources)
     assert counts["alfworld-wrapper", "KnowAgentALFWorld_llama-2-13b_D0.jsonl"] == 510
@@ -239,5 +239,5 @@ def test_every_sample_is_read_or_refused_with_a_reason() -> None:
     assert all(item.hint or "; " in item.message for item in refused)
     named = {source.file for source in sources} | set(reasons)
     assert named == {
-        path.relative_to(SAMPLES).as_posix() for path in SAMPLES.rglob("*") if path.is_file()
+        path.relative_to(SHARED).as_posix() for path in SHARED.rglob("*") if path.is_file()
     }

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.memory.intake import Redaction, take_in
+from deltamem_tui.memory.episodes.intake import Redaction, take_in
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import decided

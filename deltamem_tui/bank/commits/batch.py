@@ -1,0 +1,400 @@
+"""A batch: changes gathered in memory and committed together, or not at all.
+
+The order on disk is the whole of crash safety:
+
+1. the line files and arrays grow beyond what counts, and are synced;
+2. one line is appended to the journal and synced: from here on the batch counts;
+3. what the line states is done in place: the arrays' headers and the counters.
+
+A process that dies in 1 leaves bytes that nobody counts, in 3 leaves work that the next
+writer repeats from the last line. Nothing needs the embedding model. Here changes are
+gathered; `growth` does step 1, the journal step 2, `settling` step 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from deltamem_tui.bank import codec, episodes, manifest, tree_index
+from deltamem_tui.bank.commits import journal, rewriting, settling
+from deltamem_tui.bank.commits.growth import Gathered, Growth, grow, take_back
+from deltamem_tui.bank.commits.journal import COUNTER_LIMIT, Commit, Journal, Tail
+from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.disk.shelf import (
+    LINE_LIMIT,
+    UNIT_TOLERANCE,
+    VECTOR,
+    Rows,
+    Shelf,
+    ShelfSnapshot,
+)
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.manifest import Manifest
+from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.errors import BankCorruptError, BankError, DeltaMemError
+
+
+class Batch:
+    """Changes to a bank, gathered under the writer's lock."""
+
+    def __init__(self, tail: Tail | None, snapshots: Mapping[str, ShelfSnapshot]) -> None:
+        self._tail = tail
+        self._growths = {name: Growth(snapshot) for name, snapshot in snapshots.items()}
+        self._nodes: dict[tuple[str, str], tuple[Node, NDArray[np.float32]]] = {}
+        self._event: tuple[str, Mapping[str, Any]] | None = None
+        self._manifest: Manifest | None = None
+
+    @property
+    def event(self) -> str:
+        """What the batch was named; empty if it shall not be committed."""
+        return self._event[0] if self._event else ""
+
+    def log(self, event: str, detail: Mapping[str, Any] | None = None) -> None:
+        """Name what the batch is, for the journal. A batch without a name is not committed."""
+        self._event = (event, detail or {})
+
+    def add_node(self, tree_name: TreeName, node: Node, vector: NDArray[np.float32]) -> None:
+        """Add a new node.
+
+        Args:
+            tree_name: The tree it grows on.
+            node: Its parent, if any, is in the tree or was added before. One that was revised
+                elsewhere keeps that revision.
+            vector: Its activation condition's vector, float32 [dimensions], unit length.
+
+        Raises:
+            BankError: The id is taken, the parent is missing, dead or at another depth, or the
+                node or the vector breaks the format's rules.
+            BankCorruptError: The parent's line is not what was written.
+        """
+        growth = self._growths[tree_name]
+        if node.deleted:
+            raise BankError("a new node is alive", source=node.id)
+        if growth.first_row(node.id) is not None:
+            raise BankError(f"the {tree_name} tree has a node {node.id} already")
+        parent = self._parent_row(tree_name, node)
+        self._append(tree_name, node, vector, first=growth.next_row, parent=parent)
+
+    def revise_node(
+        self, tree_name: TreeName, node: Node, vector: NDArray[np.float32] | None = None
+    ) -> Node:
+        """Give a node a new last line: an edit, a mark or a tombstone.
+
+        Args:
+            tree_name: The tree that holds it.
+            node: The node as it shall be; its revision is set here.
+            vector: Its vector, float32 [dimensions], unit length, if the activation condition
+                changed.
+
+        Returns:
+            The node with its new revision.
+
+        Raises:
+            BankError: There is no such node, its parent is missing, dead or at another depth,
+                or the node or the vector breaks the format's rules.
+            BankCorruptError: The line that it has so far is not what was written.
+        """
+        growth = self._growths[tree_name]
+        first = growth.first_row(node.id)
+        if first is None:
+            raise BankError(f"the {tree_name} tree has no node {node.id}")
+        before, old_vector = self._current(tree_name, node.id, first)
+        revised = replace(node, revision=before.revision + 1)
+        self._append(
+            tree_name,
+            revised,
+            old_vector if vector is None else vector,
+            first=first,
+            parent=self._parent_row(tree_name, node),
+        )
+        return revised
+
+    def count(
+        self,
+        tree_name: TreeName,
+        node_id: str,
+        *,
+        hits: int = 0,
+        recalls: int = 0,
+        successes: int = 0,
+    ) -> int:
+        """Add to a node's counters. One that is full, at `COUNTER_LIMIT`, stays so.
+
+        Args:
+            tree_name: The tree that holds it.
+            node_id: The node.
+            hits: Successful episodes more whose match it was.
+            recalls: Episodes more whose chain held it.
+            successes: How many more of those succeeded.
+
+        Returns:
+            The node's hits, these included.
+
+        Raises:
+            BankError: There is no such node.
+        """
+        growth = self._growths[tree_name]
+        first = growth.first_row(node_id)
+        if first is None:
+            raise BankError(f"the {tree_name} tree has no node {node_id}")
+        cell = growth.cell(first)
+        for position, more in enumerate((hits, recalls, successes)):
+            cell[position] = min(cell[position] + more, COUNTER_LIMIT)
+        return cell[0]
+
+    def put_episode(self, record: Mapping[str, Any]) -> None:
+        """Add an episode, waiting to be learnt, or give a known one a new record.
+
+        Args:
+            record: The episode as JSON can hold it, with its `id`. A known one keeps its place
+                and its state.
+
+        Raises:
+            BankError: Its id is none, or its line would be longer than `LINE_LIMIT`.
+        """
+        episode_id = str(record["id"])
+        if not codec.is_id(episode_id):
+            raise BankError(f"{episode_id[:40]!r} is not an id of 16 hexadecimal digits")
+        self.put_episode_line(episode_id, orjson.dumps(record) + b"\n")
+
+    def put_episode_line(self, episode_id: str, line: bytes) -> None:
+        """Add an episode that is written already, or give a known one a new record.
+
+        Args:
+            episode_id: Its id; the caller has seen to it that it is one.
+            line: Its record as one line of JSON, newline included, with that id.
+
+        Raises:
+            BankError: The line is longer than `LINE_LIMIT`.
+        """
+        growth = self._growths[episodes.NAME]
+        _bounded(line, f"episode {episode_id}")
+        known = growth.first_row(episode_id)
+        first = growth.next_row if known is None else known
+        index = (episode_id.encode(), growth.next_offset, first)
+        growth.append(episode_id, first, index, line)
+
+    def put_new_episodes(self, ids: Sequence[str], lines: Sequence[bytes]) -> None:
+        """Add episodes at once that neither the bank nor this batch have.
+
+        Args:
+            ids: Their ids, all different.
+            lines: The line of each, as for `put_episode_line`, and no longer than `LINE_LIMIT`.
+        """
+        growth = self._growths[episodes.NAME]
+        index = np.zeros(len(lines), dtype=growth.shelf.index_type)
+        index["id"] = [episode_id.encode() for episode_id in ids]
+        index["offset"][1:] = np.cumsum([len(line) for line in lines[:-1]])
+        index["first"] = growth.next_row + np.arange(len(lines))
+        growth.extend(index, lines)
+
+    def set_state(self, episode_id: str, state: EpisodeState) -> None:
+        """Mark an episode as waiting or learnt.
+
+        Raises:
+            BankError: The bank does not have the episode.
+        """
+        growth = self._growths[episodes.NAME]
+        first = growth.first_row(episode_id)
+        if first is None:
+            raise BankError(f"the bank has no episode {episode_id}")
+        growth.cell(first)[0] = int(state)
+
+    def extend(
+        self,
+        shelf_name: str,
+        lines: Sequence[bytes | memoryview],
+        index: NDArray[Any],
+        vectors: Sequence[NDArray[np.float32] | Gathered] = (),
+    ) -> None:
+        """Add many lines at once, as a merge does. Nothing of them is checked here.
+
+        Args:
+            shelf_name: The shelf that they are added to.
+            lines: The lines, newlines included, in pieces of any number of lines.
+            index: Their index rows. `first` and `parent` are rows of this bank, those that
+                are added here among them; `offset` counts from the first of these lines.
+            vectors: Their vectors in pieces, float32 [rows, dimensions].
+        """
+        growth = self._growths[shelf_name]
+        if len(index):
+            growth.extend(index, lines)
+            growth.vectors.extend(vectors)
+
+    def next_row(self, shelf_name: str) -> int:
+        """The row that the next line added to a shelf will have."""
+        return self._growths[shelf_name].next_row
+
+    def state_counters(self, shelf_name: str, rows: Rows, values: NDArray[np.int64]) -> None:
+        """Say what some rows' counters shall be, absolutely.
+
+        Args:
+            shelf_name: The shelf.
+            rows: Rows of first lines.
+            values: int64 [rows, counters].
+
+        Raises:
+            BankError: One is more than a counter holds.
+        """
+        if len(values) and int(values.max()) > COUNTER_LIMIT:
+            raise BankError(f"a counter of the {shelf_name} shelf would overflow")
+        cells = dict(zip(rows.tolist(), values.tolist(), strict=True))
+        self._growths[shelf_name].cells.update(cells)
+
+    def replace_manifest(self, new: Manifest) -> None:
+        """Give the bank a new manifest with this batch: both count from the same instant."""
+        self._manifest = new
+
+    def write_unseen(self) -> Commit:
+        """Write the batch whole into a folder that nobody else sees yet: it needs no journal.
+
+        Returns:
+            What was written, as the first line of a journal may state it: without cells.
+        """
+        event, detail = self._event or ("", {})
+        commit = Commit(
+            sequence=0,
+            event=event,
+            time=journal.now(),
+            detail=detail,
+            extents={name: growth.extent for name, growth in self._growths.items()},
+            cells={name: growth.cells for name, growth in self._growths.items()},
+        )
+        touched = [growth for growth in self._growths.values() if growth.lines or growth.cells]
+        shelves = [growth.shelf for growth in touched]
+        for shelf in shelves:
+            shelf.create()
+        grow(touched)
+        settling.apply(commit, shelves)
+        for shelf in shelves:
+            for matrix in shelf.matrices:
+                files.sync(matrix.path)
+        return replace(commit, cells={})
+
+    def commit(self, history: Journal) -> Tail:
+        """Write the batch (steps 1 and 2). When this returns, it is acknowledged.
+
+        What its commit states is still to be done in place, by `apply` or the next writer.
+
+        Raises:
+            BankError: The journal cannot say it in one line; the bank is as it was.
+            StorageError: The disk refused; the bank is as it was.
+        """
+        if self._event is None:
+            raise BankError("a batch needs a name for the journal")
+        event, detail = self._event
+        before = self._tail.commit if self._tail else Commit(sequence=0)
+        commit = Commit(
+            sequence=before.sequence + 1,
+            event=event,
+            time=journal.now(),
+            detail=detail,
+            extents={name: growth.extent for name, growth in self._growths.items()},
+            cells={name: growth.cells for name, growth in self._growths.items() if growth.cells},
+            replaces=(manifest.FILE_NAME,) if self._manifest else (),
+            rewritten=before.generation,
+        )
+        commit.line()  # what cannot be read again is refused here, while nothing is written
+        tail = self._tail or journal.adopt(
+            history, {name: each.snapshot.extent for name, each in self._growths.items()}
+        )
+        try:
+            grow(self._growths.values())
+            self._sync_counters(tail)
+            if self._manifest:
+                _write_beside(_draft_of_manifest(history, commit), self._manifest)
+            return history.append(tail, commit)
+        except DeltaMemError:
+            self._take_back(history, tail, commit)
+            raise
+
+    def _take_back(self, history: Journal, before: Tail, commit: Commit) -> None:
+        """Leave the files as they were, unless the journal may state the commit after all."""
+        with suppress(DeltaMemError):
+            if files.size(history.path) <= before.length:
+                take_back(self._growths.values())
+                files.remove(_draft_of_manifest(history, commit))
+
+    def _sync_counters(self, before: Tail) -> None:
+        """Settle the counters of the commit before, which only its own line could restore."""
+        for name, growth in self._growths.items():
+            if name in before.commit.cells:
+                files.sync(growth.shelf.counters_file.path)
+
+    def _append(
+        self,
+        tree_name: TreeName,
+        node: Node,
+        vector: NDArray[np.float32],
+        *,
+        first: int,
+        parent: int,
+    ) -> None:
+        growth = self._growths[tree_name]
+        row = np.asarray(vector, dtype=VECTOR)
+        if row.shape != (growth.shelf.dimensions,):
+            raise BankError(f"the vector has shape {row.shape}, not ({growth.shelf.dimensions},)")
+        if not abs(float(np.linalg.norm(row)) - 1.0) < UNIT_TOLERANCE:
+            raise BankError("the vector is not finite or not of unit length", source=node.id)
+        index = tree_index.index_row(node, growth.next_offset, first, parent)
+        growth.append(node.id, first, index, _checked_line(growth.shelf, node))
+        growth.vectors.append(row[np.newaxis])
+        self._nodes[tree_name, node.id] = (node, row)
+
+    def _current(
+        self, tree_name: TreeName, node_id: str, first: int
+    ) -> tuple[Node, NDArray[np.float32]]:
+        added = self._nodes.get((tree_name, node_id))
+        if added is not None:
+            return added
+        snapshot = self._growths[tree_name].snapshot
+        row = int(snapshot.current[first])
+        return Tree(tree_name, snapshot).node_at(row), snapshot.vectors[row]
+
+    def _parent_row(self, tree_name: TreeName, node: Node) -> int:
+        if node.parent is None:
+            return tree_index.NO_PARENT
+        first = self._growths[tree_name].first_row(node.parent)
+        if first is None:
+            raise BankError(f"the {tree_name} tree has no parent {node.parent}", source=node.id)
+        parent, _ = self._current(tree_name, node.parent, first)
+        if not node.deleted and (parent.deleted or parent.depth + 1 != node.depth):
+            raise BankError(f"node {node.parent} cannot be the parent", source=node.id)
+        return first
+
+
+def _draft_of_manifest(history: Journal, commit: Commit) -> Path:
+    """Where a commit that replaces the manifest has it, until it is put in its place."""
+    return rewriting.draft_path(history.path.with_name(manifest.FILE_NAME), commit.sequence)
+
+
+def _write_beside(draft: Path, new: Manifest) -> None:
+    files.create_anew(draft)
+    files.write_at(draft, 0, manifest.encode(new))
+    files.sync(draft)
+    files.sync(draft.parent)
+
+
+def _checked_line(shelf: Shelf, node: Node) -> bytes:
+    """The node's line, which a reader will accept."""
+    line = _bounded(codec.to_line(node), f"node {node.id}")
+    try:
+        codec.from_line(line, shelf.lines_name, "new line")
+    except BankCorruptError as error:
+        raise BankError(f"node {node.id} cannot be stored: {error.message}") from error
+    return line
+
+
+def _bounded(line: bytes, what: str) -> bytes:
+    if len(line) > LINE_LIMIT:
+        raise BankError(f"{what} has {len(line):,} bytes, more than the {LINE_LIMIT:,} of a line")
+    return line

@@ -1,0 +1,309 @@
+"""The journal: the bank's history, and the one place that says what counts.
+
+Each line is one commit. Before a line is written, the other files only grow beyond what
+the line before it states; once it is written whole, its episode is acknowledged. The
+line carries the new extent of every file and the new value of every counter it changed,
+as absolute numbers, so what is done in place afterwards can be done again at any time
+with the same result. A line without its final newline was never acknowledged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from deltamem_tui.bank.disk import files, regions
+from deltamem_tui.errors import BankCorruptError, BankError
+
+FILE_NAME = "journal.jsonl"
+_BLOCK = 64 * 1024
+_LINE_LIMIT = 64 * 1024 * 1024
+COUNTER_LIMIT = 2**32 - 1
+"""The most that a counter holds; one that is full stays so."""
+_COUNTS = range(COUNTER_LIMIT + 1)
+_FILE_NAME = re.compile(r"[a-z]+(\.[a-z]+)+")
+_MANIFEST = "bank.json"
+NEVER = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of a line file and of the arrays beside it counts.
+
+    Attributes:
+        rows: Lines, and rows of each array.
+        bytes: Length of the line file.
+    """
+
+    rows: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One line of the journal.
+
+    Attributes:
+        sequence: 0 for the first line, one more for each later one.
+        event: What happened: `init`, `import`, `learn`, `consolidate`, `parameters`, ….
+        time: When, in UTC, ISO 8601 with seconds.
+        detail: Decisions and why, models, prompts, tokens, cost: whatever the event has to tell.
+        extents: Per shelf (`task`, `env`, `trajectories`, `origins`), how much of it counts now.
+        cells: Per shelf, the rows whose counters changed, each with all its new values.
+        replaces: The files that this commit put whole new ones in the place of; see `rewriting`.
+        rewritten: The sequence of the last commit before this one that replaced files, or
+            `NEVER`. While it stays, files only grow, and what was read of them stays true.
+    """
+
+    sequence: int = -1
+    event: str = ""
+    time: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    extents: Mapping[str, Extent] = field(default_factory=dict)
+    cells: Mapping[str, Mapping[int, Sequence[int]]] = field(default_factory=dict)
+    replaces: tuple[str, ...] = ()
+    rewritten: int = NEVER
+
+    @property
+    def generation(self) -> int:
+        """The sequence of the commit whose files lie there: the last that replaced any.
+
+        The manifest is none of those that a handle opens late.
+        """
+        others = [name for name in self.replaces if name != _MANIFEST]
+        return self.sequence if others else self.rewritten
+
+    def extent(self, name: str) -> Extent:
+        """How much of a line file counts; nothing if the journal does not name it."""
+        return self.extents.get(name, Extent())
+
+    def line(self) -> bytes:
+        """The commit as one line, newline included.
+
+        Raises:
+            BankError: It could not be read again: it would be too long, or its cells name a row
+                that does not count or hold what is no counter's value.
+        """
+        self._require_cells()
+        record: dict[str, Any] = {
+            "sequence": self.sequence,
+            "time": self.time,
+            "event": self.event,
+            "detail": self.detail,
+            "extents": {name: [at.rows, at.bytes] for name, at in self.extents.items()},
+            "cells": {
+                name: [[row, *values] for row, values in rows.items()]
+                for name, rows in self.cells.items()
+                if rows
+            },
+        }
+        if self.replaces:
+            record["replaces"] = list(self.replaces)
+        if self.rewritten != NEVER:
+            record["rewritten"] = self.rewritten
+        line = orjson.dumps(record) + b"\n"
+        if len(line) > _LINE_LIMIT:
+            raise BankError(
+                f"the journal's line for `{self.event}` would have {len(line):,} bytes, "
+                f"more than the {_LINE_LIMIT:,} of a line",
+                hint="do it in smaller parts",
+            )
+        return line
+
+    def _require_cells(self) -> None:
+        """See that `parse` will accept the cells: once the line is written, it is too late."""
+        for name, cells in self.cells.items():
+            if not cells:
+                continue
+            rows = self.extent(name).rows
+            wrong = [row for row in (min(cells), max(cells)) if not 0 <= row < rows]
+            values = [0, *chain.from_iterable(cells.values())]
+            wrong += [value for value in (min(values), max(values)) if value not in _COUNTS]
+            if wrong:
+                raise BankError(
+                    f"`{self.event}` cannot be told in the journal: {wrong[0]} is no row or no "
+                    f"count of the {name} shelf",
+                    hint="nothing was written",
+                )
+
+
+def now() -> str:
+    """The present time as the journal writes it."""
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def parse(line: bytes, source: str, position: str) -> Commit:
+    """Read one line of a journal.
+
+    Raises:
+        BankCorruptError: It is not a commit.
+    """
+    try:
+        record = orjson.loads(line)
+        return _checked(
+            sequence=_natural(record["sequence"]),
+            event=str(record["event"]),
+            time=str(record["time"]),
+            detail=dict(record["detail"]),
+            extents={
+                str(name): Extent(_natural(rows), _natural(length))
+                for name, (rows, length) in record["extents"].items()
+            },
+            cells={
+                str(name): {
+                    _natural(row): [_natural(value, COUNTER_LIMIT) for value in values]
+                    for row, *values in rows
+                }
+                for name, rows in record["cells"].items()
+            },
+            replaces=tuple(_file_name(name) for name in record.get("replaces", ())),
+            rewritten=_natural(record["rewritten"]) if "rewritten" in record else NEVER,
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BankCorruptError(
+            "not a commit of the journal",
+            source=source,
+            position=position,
+            hint="restore the file from a copy of the bank",
+        ) from error
+
+
+def _checked(**fields: Any) -> Commit:
+    """A commit whose cells all lie in the rows that it counts: they will be written in place."""
+    commit = Commit(**fields)
+    for name, cells in commit.cells.items():
+        if cells and max(cells) >= commit.extent(name).rows:
+            raise ValueError(f"counts row {max(cells)} of {name!r}, which is not there")
+    return commit
+
+
+def _file_name(value: object) -> str:
+    """A name of one of a bank's files; nothing that could lead elsewhere."""
+    if not isinstance(value, str) or not _FILE_NAME.fullmatch(value):
+        raise ValueError(f"{value!r} is not the name of a file of a bank")
+    return value
+
+
+def _natural(value: object, limit: int = 2**63 - 1) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= limit:
+        raise ValueError(f"{value!r} is not a number from 0 to {limit}")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The end of a journal.
+
+    Attributes:
+        commit: The last commit.
+        length: The journal's length up to and with that commit, in bytes.
+    """
+
+    commit: Commit
+    length: int
+
+
+def adopt(history: Journal, extents: Mapping[str, Extent]) -> Tail:
+    """Begin the journal of a bank that was shipped without, by what counts of each shelf
+    before anything grows beyond it.
+    """
+    return history.append(None, Commit(sequence=0, event="adopt", time=now(), extents=extents))
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """The journal of one bank."""
+
+    path: Path
+
+    @property
+    def exists(self) -> bool:
+        """Whether the bank has its journal; a bank may be shipped without."""
+        return regions.exists(self.path)
+
+    def tail(self) -> Tail:
+        """Read the last commit, from the end of the file, whatever the file's length.
+
+        Raises:
+            BankCorruptError: The last whole line is not a commit, or there is none.
+        """
+        line, end = self._last_line()
+        return Tail(parse(line, str(self.path), f"byte {end - len(line)}"), end)
+
+    def append(self, tail: Tail | None, commit: Commit) -> Tail:
+        """Write a commit behind `tail`, or as the first line. On return it is acknowledged.
+
+        If it cannot be written whole, the journal is as it was.
+
+        Raises:
+            BankError: The line would be too long to be read again.
+            StorageError: The disk refused.
+        """
+        line = commit.line()
+        if tail is None:
+            files.replace(self.path, line)
+            return Tail(commit, len(line))
+        start = tail.length
+        try:
+            files.truncate(self.path, start)
+            files.write_at(self.path, start, line)
+            files.sync(self.path)
+        except BaseException:
+            self._take_back(start)
+            raise
+        return Tail(commit, start + len(line))
+
+    def _take_back(self, length: int) -> None:
+        """Remove a commit that was reported as failed, so that no reader takes it for done."""
+        try:
+            files.truncate(self.path, length)
+        except Exception:  # noqa: BLE001 - the first error is the one to report
+            return
+
+    def commits(self) -> Iterator[Commit]:
+        """All commits, oldest first.
+
+        Raises:
+            BankCorruptError: A line is not a commit, or too long to be one.
+        """
+        with files.storage_errors(self.path), regions.opened(self.path) as stream:
+            for number in count(1):
+                line = stream.readline(_LINE_LIMIT)
+                if len(line) == _LINE_LIMIT and not line.endswith(b"\n"):
+                    raise BankCorruptError(
+                        f"the line has more than the {_LINE_LIMIT:,} bytes it may have",
+                        source=str(self.path),
+                        position=f"line {number}",
+                        hint="restore the file from a copy of the bank",
+                    )
+                if not line.endswith(b"\n"):
+                    return
+                yield parse(line, str(self.path), f"line {number}")
+
+    def _last_line(self) -> tuple[bytes, int]:
+        """The last line that ends in a newline, and the byte behind it."""
+        with files.storage_errors(self.path), regions.opened(self.path) as stream:
+            start = stream.seek(0, 2)
+            text = b""
+            while True:
+                end = text.rfind(b"\n") + 1
+                begin = text.rfind(b"\n", 0, end - 1) + 1 if end else 0
+                if end and (begin or start == 0):
+                    return text[begin:end], start + end
+                if start == 0 or len(text) > _LINE_LIMIT:
+                    raise BankCorruptError(
+                        "holds no whole line",
+                        source=str(self.path),
+                        hint="restore the file from a copy of the bank",
+                    )
+                step = min(max(_BLOCK, len(text)), start)
+                start -= step
+                stream.seek(start)
+                text = stream.read(step) + text

@@ -1,0 +1,266 @@
+"""The only place of this room that changes the disk, by effects that can each be the last.
+
+Everything above is built from `write_at`, `truncate`, `sync`, `replace`, `move` and
+`remove`, so that a test can stop a process at each of them in turn, and so that "disk full"
+and "permission denied" become one clear error in one place.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from deltamem_tui.bank.disk import drafts
+from deltamem_tui.errors import BankExistsError, StorageError
+
+_HINTS = {
+    errno.ENOSPC: "free some disk space and try again; the bank is as it was",
+    errno.EDQUOT: "free some of your disk quota and try again; the bank is as it was",
+    errno.EACCES: "check the permissions of the folder; the bank is as it was",
+    errno.EPERM: "check the permissions of the folder; the bank is as it was",
+    errno.EROFS: "copy the bank to a folder that can be written",
+    errno.ELOOP: "put the file itself in the link's place; the bank is as it was",
+}
+_REASONS = {errno.ELOOP: "a symbolic link stands in the file's place"}
+_HERE = -100 if sys.platform == "linux" else -2  # paths are meant from the working folder
+_EXCHANGE = 2
+# A bank may come from a stranger: a link in it must not choose what is written.
+_WRITE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@contextmanager
+def storage_errors(path: Path) -> Iterator[None]:
+    """Turn any operating-system error about `path` into a `StorageError`."""
+    try:
+        yield
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
+        raise StorageError(
+            reason[:1].lower() + reason[1:],
+            source=str(path),
+            hint=_HINTS.get(error.errno or 0),
+        ) from error
+
+
+def write_at(path: Path, position: int, data: bytes | memoryview) -> None:
+    """Write `data` at byte `position`; what lies before stays. Not yet on the disk: see `sync`.
+
+    Raises:
+        StorageError: The disk refused, or `path` is a link.
+    """
+    with storage_errors(path):
+        descriptor = os.open(path, _WRITE | os.O_CREAT, 0o644)
+        try:
+            view = memoryview(data)
+            while view:
+                written = os.pwrite(descriptor, view, position)
+                position += written
+                view = view[written:]
+        finally:
+            os.close(descriptor)
+
+
+def truncate(path: Path, length: int) -> None:
+    """Cut the file to `length` bytes; a file that is not longer stays untouched.
+
+    Raises:
+        StorageError: The disk refused, or `path` is a link.
+    """
+    with storage_errors(path):
+        if not path.is_symlink() and path.stat().st_size <= length:
+            return
+        descriptor = os.open(path, _WRITE)
+        try:
+            os.truncate(descriptor, length)
+        finally:
+            os.close(descriptor)
+
+
+def sync(path: Path) -> None:
+    """Wait until the file, or the entries of a folder, are on the disk."""
+    with storage_errors(path):
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def move(draft: Path, path: Path) -> None:
+    """Put a file that was written beside `path` in its place; see `sync` for the folder."""
+    with storage_errors(path):
+        os.replace(draft, path)  # noqa: PTH105 - every effect goes through `os`, by name
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or the link that lies there; it may be gone already."""
+    with storage_errors(path), suppress(FileNotFoundError):
+        os.unlink(path)  # noqa: PTH108 - every effect goes through `os`, by name
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a whole file so that a reader sees the old content or the new, never a part.
+
+    Raises:
+        StorageError: The disk refused; the file is as it was.
+    """
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        create_anew(draft)
+        write_at(draft, 0, data)
+        sync(draft)
+        with storage_errors(path):
+            os.replace(draft, path)  # noqa: PTH105 - every effect goes through `os`, by name
+    except Exception:
+        with suppress(OSError):
+            draft.unlink()
+        raise
+    sync(path.parent)
+
+
+def create_anew(path: Path) -> None:
+    """Make `path` a new, empty file; a file or link that was left there goes."""
+    with storage_errors(path):
+        path.unlink(missing_ok=True)
+        os.close(os.open(path, _WRITE | os.O_CREAT | os.O_EXCL, 0o644))
+
+
+def require_free(path: Path) -> None:
+    """See that a new folder may appear at `path`: nothing is there, or an empty folder.
+
+    Raises:
+        BankExistsError: Something is there.
+    """
+    if path.is_symlink() or (path.exists() and not (path.is_dir() and not any(path.iterdir()))):
+        raise BankExistsError(
+            "something is here already",
+            source=str(path),
+            hint="choose another folder, or open the bank if it is one",
+        )
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill, which appears at `path` when the block ends, or not at all.
+
+    Raises:
+        BankExistsError: Something is at `path` already.
+        StorageError: The folder cannot be made.
+    """
+    require_free(path)
+    with ExitStack() as stack:
+        with storage_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # Not a temporary folder of the library: its mode would be its own, not the user's.
+            draft = stack.enter_context(drafts.beside(path, Path.mkdir))
+        yield draft
+        with storage_errors(path):
+            draft.rename(path)
+        sync(path.parent)
+
+
+@contextmanager
+def other_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill, which takes the place of the one at `path` when the block ends.
+
+    The two change places in one step, so there is the old folder or the new at any time.
+
+    Raises:
+        StorageError: The folder cannot be made, or the file system cannot swap the two.
+    """
+    with ExitStack() as stack:
+        with storage_errors(path):
+            draft = stack.enter_context(drafts.beside(path, Path.mkdir))
+        yield draft
+        exchange(draft, path)
+        sync(path.parent)
+
+
+def exchange(one: Path, other: Path) -> None:
+    """Let two folders of one file system change places, in one step.
+
+    Raises:
+        StorageError: The system or the file system cannot do it.
+    """
+    import ctypes
+
+    library = ctypes.CDLL(None, use_errno=True)
+    here = ctypes.c_int(_HERE)
+    names = os.fsencode(one), os.fsencode(other)
+    if hasattr(library, "renameat2"):  # Linux
+        failed = library.renameat2(here, names[0], here, names[1], ctypes.c_uint(_EXCHANGE))
+    elif hasattr(library, "renamex_np"):  # macOS
+        failed = library.renamex_np(*names, ctypes.c_uint(_EXCHANGE))
+    else:
+        failed = True
+        ctypes.set_errno(errno.ENOSYS)
+    if failed:
+        number = ctypes.get_errno()
+        raise StorageError(
+            f"two folders cannot be swapped here in one step: {os.strerror(number).lower()}",
+            source=str(other),
+            hint="move the old folder away first; it is as it was",
+        )
+
+
+@contextmanager
+def new_file(path: Path, *, replace: bool = False) -> Iterator[Path]:
+    """A file to fill, which appears at `path` when the block ends, or not at all.
+
+    Args:
+        path: The file's path.
+        replace: Whether a file that is there already may go.
+
+    Raises:
+        BankExistsError: Something is at `path` already.
+        StorageError: The file cannot be made.
+    """
+    _require_room(path, replace=replace)
+    with storage_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        with storage_errors(path):
+            draft = stack.enter_context(drafts.beside(path, create_anew))
+        yield draft
+        sync(draft)
+        _require_room(path, replace=replace)
+        with storage_errors(path):
+            os.replace(draft, path)  # noqa: PTH105 - every effect goes through `os`, by name
+        sync(path.parent)
+
+
+def _require_room(path: Path, *, replace: bool) -> None:
+    """See that a new file may take its place at `path`."""
+    there = path.is_symlink() or path.exists()
+    if there and not (replace and path.is_file() and not path.is_symlink()):
+        hint = "choose another name, or move it away first"
+        if path.is_file() and not replace:
+            hint = "`--replace` writes over it"
+        raise BankExistsError("something is here already", source=str(path), hint=hint)
+
+
+def read(path: Path, limit: int) -> bytes:
+    """Read a whole small file.
+
+    Raises:
+        StorageError: It cannot be read, or is larger than `limit` bytes.
+    """
+    with storage_errors(path):
+        if path.stat().st_size > limit:
+            raise StorageError(f"larger than the {limit:,} bytes it may have", source=str(path))
+        return path.read_bytes()
+
+
+def size(path: Path) -> int:
+    """The file's length in bytes; 0 if there is none."""
+    try:
+        with storage_errors(path):
+            return path.stat().st_size
+    except StorageError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return 0
+        raise

@@ -1,0 +1,193 @@
+"""Reading a bank's files where they lie: each by itself in a folder, or all in one archive.
+
+The path of a file in an archive is the archive's path with the file's name behind it, as if
+the archive were a folder (`kitchen.deltamem/bank.json`). So whoever reads builds the same
+paths for both, and only what is here looks which it is. Whoever writes meets a file in the
+place of a folder, and cannot.
+"""
+
+from __future__ import annotations
+
+import io
+import mmap
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from deltamem_tui.bank.disk import archive_reading, files
+from deltamem_tui.errors import StorageError
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The bytes of one file of a bank.
+
+    Attributes:
+        path: The file on disk that holds them: the file itself, or the archive.
+        start: Where they begin in it.
+        length: How many there are.
+    """
+
+    path: Path
+    start: int
+    length: int
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a bank's place is a file, so an archive, and no folder."""
+    with files.storage_errors(path):
+        return path.is_file()
+
+
+def find(path: Path) -> Region | None:
+    """Where a file's bytes lie; None if there is no such file.
+
+    Raises:
+        BankCorruptError: It would lie in an archive that is not whole.
+        StorageError: The disk refused, or it is a folder, pipe or device.
+    """
+    with files.storage_errors(path):
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            return None
+        except NotADirectoryError:
+            return _in_archive(path)
+    if not stat.S_ISREG(found.st_mode):  # a pipe would wait for a writer
+        raise StorageError("is not a plain file", source=str(path))
+    return Region(path, 0, found.st_size)
+
+
+def _in_archive(path: Path) -> Region | None:
+    place = archive_reading.members(path.parent).get(path.name)
+    return None if place is None else Region(path.parent, *place)
+
+
+def exists(path: Path) -> bool:
+    """Whether there is such a file."""
+    return find(path) is not None
+
+
+def size(path: Path) -> int:
+    """The file's length in bytes; 0 if there is none."""
+    region = find(path)
+    return region.length if region else 0
+
+
+def opened(path: Path) -> io.BufferedReader:
+    """The file, to be read from its beginning.
+
+    Raises:
+        StorageError: There is no such file, or the disk refused.
+    """
+    region = _found(path)
+    with files.storage_errors(path):
+        raw = region.path.open("rb")
+        if region.path == path:
+            return raw
+        return io.BufferedReader(_Part(raw, region.start, region.length))
+
+
+def read(path: Path, limit: int) -> bytes:
+    """Read a whole small file.
+
+    Raises:
+        StorageError: It cannot be read, or is larger than `limit` bytes.
+    """
+    if _found(path).length > limit:
+        raise StorageError(f"larger than the {limit:,} bytes it may have", source=str(path))
+    with files.storage_errors(path), opened(path) as stream:
+        return stream.read(limit)
+
+
+def mapped(path: Path, length: int) -> memoryview:
+    """The first `length` bytes of a file, mapped and not read.
+
+    Raises:
+        StorageError: There is no such file, it is shorter, or the disk refused.
+    """
+    if not length:
+        return memoryview(b"")
+    region = _found(path)
+    if region.length < length:
+        raise StorageError("was cut short", source=str(path))
+    behind = region.start % mmap.ALLOCATIONGRANULARITY
+    with files.storage_errors(path), region.path.open("rb") as stream:
+        mapping = mmap.mmap(
+            stream.fileno(),
+            behind + length,
+            access=mmap.ACCESS_READ,
+            offset=region.start - behind,
+        )
+    return memoryview(mapping)[behind:]
+
+
+def names(folder: Path) -> list[str]:
+    """The names of everything that lies in a bank's folder or archive, sorted."""
+    if is_archive(folder):
+        return sorted(archive_reading.members(folder))
+    with files.storage_errors(folder):
+        return sorted(path.name for path in folder.iterdir())
+
+
+def is_plain(path: Path) -> bool:
+    """Whether a file is one, and no link, folder or device."""
+    try:
+        return exists(path) and not path.is_symlink()
+    except StorageError:
+        return False
+
+
+def _found(path: Path) -> Region:
+    region = find(path)
+    if region is None:
+        raise StorageError("no such file", source=str(path))
+    return region
+
+
+class _Part(io.RawIOBase):
+    """A part of a file, to be read as if it were a file."""
+
+    def __init__(self, whole: BinaryIO, start: int, length: int) -> None:
+        super().__init__()
+        self._whole = whole
+        self._start = start
+        self._length = length
+        self._position = 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def seekable(self) -> bool:
+        """It is."""
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a byte, from the beginning, from here, or from the end."""
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._length}[whence]
+        self._position = max(base + offset, 0)
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill `buffer` as far as there is something left."""
+        wanted = min(len(buffer), max(self._length - self._position, 0))
+        found = os.preadv(
+            self._whole.fileno(), [memoryview(buffer)[:wanted]], self._start + self._position
+        )
+        self._position += found
+        return found
+
+    def close(self) -> None:
+        """Close the file too."""
+        self._whole.close()
+        super().close()
+
+
+def pieces(view: memoryview, length: int) -> Iterator[memoryview]:
+    """A view in pieces of `length` bytes."""
+    for start in range(0, len(view), length):
+        yield view[start : start + length]

@@ -1,0 +1,158 @@
+"""Joining the episodes of several banks by id: each once, learnt if it was learnt anywhere.
+
+Episodes have no revisions. Where two banks keep the same episode otherwise, the record that
+knows how it ended counts; then one of which a person said so; then the greater digest of the
+line. So this, too, is the greatest of a total order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from deltamem_tui.bank import episodes
+from deltamem_tui.bank.commits.batch import Batch
+from deltamem_tui.bank.disk.shelf import Rows, ShelfSnapshot
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.keys import Keys, keys, texts
+from deltamem_tui.bank.origins import first_rows
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeJoin:
+    """What the first of some banks has to write so that it holds the episodes of all.
+
+    Attributes:
+        ids: All episodes, those of the first bank first. uint64 [episodes].
+        before: How many the first bank has.
+        source: Which bank's record counts. int64 [episodes].
+        rows: The row of that record's last line there. int64 [episodes].
+        states: The greatest of all states. int64 [episodes].
+        snapshots: The banks' shelves.
+    """
+
+    ids: Keys
+    before: int
+    source: Rows
+    rows: Rows
+    states: Rows
+    snapshots: Sequence[ShelfSnapshot]
+
+    @property
+    def added(self) -> int:
+        """How many episodes the first bank gets."""
+        return len(self.ids) - self.before
+
+    @property
+    def revised(self) -> Rows:
+        """Places of the episodes that the first bank has, and gets another record of."""
+        places: Rows = np.flatnonzero(self.source[: self.before] > 0)
+        return places
+
+    @property
+    def learnt(self) -> Rows:
+        """Places of the episodes that wait in the first bank, and were learnt in another."""
+        first = self.snapshots[0]
+        states = first.counters[first_rows(first), 0]
+        places: Rows = np.flatnonzero(self.states[: self.before] != states)
+        return places
+
+    def write(self, batch: Batch) -> None:
+        """Put the lines and states into a batch.
+
+        Raises:
+            BankCorruptError: A line of another bank is not the episode that its index says.
+        """
+        births = np.empty(len(self.ids), dtype=np.int64)
+        births[: self.before] = first_rows(self.snapshots[0])
+        start = batch.next_row(episodes.NAME)
+        births[self.before :] = start + np.arange(self.added)
+        places = np.concatenate([np.arange(self.before, len(self.ids)), self.revised])
+        lines = [self._line(int(place)) for place in places]
+        index = np.zeros(len(places), dtype=episodes.INDEX_TYPE)
+        sizes = np.array([len(line) for line in lines], dtype=np.int64)
+        index["id"], index["first"] = texts(self.ids[places]), births[places]
+        index["offset"] = np.cumsum(sizes) - sizes
+        batch.extend(episodes.NAME, lines, index)
+        states = np.concatenate([self.learnt, self.before + np.flatnonzero(self._new_states())])
+        batch.state_counters(episodes.NAME, births[states], self.states[states][:, np.newaxis])
+
+    def _new_states(self) -> NDArray[np.int64]:
+        return self.states[self.before :]
+
+    def _line(self, place: int) -> bytes:
+        snapshot, row = self.snapshots[int(self.source[place])], int(self.rows[place])
+        line = snapshot.line(row)
+        wanted = texts(self.ids[place : place + 1])[0].decode()
+        if _parsed(line).get("id") != wanted:
+            raise snapshot.shelf.corrupt("the index contradicts the line", f"line {row + 1}")
+        return line + b"\n"
+
+
+def join(snapshots: Sequence[ShelfSnapshot]) -> EpisodeJoin:
+    """Join the episodes of several banks.
+
+    Raises:
+        BankCorruptError: A bank has an episode in a state that there is not.
+    """
+    first, *others = snapshots
+    ids, rows, states = _episodes(first)
+    before = len(ids)
+    source: Rows = np.zeros(before, dtype=np.int64)
+    for number, snapshot in enumerate(others, start=1):
+        their_ids, their_rows, their_states = _episodes(snapshot)
+        places = _find(ids, their_ids)
+        for place, row in zip(places.tolist(), their_rows.tolist(), strict=True):
+            if place < 0:
+                continue
+            mine = snapshots[int(source[place])].line(int(rows[place]))
+            other = snapshot.line(row)
+            if mine != other and _rank(other) > _rank(mine):
+                source[place], rows[place] = number, row
+        shared = places >= 0
+        np.maximum.at(states, places[shared], their_states[shared])
+        new = ~shared
+        ids = np.concatenate([ids, their_ids[new]])
+        rows = np.concatenate([rows, their_rows[new]])
+        states = np.concatenate([states, their_states[new]])
+        source = np.concatenate([source, np.full(int(new.sum()), number, dtype=np.int64)])
+    return EpisodeJoin(ids, before, source, rows, states, snapshots)
+
+
+def _episodes(snapshot: ShelfSnapshot) -> tuple[Keys, Rows, Rows]:
+    """The ids, last rows and states of a bank's episodes."""
+    births = first_rows(snapshot)
+    states = snapshot.counters[births, 0].astype(np.int64)
+    if len(states) and int(states.max()) > max(EpisodeState):
+        raise snapshot.shelf.corrupt("an episode is in a state that there is not")
+    return keys(snapshot.index["id"][births]), snapshot.current[births], states
+
+
+def _find(ids: Keys, wanted: Keys) -> Rows:
+    """Where some ids stand among others; -1 for those that do not."""
+    if not len(ids):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    order = np.argsort(ids)
+    places: Rows = order[np.minimum(np.searchsorted(ids[order], wanted), len(ids) - 1)]
+    return np.where(ids[places] == wanted, places, -1)
+
+
+def _rank(line: bytes) -> tuple[bool, bool, bytes]:
+    outcome = _parsed(line).get("outcome")
+    said: dict[str, Any] = outcome if isinstance(outcome, dict) else {}
+    known = said.get("success") is not None
+    return known, said.get("source") == "user", hashlib.sha256(line).digest()
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return {}
+    return record if isinstance(record, dict) else {}

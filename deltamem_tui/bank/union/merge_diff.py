@@ -1,0 +1,82 @@
+"""What a merge would change in the first bank, as a difference, before anything is written.
+
+It is what `diff` would say of that bank as it is and as it would be, in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from deltamem_tui.bank.diff import (
+    BankDiff,
+    CountChange,
+    EpisodeDiff,
+    TreeDiff,
+    changed_nodes,
+    manifest_changes,
+    moved_nodes,
+)
+from deltamem_tui.bank.disk.shelf import Rows
+from deltamem_tui.bank.keys import texts
+from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.bank.tree import Counts, Tree
+from deltamem_tui.bank.union.merge import Plan
+
+
+def difference(plan: Plan) -> BankDiff:
+    """What differs between the first bank and what it would be.
+
+    Raises:
+        BankCorruptError: A line that must be looked at is not a node.
+    """
+    return BankDiff(
+        manifest=tuple(manifest_changes(plan.banks[0].manifest, plan.manifest)),
+        trees={name: _tree_difference(plan, name) for name in TREES},
+        episodes=_episode_difference(plan),
+    )
+
+
+def _tree_difference(plan: Plan, name: TreeName) -> TreeDiff:
+    graft = plan.grafts[name]
+    join, first = graft.join, graft.join.sides[0]
+    before = Tree(name, first.snapshot)
+    lived = np.zeros(len(join), dtype=np.bool_)
+    lived[: graft.before] = ~first.snapshot.index["deleted"][first.rows]
+    living = join.holding.living
+    order: Rows = np.concatenate([np.arange(graft.before), graft.new])
+    pairs = [
+        (before.node_at(int(first.rows[place])), graft.node(place))
+        for place in graft.revised.tolist()
+        if lived[place] and living[place]
+    ]
+    old, new = plan.counts(name)
+    counted = np.flatnonzero(lived & living & (old != new).any(axis=1)).tolist()
+    return TreeDiff(
+        added=tuple(graft.node(int(place)) for place in order[(living & ~lived)[order]]),
+        removed=tuple(
+            before.node_at(int(first.rows[place])) for place in np.flatnonzero(lived & ~living)
+        ),
+        changed=changed_nodes(pairs),
+        moved=moved_nodes(pairs),
+        counted=tuple(
+            CountChange(join.id(place), Counts(*old[place].tolist()), Counts(*new[place].tolist()))
+            for place in counted
+        ),
+    )
+
+
+def _episode_difference(plan: Plan) -> EpisodeDiff:
+    joined = plan.episodes
+    if joined is None:
+        return EpisodeDiff()
+
+    def ids(places: Iterable[int]) -> tuple[str, ...]:
+        return tuple(each.decode() for each in texts(joined.ids[list(places)]))
+
+    return EpisodeDiff(
+        added=ids(range(joined.before, len(joined.ids))),
+        changed=ids(joined.revised.tolist()),
+        learnt=ids(joined.learnt.tolist()),
+    )

@@ -1,0 +1,1 @@
+"""Keeping a bank sound and small: verification, freezing, compaction."""

@@ -1,0 +1,312 @@
+"""Compaction: a bank without what it holds only because files grow.
+
+Every change of a node leaves the line it had before, with its vector; every commit leaves a
+line in the journal. Here each record keeps its last line alone, at the place of its first;
+a deleted node keeps its id, so that no merge brings it back, but not its text; and the journal
+becomes one line that sums it up. What a bank knows and counts stays exactly as it was. What
+goes is the way back: earlier revisions, and the decisions that the journal told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deltamem_tui.bank import codec, tree_index
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits import journal
+from deltamem_tui.bank.commits.journal import Extent
+from deltamem_tui.bank.commits.rewriting import Cells, Rewriting
+from deltamem_tui.bank.disk.matrix import MatrixFile
+from deltamem_tui.bank.disk.shelf import Rows, ShelfSnapshot
+from deltamem_tui.bank.node import TREES, Payload
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.bank.union import claims
+from deltamem_tui.bank.upkeep import folding
+
+_PIECE_BYTES = 4 * 1024 * 1024
+_PIECE_ROWS = 16_384
+_NO_TEXT = Payload("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """What compaction makes of one file.
+
+    Attributes:
+        file: Its name.
+        rows_before: Lines, or rows of the array, that count now.
+        rows_after: The same afterwards.
+        bytes_before: Bytes that count now.
+        bytes_after: The same afterwards.
+    """
+
+    file: str
+    rows_before: int
+    rows_after: int
+    bytes_before: int
+    bytes_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What compaction makes of a bank.
+
+    Attributes:
+        done: Whether it was done; not if it would save nothing, or was only planned.
+        savings: Per file that would change, before and after.
+        folded: What the journal's lines come to, as the new journal tells it.
+    """
+
+    done: bool
+    savings: tuple[Saving, ...]
+    folded: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def bytes_saved(self) -> int:
+        """Bytes that are gone from all files together."""
+        return sum(each.bytes_before - each.bytes_after for each in self.savings)
+
+    @property
+    def rows_saved(self) -> int:
+        """Lines that are gone from the line files, the journal's not counted."""
+        return sum(
+            each.rows_before - each.rows_after
+            for each in self.savings
+            if each.file.endswith(".jsonl") and each.file != journal.FILE_NAME
+        )
+
+    @property
+    def worthwhile(self) -> bool:
+        """Whether it saves anything; not if all it could do is to word one line anew."""
+        alone = all(each.file == journal.FILE_NAME for each in self.savings)
+        lines = sum(each.rows_before for each in self.savings)
+        return self.bytes_saved > 0 and not (alone and lines <= 1)
+
+
+def planned(bank: Bank) -> Compaction:
+    """Say what compaction would save. Nothing is written.
+
+    Raises:
+        BankCorruptError: The bank breaks the rules of the format.
+    """
+    bank.refresh()
+    extents = {name: each.extent for name, each in bank.snapshots.items()}
+    return _Plan(bank).described(Rewriting(bank.path, bank.tail, extents))
+
+
+def compact(bank: Bank) -> Compaction:
+    """Let a bank hold nothing but what it knows, in one commit.
+
+    Returns:
+        What was saved; if there was nothing to save, the bank is as it was.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        BankCorruptError: It breaks the rules of the format; nothing is written.
+        BankError: What it counts does not fit one line of the journal; nothing is written.
+        StorageError: The disk refused; the bank is as it was.
+    """
+    with bank.rewriting() as changes:
+        plan = _Plan(bank)
+        found = plan.described(changes)
+        if not found.worthwhile:
+            changes.cancel()
+            return found
+        plan.write(changes)
+    return replace(found, done=True)
+
+
+class _Plan:
+    """What shall be written, worked out before anything is."""
+
+    def __init__(self, bank: Bank) -> None:
+        self._bank = bank
+        self._shelves = [_CompactShelf(each) for each in bank.snapshots.values()]
+
+    def described(self, changes: Rewriting) -> Compaction:
+        """Tell the commit what it will be, and say what that saves."""
+        history, tail = self._bank.journal, self._bank.tail
+        summary = folding.folded(history.commits()) if history.exists else {}
+        lines = sum(1 for _ in history.commits()) if history.exists else 0
+        changes.log("compact", {"folded": summary}, fold=True)
+        for shelf in self._shelves:
+            changes.resize(shelf.name, shelf.extent, shelf.cells)
+        names = [name for shelf in self._shelves for name in shelf.names()]
+        line = changes.planned(names).line()
+        savings = [saving for shelf in self._shelves for saving in shelf.savings()]
+        length = tail.length if tail else 0
+        savings.append(Saving(journal.FILE_NAME, lines, 1, length, len(line)))
+        return Compaction(False, tuple(savings), summary)
+
+    def write(self, changes: Rewriting) -> None:
+        """Write the new files beside the old ones."""
+        for shelf in self._shelves:
+            for name in shelf.names():
+                changes.write(name, shelf.content(name))
+
+
+class _CompactShelf:
+    """A shelf as it will be: which of its lines stay, and in which order."""
+
+    def __init__(self, snapshot: ShelfSnapshot) -> None:
+        self._snapshot = snapshot
+        self._shelf = snapshot.shelf
+        # Not the stored index: what it gets wrong would become the truth.
+        index = self._shelf.build_index(
+            self._shelf, self._shelf.lines(snapshot.extent), snapshot.extent.rows
+        )
+        self._index = index
+        current = _last_rows(index["first"])
+        births = np.flatnonzero(index["first"] == np.arange(len(index)))
+        if self.name in TREES:
+            births = _parents_first(births, index["parent"][current])
+        self._births = births
+        self._rows: Rows = current[births]
+        self._tombstones = {int(row): text for row, text in self._short_tombstones()}
+
+    @property
+    def name(self) -> str:
+        """The shelf's name."""
+        return self._shelf.name
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.int64]:
+        """Per line that is there, its bytes afterwards, newline included. int64 [rows]."""
+        ends = np.append(self._index["offset"][1:], self._snapshot.extent.bytes).astype(np.int64)
+        lengths: NDArray[np.int64] = ends - self._index["offset"].astype(np.int64)
+        for row, line in self._tombstones.items():
+            lengths[row] = len(line)
+        return lengths
+
+    @property
+    def extent(self) -> Extent:
+        """How much will count."""
+        return Extent(len(self._rows), int(self._lengths[self._rows].sum()))
+
+    @property
+    def changed(self) -> bool:
+        """Whether a line goes or gets shorter."""
+        return self.extent != self._snapshot.extent
+
+    @property
+    def cells(self) -> Cells:
+        """All counters that are not zero, by their new row."""
+        counters = self._counters
+        counted = np.flatnonzero(counters.any(axis=1))
+        return dict(zip(counted.tolist(), counters[counted].tolist(), strict=True))
+
+    @property
+    def _counters(self) -> NDArray[np.uint32]:
+        return self._snapshot.counters[self._births]
+
+    def _matrices(self) -> dict[str, MatrixFile]:
+        return {each.path.name: each for each in self._shelf.matrices}
+
+    def names(self) -> list[str]:
+        """The files that will be replaced: the counters always, as the new journal states all
+        counts and nobody shall have to write them one by one.
+        """
+        if self.changed:
+            return [self._shelf.lines_name, *self._matrices()]
+        return [self._shelf.counters_name] if len(self._rows) else []
+
+    def savings(self) -> Iterator[Saving]:
+        """What becomes of each file, if a line goes or gets shorter."""
+        if not self.changed:
+            return
+        before, after = self._snapshot.extent, self.extent
+        yield Saving(self._shelf.lines_name, before.rows, after.rows, before.bytes, after.bytes)
+        for name, matrix in self._matrices().items():
+            sizes = [matrix.position(rows) for rows in (before.rows, after.rows)]
+            yield Saving(name, before.rows, after.rows, *sizes)
+
+    def content(self, name: str) -> Iterator[bytes]:
+        """A new file's bytes, in pieces."""
+        if name == self._shelf.lines_name:
+            return self._text_pieces()
+        matrix = self._matrices()[name]
+        if name == self._shelf.counters_name:
+            return _array_pieces(matrix, self._counters, np.arange(len(self._rows)))
+        if name == self._shelf.index_file.path.name:
+            return _array_pieces(matrix, self._new_index(), np.arange(len(self._rows)))
+        return _array_pieces(matrix, self._snapshot.vectors, self._rows)
+
+    def _text_pieces(self) -> Iterator[bytes]:
+        piece, length = [], 0
+        for _, _, line in self._lines():
+            piece.append(line + b"\n")
+            length += len(piece[-1])
+            if length >= _PIECE_BYTES:
+                yield b"".join(piece)
+                piece, length = [], 0
+        yield b"".join(piece)
+
+    def _new_index(self) -> NDArray[Any]:
+        """Read again from what is going to be written: a last look before it counts."""
+        return self._shelf.build_index(self._shelf, self._lines(), len(self._rows))
+
+    def _lines(self) -> Iterator[tuple[int, int, bytes]]:
+        """The lines that stay, as (new row, new offset, line without newline)."""
+        offset, text = 0, self._snapshot.text
+        for number, row in enumerate(self._rows.tolist()):
+            line = self._tombstones.get(row)
+            if line is None:
+                start = int(self._index["offset"][row])
+                line = bytes(text[start : start + int(self._lengths[row])])
+            yield number, offset, line[:-1]
+            offset += len(line)
+
+    def _short_tombstones(self) -> Iterator[tuple[int, bytes]]:
+        """The lines of deleted nodes without their text, by their row."""
+        if self.name not in TREES:
+            return
+        found = Tree(self.name, self._snapshot)
+        deleted = self._rows[self._index["deleted"][self._rows]]
+        # What a merge put there lives again when what is above it does, and needs its text.
+        for row in deleted[~np.isin(deleted, claims.displaced_rows(self._snapshot))]:
+            yield int(row), codec.to_line(replace(found.node_at(int(row)), payload=_NO_TEXT))
+
+
+def _last_rows(first: Rows) -> Rows:
+    """Per row, the row of its record's last line; meaningful at first lines. int64 [rows]."""
+    rows = np.arange(len(first), dtype=np.int64)
+    last = rows.copy()
+    np.maximum.at(last, first, rows)
+    return last
+
+
+def _parents_first(births: Rows, parents: NDArray[np.int64]) -> Rows:
+    """First lines in their order, but none before its parent's: a node may have been moved
+    below one that is younger.
+
+    Args:
+        births: The rows of first lines, rising.
+        parents: Per row, the row of the parent's first line as the last line of its record
+            has it, or -1.
+    """
+    if np.all(parents[births] < births):
+        return births
+    placed: dict[int, None] = {}
+    for birth in births.tolist():
+        way: list[int] = []
+        above = birth
+        # No way is longer than all nodes, unless a bank is broken: building its index will tell.
+        while above not in placed and above != tree_index.NO_PARENT and len(way) <= len(births):
+            way.append(above)
+            above = int(parents[above])
+        placed.update(dict.fromkeys(reversed(way)))
+    return np.fromiter(placed, dtype=np.int64, count=len(placed))
+
+
+def _array_pieces(matrix: MatrixFile, values: NDArray[Any], rows: Rows) -> Iterator[bytes]:
+    """An array file with some rows of `values`: its header, then the rows."""
+    yield matrix.header(len(rows))
+    for start in range(0, len(rows), _PIECE_ROWS):
+        piece = values[rows[start : start + _PIECE_ROWS]]
+        yield np.ascontiguousarray(piece, dtype=matrix.dtype).tobytes()

@@ -1,0 +1,1 @@
+"""Episodes before they are learnt: taken in, judged, admitted."""

@@ -1,0 +1,181 @@
+"""Checking prompts before a model is asked: every flaw of every file, each at its line.
+
+A flaw is what would fail at run time, or would go unnoticed there: a misspelt name that no
+part of the program asks for, an input that nobody gives or nobody reads, a field of the answer
+that the text never mentions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import product
+from pathlib import Path
+
+from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.memory.prompts import library as prompts
+from deltamem_tui.memory.prompts.file import (
+    GENERIC,
+    NAME,
+    SUFFIX,
+    Prompt,
+    file_error,
+    front_matter,
+    load,
+    matter_flaws,
+    matter_line,
+    template,
+)
+from deltamem_tui.text import one_line
+
+HEADER = "memory_header"
+_OF_AN_EPISODE = frozenset({"environment", "task", "trajectory", "words"})
+_EXTRACTION = _OF_AN_EPISODE | {"outcome", "memory", "may_skip"}
+_FUSION = frozenset({"memory", "failure", "words"})
+GIVEN: Mapping[str, frozenset[str]] = {
+    "task_root_success": _EXTRACTION,
+    "task_root_failure": _EXTRACTION,
+    "task_residual_success": _EXTRACTION,
+    "task_residual_failure": _EXTRACTION,
+    "env_root": _EXTRACTION,
+    "env_residual": _EXTRACTION,
+    "task_consolidation": _FUSION,
+    "env_consolidation": _FUSION,
+    "judge": _OF_AN_EPISODE,
+    "environment": frozenset({"text", "words"}),
+    HEADER: frozenset(),
+}
+"""Every prompt that the program asks for, with the inputs it gives it."""
+
+_SWITCHES = ("may_skip", "failure")
+
+
+def files(folder: Path) -> list[Path]:
+    """All prompt files of a folder, those in wrong places too, by name."""
+    return sorted(path for path in folder.rglob(f"*{SUFFIX}") if path.is_file())
+
+
+def flaws(path: Path, folder: Path, folders: Sequence[Path]) -> list[ConfigurationError]:
+    """Everything that is wrong with a prompt file, or nothing.
+
+    Args:
+        path: The file.
+        folder: The folder of prompts it lies in.
+        folders: Where included files are looked up, the first first.
+    """
+    if path.parent.parent != folder or not NAME.fullmatch(path.parent.name):
+        return [_misplaced(path)]
+    try:
+        if path.stem.startswith("_"):
+            return list(_fragment_flaws(path, folders))
+        found = list(matter_flaws(path, front_matter(path)))
+        found += _name_flaws(path)
+        if found:
+            return found
+        prompt = load(path, path.stat().st_mtime_ns)
+        if prompt.name == HEADER:
+            return list(_header_flaws(prompt))
+        return list(_template_flaws(prompt, folder, folders)) or list(_trial_flaws(prompt, folders))
+    except ConfigurationError as error:  # with this wrong, nothing further can be told
+        return [error]
+
+
+def _misplaced(path: Path) -> ConfigurationError:
+    return file_error(path, f"lies where no prompt is looked for: DOMAIN/NAME{SUFFIX} is")
+
+
+def _name_flaws(path: Path) -> Iterator[ConfigurationError]:
+    if path.stem in GIVEN:
+        return
+    near = get_close_matches(path.stem, GIVEN, n=1)
+    meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(GIVEN)}"
+    yield file_error(path, f"nothing asks for a prompt {one_line(path.stem, 60)!r}; {meant}")
+
+
+def _fragment_flaws(path: Path, folders: Sequence[Path]) -> Iterator[ConfigurationError]:
+    """What a fragment needs must be among the inputs of all prompts that include it."""
+    used = prompts.names_used(path)
+    includers = list(_includers(path, folders))
+    if not includers:
+        yield file_error(path, "no prompt includes it")
+    for name, line in used.items():
+        lacking = [prompt for prompt in includers if name not in prompt.inputs]
+        if lacking:
+            first = f"{lacking[0].domain}/{lacking[0].name}"
+            more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+            message = f"uses {name}, which is not among the inputs of {first}{more}"
+            yield file_error(path, message, line)
+
+
+def _includers(path: Path, folders: Sequence[Path]) -> Iterator[Prompt]:
+    """The prompts that a fragment becomes a part of, those that a domain shares included."""
+    listed = prompts.listing(folders)
+    domain = path.parent.name
+    domains = {where for where, _ in listed} if domain == GENERIC else {domain}
+    for where, name in product(sorted(domains), sorted({name for _, name in listed})):
+        try:
+            prompt = prompts.find(where, name, folders)
+            if path in prompts.sources(prompt, folders):
+                yield prompt
+        except ConfigurationError:
+            continue  # told where that prompt is checked
+
+
+def _header_flaws(prompt: Prompt) -> Iterator[ConfigurationError]:
+    for number, line in enumerate(template(prompt.path).split("\n")):
+        if "{{" in line or "{%" in line:
+            above = prompts.lines_above(prompt.path)
+            yield file_error(
+                prompt.path, "the header is shown as it stands, not filled in", above + number + 1
+            )
+
+
+def _template_flaws(
+    prompt: Prompt, folder: Path, folders: Sequence[Path]
+) -> Iterator[ConfigurationError]:
+    line = matter_line(prompt.path, "inputs")
+    for name in sorted(set(prompt.inputs) - GIVEN[prompt.name]):
+        given = ", ".join(sorted(GIVEN[prompt.name]))
+        message = f"nothing gives it {one_line(name, 60)!r}; its inputs may be {given}"
+        yield file_error(prompt.path, message, line)
+    used: set[str] = set()
+    for path in prompts.sources(prompt, folders):
+        names = prompts.names_used(path)
+        used |= names.keys()
+        yield from _undefined(prompt, path, names, folder)
+    for name in sorted(GIVEN[prompt.name] & set(prompt.inputs) - used):
+        yield file_error(prompt.path, f"has the input {name!r} and does not use it", line)
+
+
+def _undefined(
+    prompt: Prompt, path: Path, names: Mapping[str, int], folder: Path
+) -> Iterator[ConfigurationError]:
+    """The names that the prompt, or a fragment of another folder in it, is not given."""
+    if path != prompt.path and path.is_relative_to(folder):
+        return  # told where that fragment is checked
+    inputs = ", ".join(prompt.inputs) or "none"
+    for name, line in names.items():
+        if name not in prompt.inputs:
+            what, at = f"uses {name}", line
+            if path != prompt.path:
+                what, at = f"includes {path.name}, which uses {name}", 1
+            yield file_error(prompt.path, f"{what}; its inputs are {inputs}", at)
+
+
+def _trial_flaws(prompt: Prompt, folders: Sequence[Path]) -> Iterator[ConfigurationError]:
+    """What shows only when the prompt is filled in, each way that it can be."""
+    values: dict[str, object] = {name: f"<{name}>" for name in prompt.inputs}
+    for switches in product((True, False), repeat=len(_SWITCHES)):
+        values |= {"words": prompt.output, **dict(zip(_SWITCHES, switches, strict=True))}
+        text = prompts.render(prompt, values, folders)
+        for field in prompt.output:
+            if field not in text:
+                line = matter_line(prompt.path, "output")
+                yield file_error(prompt.path, f"does not ask for {field!r} of its output", line)
+                return
+    # A consolidation asks for its markers only where it fuses failures.
+    written = "\n".join(template(path) for path in prompts.sources(prompt, folders))
+    for marker in prompt.markers:
+        if marker not in written:
+            line = matter_line(prompt.path, "markers")
+            yield file_error(prompt.path, f"does not ask for its marker {marker!r}", line)

@@ -1,0 +1,274 @@
+"""Asking ahead: questions go out before their turn, and only answers to the right ones are used.
+
+An episode's question to a model is made of the episode and of the chain it meets. While its turn
+has not come, the chain may still change. So a question is sent ahead against the chain as it
+stands, and when the turn comes, what would be asked then is compared with what was asked: the
+same prompt takes the same answer, another is asked anew. What is written is therefore what
+asking one after another would have written; only time, and sometimes money, is different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future, wait
+from dataclasses import dataclass, field
+
+from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError
+from deltamem_tui.memory.extraction import (
+    AskedInVainError,
+    AskingExtractor,
+    Call,
+    Extraction,
+    Purpose,
+)
+from deltamem_tui.memory.runs.workers import Workers, is_done
+from deltamem_tui.trajectory.model import Trajectory
+
+# How often a tree's question is sent before its turn. Each time but the last was in vain.
+_TRIES_AHEAD = 2
+
+GRACE = 5.0
+"""Seconds that the end of a run waits for calls that are on their way: they are paid for."""
+
+_ChainKey = tuple[tuple[str, int], ...]
+_Question = tuple[str, TreeName, Purpose]
+
+
+class StoppedError(Exception):
+    """Somebody wants to stop. It never leaves the run that it stops."""
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What was asked of one tree for one episode, or for one chain to be fused.
+
+    Attributes:
+        prompts: What each chain that was met would have asked; None for nothing.
+        answers: What was asked, by prompt.
+        used: The prompts whose answers somebody took.
+        tries: How often something was sent ahead of its turn.
+    """
+
+    prompts: dict[_ChainKey, str | None] = field(default_factory=dict)
+    answers: dict[str, Future[Extraction]] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+    tries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """A call that was begun and that nobody wants any more."""
+
+    purpose: Purpose
+    tree: TreeName
+    future: Future[Extraction]
+
+    def call(self) -> Call | None:
+        """What it took, once it is done; None if it came to no answer."""
+        error = self.future.exception()
+        if isinstance(error, AskedInVainError):
+            return error.call
+        return None if error else self.future.result().call(self.purpose, self.tree)
+
+
+class Ahead:
+    """An extractor that has another one asked by several threads, also ahead of time.
+
+    It is used by one thread, which decides and writes; the others only ask.
+    """
+
+    def __init__(
+        self, extractor: AskingExtractor, most: int, stopped: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Nothing is asked yet.
+
+        Args:
+            extractor: Who asks.
+            most: The most questions at once. With 1, nothing is sent ahead.
+            stopped: Whether somebody wants to stop; asked while waiting.
+        """
+        self._extractor = extractor
+        self._most = most
+        self._stopped = stopped
+        self._workers = Workers(most)
+        self._asked: dict[_Question, _Asked] = {}
+        self._taken: set[_Question] = set()
+        self._left: list[_Left] = []
+        self._sent: set[int] = set()
+        self._trusted = False
+        self.turn = 0
+
+    @property
+    def name(self) -> str:
+        """The other extractor's name."""
+        return self._extractor.name
+
+    def look(
+        self, turn: int, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
+    ) -> None:
+        """Send what would be asked now, unless it is on its way. What changed is taken back.
+
+        Until a first answer has come, nothing is sent ahead: a refused key or a wrong name
+        shows by one call then. What is wrong with the question shows when its turn comes.
+
+        Args:
+            turn: When its turn is; lower ones are sent first.
+            tree: The tree that is asked.
+            trajectory: The episode; None to fuse the chain.
+            chain: The chain as it stands.
+        """
+        if self._most == 1 or not self._trusted:
+            return
+        asked = self._asked.setdefault(_key(tree, trajectory, chain), _Asked())
+        try:
+            prompt = self._prompt(asked, tree, trajectory, chain)
+        except DeltaMemError:
+            return
+        self._take_back(asked, prompt)
+        # Two episodes with one prompt: the answer to the first will lie in the cache.
+        if prompt is None or hash(prompt) in self._sent or asked.tries >= _TRIES_AHEAD:
+            return
+        asked.tries += 1
+        self._send(asked, turn, prompt, tree, trajectory, chain)
+
+    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+        """What the other extractor makes of an episode whose turn it is.
+
+        Raises:
+            StoppedError: Somebody wanted to stop before there was an answer.
+            DeltaMemError: Whatever the other extractor raises.
+        """
+        return self._answer(tree, trajectory, chain)
+
+    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+        """What the other extractor makes of a chain whose turn it is.
+
+        Raises:
+            StoppedError: Somebody wanted to stop before there was an answer.
+            DeltaMemError: Whatever the other extractor raises.
+        """
+        return self._answer(tree, None, chain)
+
+    @property
+    def on_their_way(self) -> int:
+        """How many calls were begun and are not answered yet."""
+        wanted = (future for asked in self._asked.values() for future in asked.answers.values())
+        return len(self._left) + sum(future.running() for future in wanted)
+
+    def forget(self, source: str) -> None:
+        """Give up what is left of an episode, or of a chain, whose turn is over.
+
+        What else was taken in this turn, like the fusion that an episode set off, is over too.
+        """
+        for key in [key for key in self._asked if key[0] == source or key in self._taken]:
+            self._drop(key)
+        self._taken.clear()
+
+    def take_unused(self) -> list[Call]:
+        """The calls that were answered and that nobody will use, told once each."""
+        done = [each for each in self._left if each.future.done()]
+        self._left = [each for each in self._left if each not in done]
+        calls = [call for each in done if (call := each.call()) is not None]
+        return calls + self._extractor.take_unanswered()
+
+    def close(self, grace: float = 0.0) -> None:
+        """Ask nothing more, and wait a little for calls that are on their way.
+
+        Answers that come later still reach the response cache, if the program goes on that long.
+
+        Args:
+            grace: The most seconds to wait.
+        """
+        self._workers.close()
+        for key in list(self._asked):
+            self._drop(key)
+        wait([each.future for each in self._left], timeout=grace)
+
+    def _drop(self, key: _Question) -> None:
+        asked = self._asked.pop(key)
+        self._take_back(asked, None)
+        _, tree, purpose = key
+        self._left += [
+            _Left(purpose, tree, future)
+            for prompt, future in asked.answers.items()
+            if prompt not in asked.used
+        ]
+
+    def _prompt(
+        self, asked: _Asked, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
+    ) -> str | None:
+        """What would be asked; made once for each chain, because counting tokens takes time."""
+        key = tuple((node.id, node.revision) for node in chain)
+        if key not in asked.prompts:
+            asked.prompts[key] = self._extractor.prompt(tree, trajectory, chain)
+        return asked.prompts[key]
+
+    def _answer(
+        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
+    ) -> Extraction:
+        if not chain and trajectory is None:
+            return self._ask(tree, trajectory, chain)  # which says what is wrong with that
+        key = _key(tree, trajectory, chain)
+        self._taken.add(key)
+        asked = self._asked.setdefault(key, _Asked())
+        prompt = self._prompt(asked, tree, trajectory, chain)
+        if prompt is None:
+            return self._ask(tree, trajectory, chain)
+        if prompt in asked.answers:
+            try:
+                return self._awaited(asked, prompt)
+            except (BudgetError, CancelledError):
+                pass  # what others had set aside may be free again
+        self._send(asked, self.turn, prompt, tree, trajectory, chain)
+        return self._awaited(asked, prompt)
+
+    def _send(
+        self,
+        asked: _Asked,
+        turn: int,
+        prompt: str,
+        tree: TreeName,
+        trajectory: Trajectory | None,
+        chain: Sequence[Node],
+    ) -> None:
+        chain = tuple(chain)
+        future = self._workers.submit(turn, lambda: self._ask(tree, trajectory, chain))
+        asked.answers[prompt] = future
+        self._sent.add(hash(prompt))
+
+    def _ask(
+        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
+    ) -> Extraction:
+        """Ask, whoever's thread it is. After a failure that lasts, nothing is sent ahead."""
+        try:
+            if trajectory is None:
+                answer = self._extractor.fuse(tree, chain)
+            else:
+                answer = self._extractor.extract(tree, trajectory, chain)
+        except LanguageModelError:
+            self._trusted = False
+            raise
+        self._trusted = True
+        return answer
+
+    def _awaited(self, asked: _Asked, prompt: str) -> Extraction:
+        future = asked.answers[prompt]
+        if not is_done(future, self._stopped):
+            raise StoppedError
+        asked.used.add(prompt)
+        return future.result()
+
+    def _take_back(self, asked: _Asked, prompt: str | None) -> None:
+        """Cancel what nobody has begun and nobody wants any more."""
+        for other, future in list(asked.answers.items()):
+            if other != prompt and future.cancel():
+                del asked.answers[other]
+                self._sent.discard(hash(other))
+                asked.tries -= 1
+
+
+def _key(tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]) -> _Question:
+    if trajectory is not None:
+        return trajectory.id, tree, "extract"
+    return chain[-1].id, tree, "fuse"

@@ -1,0 +1,88 @@
+"""Looking ahead: which questions of the next episodes are worth sending before their turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.errors import ExtractionError, TrajectoryError, VectorError
+from deltamem_tui.memory.encounter import Encounter
+from deltamem_tui.memory.parameters import TreeParameters, of_bank
+from deltamem_tui.memory.runs.ahead import Ahead
+from deltamem_tui.memory.runs.forecast import Forecast, suspect
+from deltamem_tui.trajectory.model import Trajectory
+
+
+@dataclass(slots=True)
+class Turn:
+    """An episode and its place in the order.
+
+    Attributes:
+        number: Its place; lower ones come first.
+        trajectory: The episode, as it was given.
+        encounter: Its encounter with the bank, once there was one.
+        expected: Per tree, whether the forecast was suspicious when the tree was first looked
+            at ahead of the turn, and the chain as it was then.
+    """
+
+    number: int
+    trajectory: Trajectory
+    encounter: Encounter | None = None
+    expected: dict[TreeName, tuple[bool, tuple[str, ...]]] = field(default_factory=dict)
+
+
+class Lookahead:
+    """Sends the questions of the next episodes, as far as they will probably hold."""
+
+    def __init__(self, bank: Bank, ahead: Ahead, met: Callable[[Turn], Encounter]) -> None:
+        """Nothing is sent yet.
+
+        Args:
+            bank: The bank.
+            ahead: Sends the questions.
+            met: Lets an episode meet the bank.
+        """
+        self._bank = bank
+        self._ahead = ahead
+        self._met = met
+        self._forecast = Forecast()
+
+    def look(self, window: Iterable[Turn]) -> None:
+        """Send what the bank as it stands makes these episodes ask, the one whose turn it is first.
+
+        What is wrong with an episode is left for its turn to tell.
+        """
+        self._bank.refresh()
+        parameters = of_bank(self._bank)
+        earlier: list[Encounter] = []
+        for turn in window:
+            try:
+                encounter = self._met(turn)
+                for name in TREES:
+                    if not encounter.unasked(name, parameters[name]):
+                        self._look_at(turn, encounter, name, parameters[name], earlier)
+            except (ExtractionError, VectorError, TrajectoryError):
+                continue
+            earlier.append(encounter)
+
+    def _look_at(
+        self,
+        turn: Turn,
+        encounter: Encounter,
+        name: TreeName,
+        parameters: TreeParameters,
+        earlier: Sequence[Encounter],
+    ) -> None:
+        found = encounter.recall(name, parameters)
+        chain = tuple(node.id for node in found.chain)
+        if earlier:
+            suspected = suspect(self._bank.tree(name), encounter, found, earlier)
+            turn.expected.setdefault(name, (suspected, chain))
+            if not self._forecast.holds(name, suspected):
+                return
+        elif name in turn.expected:
+            suspected, before = turn.expected[name]
+            self._forecast.correct(name, suspected, held=chain == before)
+        self._ahead.look(turn.number, name, encounter.trajectory, found.chain)

@@ -1,0 +1,285 @@
+"""Runs: many episodes learnt one after another, their questions to a model asked side by side.
+
+Episodes are committed strictly in order, each by itself, so a run that is stopped or killed
+leaves a bank that the next one goes on from. What is wrong with one episode stops no other: it
+stays waiting, and the journal remembers why.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import (
+    BankError,
+    DeltaMemError,
+    ExtractionError,
+    TrajectoryError,
+    VectorError,
+)
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.encounter import Encounter
+from deltamem_tui.memory.extraction import (
+    AskedInVainError,
+    AskingExtractor,
+    Call,
+    Extraction,
+    Extractor,
+    known_calls,
+)
+from deltamem_tui.memory.learn import as_kept, learn_from
+from deltamem_tui.memory.lesson import REASON_WIDTH, Lesson, usage_of
+from deltamem_tui.memory.runs.ahead import GRACE, Ahead, StoppedError
+from deltamem_tui.memory.runs.lookahead import Lookahead, Turn
+from deltamem_tui.memory.runs.waste import tell_waste
+from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Trajectory
+
+# How many calls that came to nothing are told to the journal in one line.
+_WASTE_AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An episode that could not be learnt. It stays waiting.
+
+    Attributes:
+        trajectory: The episode's id.
+        error: Why.
+        calls: The questions to a language model that it took all the same.
+    """
+
+    trajectory: str
+    error: DeltaMemError
+    calls: tuple[Call, ...] = ()
+
+
+class LearningRun:
+    """One run over episodes that wait. It is made for one thread, and closed at the end.
+
+    Attributes:
+        used: What the questions took whose answers were used, refused ones included.
+    """
+
+    def __init__(
+        self,
+        bank: Bank,
+        extractor: Extractor,
+        *,
+        embedder: Embedder | None = None,
+        concurrency: int = 1,
+        stopped: Callable[[], bool] = lambda: False,
+        grace: float = GRACE,
+    ) -> None:
+        """Nothing is asked or written yet.
+
+        Args:
+            bank: The bank; its handle shows the new state after each episode.
+            extractor: What distils the episodes.
+            embedder: The bank's embedder; loaded if not given.
+            concurrency: The most questions to a model at once. What is learnt is the same.
+            stopped: Whether somebody wants the run to end; asked between episodes and while a
+                model is waited for. The episode whose turn it is stays waiting then.
+            grace: The most seconds that `close` waits for calls that are on their way.
+        """
+        self._bank = bank
+        self._extractor = extractor
+        self._embedder = embedder_of(bank, embedder)
+        self._concurrency = concurrency
+        self._stopped = stopped
+        self._ahead: Ahead | None = None
+        self._lookahead: Lookahead | None = None
+        self._before = Usage()
+        if isinstance(extractor, AskingExtractor):
+            self._ahead = Ahead(extractor, concurrency, stopped)
+            self._before = extractor.usage
+        if self._ahead and concurrency > 1:
+            self._lookahead = Lookahead(bank, self._ahead, self._encounter)
+        self._grace = grace
+        self._closed = False
+        self._unused: list[Call] = []
+        self.used = Usage()
+
+    def __enter__(self) -> LearningRun:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def usage(self) -> Usage:
+        """What the run took so far, whether it was used or not."""
+        extractor = self._extractor
+        if not isinstance(extractor, AskingExtractor):
+            return Usage()
+        return extractor.usage - self._before
+
+    @property
+    def wasted(self) -> Usage:
+        """What was asked and not used, mostly ahead of its turn. Full only after `close`."""
+        return self.usage - self.used
+
+    @property
+    def on_their_way(self) -> int:
+        """How many calls have no answer yet. After `close`, what they take is told nowhere."""
+        return self._ahead.on_their_way if self._ahead else 0
+
+    def close(self) -> None:
+        """Ask nothing more, and tell the journal of every call that came to nothing.
+
+        Calls that are on their way are paid for, so their answers are waited for a little while
+        and kept for the next run. A `KeyboardInterrupt` ends the wait and goes on.
+        """
+        if self._ahead is None or self._closed:
+            return
+        self._closed = True
+        try:
+            self._ahead.close(self._grace)
+        finally:
+            self._unused += self._ahead.take_unused()
+            with suppress(BankError):  # what is wrong with the bank was told by what ended the run
+                tell_waste(self._bank, self._unused, self._ahead.on_their_way)
+
+    def learn(self, trajectories: Iterable[Trajectory]) -> Iterator[Lesson | Refusal]:
+        """Learn from episodes, in their order.
+
+        Args:
+            trajectories: Episodes whose outcomes are known. They are read a little ahead.
+
+        Yields:
+            Each episode's lesson, or why there is none. The last one if the run was stopped.
+
+        Raises:
+            LanguageModelError: The model cannot be asked at all. What was learnt stays.
+            BankError: The bank cannot be written. What was learnt stays.
+        """
+        waiting = iter(trajectories)
+        window: deque[Turn] = deque()
+        number = 0
+        while not self._stopped():
+            while len(window) < self._width and (next_one := next(waiting, None)) is not None:
+                window.append(Turn(number, next_one))
+                number += 1
+            if not window:
+                return
+            if self._lookahead:
+                self._lookahead.look(window)
+            turn = window.popleft()
+            try:
+                yield self._learnt(turn)
+            except StoppedError:
+                return
+
+    @property
+    def _width(self) -> int:
+        """How many episodes are looked at together."""
+        return self._concurrency if self._lookahead else 1
+
+    def _learnt(self, turn: Turn) -> Lesson | Refusal:
+        recorder = _Recorder(self._ahead or self._extractor)
+        if self._ahead:
+            self._ahead.turn = turn.number
+        try:
+            encounter = self._encounter(turn)
+            lesson = learn_from(self._bank, encounter, recorder, self._embedder)
+        except (ExtractionError, VectorError, TrajectoryError) as error:
+            refusal = Refusal(turn.trajectory.id, error, tuple(recorder.calls))
+            self._remember(refusal)
+            self.used += usage_of(refusal.calls)
+            return refusal
+        except BaseException:
+            self._unused += recorder.calls
+            raise
+        finally:
+            if self._ahead:
+                self._ahead.forget(turn.trajectory.id)
+        self.used += lesson.usage
+        self._unused += _besides(recorder.calls, lesson)
+        self._tell_waste_so_far()
+        return lesson
+
+    def _tell_waste_so_far(self) -> None:
+        """Keep the journal's lines short, and the list in memory too."""
+        if self._ahead:
+            self._unused += self._ahead.take_unused()
+        if len(self._unused) >= _WASTE_AT_ONCE:
+            tell_waste(self._bank, self._unused)
+            self._unused.clear()
+
+    def _encounter(self, turn: Turn) -> Encounter:
+        if turn.encounter is None:
+            kept = as_kept(self._bank, turn.trajectory)
+            turn.encounter = Encounter(self._bank, kept, self._embedder)
+        return turn.encounter
+
+    def _remember(self, refusal: Refusal) -> None:
+        """Tell the journal why an episode that the bank has stays waiting."""
+        with self._bank.writing() as batch:
+            if self._bank.episodes.state(refusal.trajectory) is not None:
+                batch.log("refuse", refusal_record(refusal))
+
+
+class _Recorder:
+    """An extractor that remembers what another one's answers took."""
+
+    def __init__(self, extractor: Extractor) -> None:
+        self._extractor = extractor
+        self._answers: list[Extraction] = []
+        self.calls: list[Call] = []
+
+    @property
+    def name(self) -> str:
+        return self._extractor.name
+
+    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+        try:
+            answer = self._extractor.extract(tree, trajectory, chain)
+        except AskedInVainError as error:
+            self._note_vain(error.call)
+            raise
+        return self._noted(answer, answer.call("extract", tree))
+
+    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+        try:
+            answer = self._extractor.fuse(tree, chain)
+        except AskedInVainError as error:
+            self._note_vain(error.call)
+            raise
+        return self._noted(answer, answer.call("fuse", tree))
+
+    def _note_vain(self, call: Call) -> None:
+        if not any(call is other for other in self.calls):
+            self.calls.append(call)
+
+    def _noted(self, answer: Extraction, call: Call | None) -> Extraction:
+        # What the same answer took is told once, also if a mark on the chain made it asked twice.
+        if not any(answer is other for other in self._answers):
+            self._answers.append(answer)
+            self.calls += known_calls(call)
+        return answer
+
+
+def _besides(calls: Iterable[Call], lesson: Lesson) -> list[Call]:
+    """The calls whose answers the lesson did not use, because the bank changed meanwhile."""
+    left = list(calls)
+    for call in (call for taught in lesson.trees.values() for call in taught.calls):
+        if call in left:
+            left.remove(call)
+    return left
+
+
+def refusal_record(refusal: Refusal) -> dict[str, Any]:
+    """What the journal tells of an episode that could not be learnt, bounded in size."""
+    record = {
+        "trajectory": refusal.trajectory,
+        "reason": one_line(str(refusal.error), REASON_WIDTH),
+        "calls": [call.record() for call in refusal.calls] or None,
+    }
+    return {key: value for key, value in record.items() if value is not None}

@@ -1,0 +1,275 @@
+"""What leaves with a bank: looked through for secrets, and told where it comes from.
+
+Episodes lose their secrets when they are imported, but a model may have seen more, a person
+edits nodes by hand, and a bank may be older than a rule. So before a bank leaves, every text
+that would go with it is looked at once more, by the same rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from deltamem_tui.bank import codec, episodes
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits.journal import FILE_NAME as JOURNAL
+from deltamem_tui.bank.manifest import FILE_NAME as MANIFEST
+from deltamem_tui.bank.node import TREES
+from deltamem_tui.bank.travel import parcel
+from deltamem_tui.bank.travel.parcel import Parcel
+from deltamem_tui.errors import BankCorruptError
+from deltamem_tui.trajectory.redaction import kinds_of_secrets, may_hold_secrets
+
+_PIECE_LINES = 256
+_PAYLOAD = ("activation_condition", "execution_procedure", "termination_condition")
+_SHARED = ("outcome_source", "extractor", "model", "prompt")
+_CONTENTS = "contents"
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """A secret that would leave. It does not hold the secret itself.
+
+    Attributes:
+        place: `task` or `env`, `trajectories`, `journal.jsonl` or `bank.json`.
+        record: The node's or episode's id, or the commit's sequence; empty for `bank.json`.
+        field: The field that holds it.
+        kind: The kind of secret.
+    """
+
+    place: str
+    record: str
+    field: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a bank was made of, as far as its lines say.
+
+    Attributes:
+        episodes: How many episodes it was learnt from, as far as they left something.
+        extractors: What distilled them.
+        models: The language models that were asked.
+    """
+
+    episodes: int
+    extractors: tuple[str, ...]
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A bank that is ready to leave.
+
+    Attributes:
+        parcel: Its files, sealed.
+        contents: What it was made of.
+        leaks: The secrets that would leave with it.
+    """
+
+    parcel: Parcel
+    contents: Contents
+    leaks: tuple[Leak, ...]
+
+
+def prepare(
+    bank: Bank, *, with_episodes: bool = False, with_journal: bool = False, builder: str = ""
+) -> Outgoing:
+    """Seal what a bank's handle shows, and look it through. Nothing is written.
+
+    Args:
+        bank: The bank.
+        with_episodes: Whether the episodes go along.
+        with_journal: Whether the journal goes along.
+        builder: Who built the bank, for its manifest; as it stands there if empty.
+
+    Raises:
+        BankCorruptError: A file of the bank breaks the format.
+        StorageError: A file cannot be read.
+    """
+    found: list[Leak] = []
+    origins = _Origins()
+    with ThreadPoolExecutor(1) as beside:
+        # Digests leave the interpreter to the search.
+        packing = beside.submit(
+            parcel.pack, bank, with_episodes=with_episodes, with_journal=with_journal
+        )
+        for name in TREES:
+            found += _node_leaks(bank, name, origins)
+        if with_episodes:
+            found += _episode_leaks(bank)
+        if with_journal and bank.journal.exists:
+            found += _journal_leaks(bank)
+        packed = packing.result()
+    contents = _contents(bank, origins)
+    told = _provenance(bank.manifest.provenance, contents, builder)
+    found += _manifest_leaks(bank, told)
+    return Outgoing(packed.told(told), contents, tuple(dict.fromkeys(found)))
+
+
+def leaks(bank: Bank) -> tuple[Leak, ...]:
+    """The secrets in what a bank learnt and in what it says of itself, whatever it leaves as.
+
+    Raises:
+        BankCorruptError: A file of the bank breaks the format.
+        StorageError: A file cannot be read.
+    """
+    origins = _Origins()
+    found = [leak for name in TREES for leak in _node_leaks(bank, name, origins)]
+    found += _manifest_leaks(bank, bank.manifest.provenance)
+    return tuple(dict.fromkeys(found))
+
+
+class _Origins:
+    """Collects where nodes come from. They share most of it, so each text is looked at once."""
+
+    def __init__(self) -> None:
+        self.episodes: set[str] = set()
+        self.extractors: set[str] = set()
+        self.models: set[str] = set()
+        self.guilty: dict[str, tuple[str, ...]] = {}
+        self._seen: set[str] = set()
+
+    def add(self, origins: Sequence[Mapping[str, Any]]) -> None:
+        """Take in the origins of some nodes."""
+        episodes = [origin["trajectory"] for origin in origins]
+        self.episodes.update(episodes)
+        self.extractors.update(origin["extractor"] for origin in origins)
+        self.models.update(origin["model"] for origin in origins if "model" in origin)
+        texts = {text for origin in origins for key in _SHARED if (text := origin.get(key))}
+        if not codec.are_ids(episodes):
+            texts.update(episodes)
+        for text in texts - self._seen:
+            if kinds := kinds_of_secrets(text):
+                self.guilty[text] = kinds
+        self._seen |= texts
+
+
+def _node_leaks(bank: Bank, tree: str, origins: _Origins) -> Iterator[Leak]:
+    """The secrets in the lines of a tree, dead ones too: they leave as well."""
+    snapshot = bank.snapshots[tree]
+    lines = snapshot.shelf.lines(snapshot.extent)
+    while piece := [line for _, _, line in islice(lines, _PIECE_LINES)]:
+        records = _parsed(piece, str(snapshot.shelf.lines_path))
+        try:
+            texts = [record[name] for record in records for name in _PAYLOAD]
+            origins.add([record["origin"] for record in records])
+            suspect = may_hold_secrets("\n".join(texts))
+        except (KeyError, TypeError) as error:
+            raise _no_node(snapshot.shelf.lines_path) from error
+        if suspect:
+            yield from _payload_leaks(tree, records)
+        if origins.guilty:
+            yield from _origin_leaks(tree, records, origins.guilty)
+
+
+def _payload_leaks(tree: str, records: Iterable[Mapping[str, Any]]) -> Iterator[Leak]:
+    for record in records:
+        for name in _PAYLOAD:
+            for kind in kinds_of_secrets(record[name]):
+                yield Leak(tree, str(record["id"]), name, kind)
+
+
+def _origin_leaks(
+    tree: str, records: Iterable[Mapping[str, Any]], guilty: Mapping[str, tuple[str, ...]]
+) -> Iterator[Leak]:
+    for record in records:
+        for name, text in record["origin"].items():
+            for kind in guilty.get(text, ()) if isinstance(text, str) else ():
+                yield Leak(tree, str(record["id"]), f"origin.{name}", kind)
+
+
+def _episode_leaks(bank: Bank) -> Iterator[Leak]:
+    snapshot = bank.episodes.snapshot
+    for _, _, line in snapshot.shelf.lines(snapshot.extent):
+        if may_hold_secrets(line):
+            (record,) = _parsed([line], str(snapshot.shelf.lines_path))
+            yield from _record_leaks(episodes.NAME, str(record.get("id", "")), record)
+
+
+def _journal_leaks(bank: Bank) -> Iterator[Leak]:
+    for commit in bank.journal.commits():
+        if commit.sequence > bank.commit.sequence:
+            return
+        yield from _record_leaks(JOURNAL, str(commit.sequence), commit.detail)
+
+
+def _manifest_leaks(bank: Bank, provenance: Mapping[str, Any]) -> Iterator[Leak]:
+    manifest = bank.manifest
+    record = {
+        "name": manifest.name,
+        "description": manifest.description,
+        "domain": manifest.domain,
+        "embedder": manifest.embedder,
+        "parameters": manifest.parameters,
+        "provenance": provenance,
+    }
+    yield from _record_leaks(MANIFEST, "", record)
+
+
+def _record_leaks(place: str, record_id: str, record: Mapping[str, Any]) -> Iterator[Leak]:
+    """The secrets in a JSON object, by the field of it that holds them."""
+    for name, value in record.items():
+        for kind in sorted(
+            {kind for text in _texts(name, value) for kind in kinds_of_secrets(text)}
+        ):
+            yield Leak(place, record_id, name, kind)
+
+
+def _texts(name: str, value: Any) -> Iterator[str]:
+    """All texts of a JSON value, each behind its name: some secrets are known by that only."""
+    waiting = [(name, value)]
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, str):
+            yield f"{name}={value}"
+            yield value
+        elif isinstance(value, Mapping):
+            waiting += value.items()
+        elif isinstance(value, list | tuple):
+            waiting += [(name, each) for each in value]
+
+
+def _parsed(lines: Iterable[bytes], source: str) -> list[dict[str, Any]]:
+    try:
+        return [dict(orjson.loads(line)) for line in lines]
+    except (ValueError, TypeError) as error:
+        raise _no_node(Path(source)) from error
+
+
+def _no_node(path: Path) -> BankCorruptError:
+    return BankCorruptError(
+        "holds a line that breaks the format",
+        source=str(path),
+        hint="`deltamem verify` says which",
+    )
+
+
+def _contents(bank: Bank, origins: _Origins) -> Contents:
+    """What the bank was made of; what it was told of itself before is not forgotten."""
+    found = (origins.episodes | set(bank.episodes.ids())) - {""}
+    before = bank.manifest.provenance.get(_CONTENTS)
+    told = before.get("episodes") if isinstance(before, Mapping) else None
+    return Contents(
+        episodes=max(len(found), told if isinstance(told, int) else 0),
+        extractors=tuple(sorted(origins.extractors - {""})),
+        models=tuple(sorted(origins.models - {""})),
+    )
+
+
+def _provenance(before: Mapping[str, Any], contents: Contents, builder: str) -> dict[str, Any]:
+    """What the manifest says of who built the bank from what. Without a clock or a place."""
+    told = {
+        "episodes": contents.episodes,
+        "extractors": list(contents.extractors),
+        "models": list(contents.models),
+    }
+    by = {"builder": builder} if builder else {}
+    return {**before, **by, _CONTENTS: told}

@@ -1,0 +1,123 @@
+"""A bank in plain forms: a document for people, and a record a node for tables and notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.skills.markdown import escaped, fenced
+from deltamem_tui.memory.skills.section import FIELDS
+from deltamem_tui.text import clean, count_tokens, one_line
+
+_HEADINGS: dict[TreeName, str] = {"task": "Skills", "env": "Knowledge"}
+_TITLE_WIDTH = 100
+
+
+def write_jsonl(bank: Bank, path: Path, *, replace: bool = False) -> None:
+    """Write `records` into a file, one JSON object a line; it appears whole or not at all.
+
+    Raises:
+        BankExistsError: Something is at `path`, and is not to be replaced.
+        StorageError: The disk refused; nothing is left behind.
+    """
+    lines = (orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records(bank))
+    _write(path, lines, replace=replace)
+
+
+def write_markdown(bank: Bank, path: Path, *, replace: bool = False) -> None:
+    """Write the bank as one document for people; it appears whole or not at all.
+
+    Raises:
+        BankExistsError: Something is at `path`, and is not to be replaced.
+        StorageError: The disk refused; nothing is left behind.
+    """
+    parts = (part.encode() + b"\n\n" for part in markdown(bank))
+    _write(path, parts, replace=replace)
+
+
+def _write(path: Path, pieces: Iterable[bytes], *, replace: bool) -> None:
+    with (
+        files.new_file(path, replace=replace) as draft,
+        files.storage_errors(path),
+        draft.open("wb") as file,
+    ):
+        file.writelines(pieces)
+
+
+def records(bank: Bank) -> Iterator[dict[str, Any]]:
+    """Every living node as plain data: the task tree first, a root's subtree before the next root.
+
+    Besides what `node_record` tells, each names its `root` and its `chain`, root to node.
+    """
+    for name in TREES:
+        tree = bank.tree(name)
+        chain: list[str] = []
+        for node in _downwards(tree):
+            chain[node.depth - 1 :] = [node.id]
+            yield node_record(tree, node) | {"root": chain[0], "chain": chain.copy()}
+
+
+def node_record(tree: Tree, node: Node) -> dict[str, Any]:
+    """All that there is to know of a node."""
+    return {
+        "id": node.id,
+        "tree": tree.name,
+        "parent": node.parent,
+        "kind": node.kind,
+        "label": node.label,
+        "depth": node.depth,
+        **asdict(node.payload),
+        "consolidated": node.consolidated,
+        "revision": node.revision,
+        "tokens": count_tokens(node.text),
+        **asdict(tree.counts(node.id)),
+        "origin": asdict(node.origin),
+    }
+
+
+def markdown(bank: Bank) -> Iterator[str]:
+    """The bank as one markdown document, in parts to be joined by blank lines."""
+    yield f"# {escaped(one_line(bank.name))}"
+    if bank.manifest.description:
+        yield escaped(one_line(bank.manifest.description))
+    sizes = ", ".join(f"{len(bank.tree(name)):,} {name} nodes" for name in TREES)
+    yield f"Domain {escaped(one_line(bank.manifest.domain))}, {sizes}."
+    for name in TREES:
+        tree = bank.tree(name)
+        if len(tree):
+            yield f"## {_HEADINGS[name]}"
+        for node in _downwards(tree):
+            yield from _entry(tree, node)
+
+
+def _entry(tree: Tree, node: Node) -> Iterator[str]:
+    """One node: its title, what it adds to, what it says and where it comes from."""
+    warning = "Warning: " if node.label == "failure" else ""
+    title = warning + one_line(node.payload.activation_condition, _TITLE_WIDTH)
+    yield f"{'#' * min(node.depth + 2, 6)} {escaped(title)}"
+    above = f", adds to {node.parent}" if node.parent else ""
+    counts = tree.counts(node.id)
+    yield (
+        f"`{node.id}` {node.kind} at depth {node.depth}{above}; {node.label}; "
+        f"{counts.hits} hits, {counts.recalls} recalls, {counts.successes} successes"
+    )
+    for field, text in zip(FIELDS[tree.name], asdict(node.payload).values(), strict=True):
+        if text:
+            yield f"{field}:\n\n{fenced(clean(text))}"
+
+
+def _downwards(tree: Tree) -> Iterator[Node]:
+    """Every node after its parent, a root's whole subtree before the next root."""
+    waiting = [int(row) for row in reversed(tree.child_rows(None))]
+    while waiting:
+        row = waiting.pop()
+        waiting.extend(int(child) for child in reversed(tree.child_rows(row)))
+        yield tree.node_at(row)

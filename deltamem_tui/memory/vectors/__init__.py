@@ -1,0 +1,1 @@
+"""Vectors at work: similarity, nearest pairs, and giving a bank another embedder's."""

@@ -1,0 +1,212 @@
+"""Giving a bank new vectors, of another embedder. Nothing is extracted, no text is changed.
+
+Embedding may take hours, so no lock is held: the vectors are gathered beside the bank, and
+survive an interruption. At the end all files with vectors and the manifest are replaced in
+one commit. What the bank learnt meanwhile is embedded before that.
+
+Every line gets a vector, not only the living: an undo puts an earlier line back with the
+vector it has. As most earlier lines say what the later ones do, that costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+
+from deltamem_tui.bank import codec, manifest, tree
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits.rewriting import Rewriting
+from deltamem_tui.bank.disk.matrix import MatrixFile
+from deltamem_tui.bank.disk.shelf import VECTOR
+from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.embedding.fingerprint import require_same
+from deltamem_tui.embedding.protocol import Embedder, EmbedderCard
+from deltamem_tui.errors import BankRewrittenError, EmbedderMismatchError, StorageError
+from deltamem_tui.memory.vectors import store as vector_store
+from deltamem_tui.memory.vectors.embedder import card_of
+from deltamem_tui.memory.vectors.store import VectorStore, key_of
+
+_BATCH = 64
+_PIECE_ROWS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Reembedding:
+    """What giving a bank new vectors takes, or took.
+
+    Attributes:
+        before: The bank's embedder so far.
+        after: Its new one.
+        done: Whether it was done; not if it was only planned, or nothing had to be done.
+        rows: Lines with vectors, per tree.
+        texts: Different texts among them.
+        kept: How many of those an interrupted run had embedded before.
+        embedded: How many were embedded now.
+    """
+
+    before: EmbedderCard
+    after: EmbedderCard
+    done: bool
+    rows: Mapping[TreeName, int]
+    texts: int
+    kept: int
+    embedded: int = 0
+
+    @property
+    def needed(self) -> bool:
+        """Whether the embedders differ at all."""
+        return not _same(self.before, self.after)
+
+    @property
+    def left(self) -> int:
+        """Texts that are still to be embedded."""
+        return self.texts - self.kept - self.embedded
+
+
+def planned(bank: Bank, embedder: Embedder) -> Reembedding:
+    """Say what giving a bank an embedder's vectors would take. Nothing is written.
+
+    Raises:
+        BankCorruptError: The bank breaks the rules of the format.
+    """
+    bank.refresh()
+    lines = _Lines.of(bank)
+    store = vector_store.left_over(bank.path, embedder.card)
+    return Reembedding(
+        before=card_of(bank),
+        after=embedder.card,
+        done=False,
+        rows=lines.rows,
+        texts=len(lines.texts),
+        kept=sum(key in store for key in lines.texts),
+    )
+
+
+def reembed(
+    bank: Bank, embedder: Embedder, *, advance: Callable[[int], None] = lambda _: None
+) -> Reembedding:
+    """Give a bank an embedder's vectors, and make it the bank's own embedder.
+
+    Args:
+        bank: The bank; its handle shows the new vectors afterwards.
+        embedder: The new embedder.
+        advance: Told how many more texts were embedded.
+
+    Returns:
+        What it took; if the bank has this embedder already, nothing was done.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        BankBusyError: Another process is giving it new vectors, or has been writing for long.
+        BankCorruptError: It breaks the rules of the format.
+        VectorError: The embedder cannot embed one of the texts.
+        StorageError: The disk refused; the bank is as it was.
+    """
+    bank.refresh()
+    bank.require_writable()
+    plan = planned(bank, embedder)
+    if not plan.needed:
+        return plan
+    embedded = 0
+    with vector_store.opened(bank.path, embedder.card) as store:
+        while True:
+            bank.refresh()
+            decided_on = bank.commit.sequence
+            try:
+                lines = _Lines.of(bank)
+            except BankRewrittenError:
+                continue
+            embedded += _embed(lines, store, embedder, advance)
+            with bank.rewriting() as changes:
+                if bank.commit.sequence == decided_on:
+                    _write(changes, bank, lines, store, embedder.card)
+                    break
+        with suppress(StorageError):  # the bank has its vectors: what is left does no harm
+            vector_store.remove(bank.path)
+    return replace(plan, done=True, rows=lines.rows, texts=len(lines.texts), embedded=embedded)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """What is to be embedded.
+
+    Attributes:
+        keys: Per tree, each line's key, in order; empty for a tombstone without text.
+        texts: All different texts by key.
+    """
+
+    keys: Mapping[TreeName, Sequence[bytes]]
+    texts: Mapping[bytes, str]
+
+    @property
+    def rows(self) -> dict[TreeName, int]:
+        """Lines per tree."""
+        return {name: len(keys) for name, keys in self.keys.items()}
+
+    @classmethod
+    def of(cls, bank: Bank) -> _Lines:
+        """Read every line of both trees."""
+        texts: dict[bytes, str] = {}
+        keys: dict[TreeName, list[bytes]] = {}
+        for name in TREES:
+            keys[name] = []
+            for text in _conditions(bank, name):
+                key = key_of(text) if text else b""
+                keys[name].append(key)
+                if key:
+                    texts.setdefault(key, text)
+        return cls(keys, texts)
+
+
+def _conditions(bank: Bank, name: TreeName) -> Iterator[str]:
+    """Every line's activation condition, dead lines included, in order."""
+    snapshot = bank.tree(name).snapshot
+    source = snapshot.shelf.lines_name
+    for row, _, line in snapshot.shelf.lines(snapshot.extent):
+        node = codec.from_line(line, source, f"line {row + 1}")
+        yield node.payload.activation_condition
+    snapshot.require_current()
+
+
+def _embed(
+    lines: _Lines, store: VectorStore, embedder: Embedder, advance: Callable[[int], None]
+) -> int:
+    """Embed what the store lacks."""
+    missing = [key for key in lines.texts if key not in store]
+    for start in range(0, len(missing), _BATCH):
+        keys = missing[start : start + _BATCH]
+        store.add(keys, embedder.embed_passages([lines.texts[key] for key in keys]))
+        advance(len(keys))
+    return len(missing)
+
+
+def _write(
+    changes: Rewriting, bank: Bank, lines: _Lines, store: VectorStore, card: EmbedderCard
+) -> None:
+    """Write the trees' new vectors and the manifest that names their embedder."""
+    for name in TREES:
+        keys = lines.keys[name]
+        path = tree.shelf(bank.path, name, card.dimensions).vectors_file
+        if path is not None:
+            changes.write(path.path.name, _file(path, keys, store))
+    after = replace(bank.manifest, embedder=asdict(card))
+    changes.write(manifest.FILE_NAME, [manifest.encode(after)])
+    detail = {"before": asdict(card_of(bank)), "after": asdict(card), "texts": len(lines.texts)}
+    changes.log("reembed", detail)
+
+
+def _file(matrix: MatrixFile, keys: Sequence[bytes], store: VectorStore) -> Iterator[bytes]:
+    yield matrix.header(len(keys))
+    for vectors in store.gathered(keys, _PIECE_ROWS):
+        yield np.ascontiguousarray(vectors, dtype=VECTOR).tobytes()
+
+
+def _same(before: EmbedderCard, after: EmbedderCard) -> bool:
+    try:
+        require_same(before, after)
+    except EmbedderMismatchError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""What people ask to see of a bank: numbers, growth, history, filtered nodes."""

@@ -1,0 +1,108 @@
+"""What a bank amounts to, in numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.episodes.intake import waiting
+from deltamem_tui.text import count_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class TreeStatistics:
+    """The numbers of one tree.
+
+    Attributes:
+        nodes: Living nodes.
+        roots: Nodes of depth 1.
+        residuals: The others.
+        failures: Nodes written by failed episodes.
+        consolidated: Residuals whose chain was fused into a new root.
+        max_depth: The deepest level; 0 for an empty tree.
+        depths: Nodes per depth.
+        mean_tokens_root: Whitespace-separated tokens of a root on average; None without roots.
+        mean_tokens_residual: The same of a residual.
+        tokens: Tokens of all living nodes.
+        hits: Sum of c(v).
+    """
+
+    nodes: int
+    roots: int
+    residuals: int
+    failures: int
+    consolidated: int
+    max_depth: int
+    depths: Mapping[int, int]
+    mean_tokens_root: float | None
+    mean_tokens_residual: float | None
+    tokens: int
+    hits: int
+
+
+@dataclass(frozen=True, slots=True)
+class BankStatistics:
+    """The numbers of a bank.
+
+    Attributes:
+        trees: Per tree.
+        episodes: Episodes the bank was given.
+        learnt: How many of them were learnt.
+        waiting: How many wait.
+        without_outcome: How many of those wait for somebody to say how they ended.
+    """
+
+    trees: Mapping[TreeName, TreeStatistics] = field(default_factory=dict)
+    episodes: int = 0
+    learnt: int = 0
+    waiting: int = 0
+    without_outcome: int = 0
+
+
+def bank_statistics(bank: Bank) -> BankStatistics:
+    """Count everything that the bank's handle shows. Reads every node once."""
+    unlearnt = [trajectory.outcome.known for trajectory in waiting(bank)]
+    return BankStatistics(
+        trees={name: tree_statistics(bank.tree(name)) for name in TREES},
+        episodes=len(bank.episodes),
+        learnt=bank.episodes.learnt(),
+        waiting=len(unlearnt),
+        without_outcome=unlearnt.count(False),
+    )
+
+
+def tree_statistics(tree: Tree) -> TreeStatistics:
+    """Count one tree."""
+    tokens: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    depths: Counter[int] = Counter()
+    failures = consolidated = hits = 0
+    for node in tree:
+        kinds[node.kind] += 1
+        tokens[node.kind] += count_tokens(node.text)
+        depths[node.depth] += 1
+        failures += node.label == "failure"
+        consolidated += node.consolidated
+    if len(tree):
+        hits = int(tree.snapshot.counters[tree.birth[tree.rows], 0].sum())
+    return TreeStatistics(
+        nodes=len(tree),
+        roots=kinds["root"],
+        residuals=kinds["residual"],
+        failures=failures,
+        consolidated=consolidated,
+        max_depth=max(depths, default=0),
+        depths=dict(sorted(depths.items())),
+        mean_tokens_root=_mean(tokens["root"], kinds["root"]),
+        mean_tokens_residual=_mean(tokens["residual"], kinds["residual"]),
+        tokens=tokens.total(),
+        hits=hits,
+    )
+
+
+def _mean(total: int, count: int) -> float | None:
+    return round(total / count, 1) if count else None

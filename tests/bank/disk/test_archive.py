@@ -1,0 +1,297 @@
+"""One file, the same bytes for the same commit, read where it lies."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui.bank import episodes, origins, tree
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.disk import archive, regions
+from deltamem_tui.bank.disk.archive import FULL, MEMBERS, Entry, Layout
+from deltamem_tui.bank.node import TREES
+from deltamem_tui.bank.travel import parcel
+from deltamem_tui.bank.upkeep import freezing
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.errors import BankCorruptError, BankExistsError, BankFrozenError, StorageError
+from tests.bank.forging import everything, forged, packed, small_bank, unpacked
+from tests.bank.fragile import NEVER, FragileOS
+from tests.bank.support import contents, learn_one
+from tests.places import ROOT
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    return small_bank(tmp_path / "kitchen")
+
+
+def test_every_file_of_a_bank_has_its_place_in_an_archive() -> None:
+    shelves = [
+        *(tree.shelf(Path(), name, 8) for name in TREES),
+        episodes.shelf(Path()),
+        origins.shelf(Path()),
+    ]
+    names = {"bank.json", "journal.jsonl"}
+    for shelf in shelves:
+        names |= {shelf.lines_name, *(matrix.path.name for matrix in shelf.matrices)}
+    assert set(MEMBERS) == names
+    assert len(MEMBERS) == len(names)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(MEMBERS), st.integers(0, 3 * FULL), st.integers(0, FULL)),
+        min_size=1,
+        unique_by=lambda entry: entry[0],
+    )
+)
+def test_the_layout_is_that_of_a_zip_file(entries: list[tuple[str, int, int]]) -> None:
+    """Beyond four gigabytes too: the list and the headers are read by another program."""
+    layout = Layout(tuple(Entry(*entry) for entry in entries))
+    found = zipfile.ZipFile(_Sparse(layout))
+    for info, entry, start in zip(found.infolist(), layout.entries, layout.starts, strict=True):
+        assert (info.filename, info.file_size, info.compress_size, info.CRC) == (
+            entry.name,
+            entry.size,
+            entry.size,
+            entry.crc,
+        )
+        assert info.compress_type == zipfile.ZIP_STORED
+        assert stat.S_IMODE(info.external_attr >> 16) == 0o644
+        assert start % archive.ALIGNMENT == 0
+        with found.open(info) as stream:  # compares the local header with the list
+            assert stream._fileobj._pos == start  # type: ignore[attr-defined]
+
+
+class _Sparse:
+    """A file that holds a layout and zeros."""
+
+    def __init__(self, layout: Layout) -> None:
+        pieces = zip(layout.starts, layout.headers, strict=True)
+        self._pieces = [(start - len(header), header) for start, header in pieces]
+        self._pieces.append((layout.directory_start, layout.directory))
+        self._size = layout.size
+        self._at = 0
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
+        self._at = max(base + offset, 0)
+        return self._at
+
+    def read(self, length: int = -1) -> bytes:
+        stop = self._size if length < 0 else min(self._at + length, self._size)
+        assert stop - self._at < 100_000
+        found = bytearray(max(stop - self._at, 0))
+        for start, piece in self._pieces:
+            first, last = max(start, self._at), min(start + len(piece), stop)
+            if first < last:
+                found[first - self._at : last - self._at] = piece[first - start : last - start]
+        self._at = max(stop, self._at)
+        return bytes(found)
+
+
+def test_the_same_commit_gives_the_same_bytes(tmp_path: Path, bank: Bank) -> None:
+    first = packed(bank, tmp_path / "first")
+    copy = shutil.copytree(bank.path, tmp_path / "elsewhere" / bank.path.name)
+    os.utime(copy / "bank.json", (1, 1))
+    (copy / "task.index.npy").unlink()
+    (copy / "notes.txt").write_text("not the bank's")
+    second = packed(Bank.open(copy), tmp_path / "second")
+    assert first.read_bytes() == second.read_bytes()
+    assert parcel.pack(bank).digest() == freezing.digest_of_file(first)
+    assert parcel.pack(bank).digest() == f"sha256:{hashlib.sha256(first.read_bytes()).hexdigest()}"
+
+
+def test_what_is_packed_is_the_handles_commit_and_nothing_behind_it(
+    tmp_path: Path, bank: Bank
+) -> None:
+    for along in ({}, {"with_episodes": True}, {"with_journal": True, "with_episodes": True}):
+        handle = Bank.open(bank.path)
+        before = packed(handle, tmp_path / "before", **along).read_bytes()
+        learn_one(bank, 20 + len(along))
+        with (bank.path / "task.nodes.jsonl").open("ab") as stream:
+            stream.write(b"what a killed writer left behind")
+        after = packed(handle, tmp_path / "after", **along).read_bytes()
+        assert before == after
+        (tmp_path / "before").unlink()
+        (tmp_path / "after").unlink()
+
+
+def test_only_what_is_asked_for_goes_along(tmp_path: Path, bank: Bank) -> None:
+    lean = set(unpacked(packed(bank, tmp_path / "lean")))
+    assert not [name for name in lean if name.startswith(("trajectories", "journal", "."))]
+    whole = packed(bank, tmp_path / "whole", with_episodes=True, with_journal=True)
+    assert set(unpacked(whole)) - lean == {
+        "trajectories.jsonl",
+        "trajectories.states.npy",
+        "trajectories.index.npy",
+        "journal.jsonl",
+    }
+    assert contents(Bank.open(whole)) == contents(bank)
+    assert verify(Bank.open(whole)) == []
+
+
+def test_a_journal_goes_without_the_episodes_that_it_counts(tmp_path: Path, bank: Bank) -> None:
+    path = packed(bank, tmp_path / "kitchen.deltamem", with_journal=True)
+    found = Bank.open(path)
+    assert found.commit.event == "export"
+    assert found.commit.time == bank.commit.time
+    assert len(found.episodes) == 0
+    assert contents(found)["trees"] == contents(bank)["trees"]
+    assert verify(found) == []
+
+
+def test_the_copy_is_frozen_and_the_bank_is_not(tmp_path: Path, bank: Bank) -> None:
+    found = Bank.open(packed(bank, tmp_path / "kitchen.deltamem"))
+    assert found.frozen
+    assert set(found.manifest.digests) == set(unpacked(found.path))
+    bank.refresh()
+    assert not bank.frozen
+
+
+def test_nothing_is_written_over_unless_asked(tmp_path: Path, bank: Bank) -> None:
+    path = tmp_path / "kitchen.deltamem"
+    path.write_bytes(b"mine")
+    with pytest.raises(BankExistsError, match="--replace"):
+        packed(bank, path)
+    assert path.read_bytes() == b"mine"
+    parcel.pack(bank).write(path, replace=True)
+    assert contents(Bank.open(path))["trees"] == contents(bank)["trees"]
+    with pytest.raises(BankExistsError):
+        parcel.pack(bank).write(bank.path, replace=True)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["kitchen", "kitchen.deltamem"]
+
+
+def test_a_disk_that_is_full_leaves_nothing_behind(tmp_path: Path, bank: Bank) -> None:
+    path = tmp_path / "kitchen.deltamem"
+    with FragileOS(NEVER).at_work() as counting:
+        packed(bank, path)
+    path.unlink()
+    for last in range(1, counting.names.index("replace") + 2):
+        with FragileOS(last, "disk full").at_work(), pytest.raises(StorageError):
+            packed(bank, path)
+        assert [each.name for each in tmp_path.iterdir()] == ["kitchen"]
+
+
+def test_vectors_are_mapped_from_the_archive_in_place(tmp_path: Path, bank: Bank) -> None:
+    found = Bank.open(packed(bank, tmp_path / "kitchen.deltamem"))
+    vectors = found.tree("task").embeddings
+    assert isinstance(vectors, np.memmap)
+    assert Path(str(vectors.filename)) == found.path
+    assert not vectors.flags.writeable
+    assert np.array_equal(vectors, bank.tree("task").embeddings)
+    region = regions.find(found.path / "task.embeddings.npy")
+    assert region is not None
+    assert region.start % archive.ALIGNMENT == 0
+    assert vectors.offset % archive.ALIGNMENT == 0
+
+
+def test_no_writer_writes_an_archive(tmp_path: Path, bank: Bank) -> None:
+    path = packed(bank, tmp_path / "kitchen.deltamem")
+    before = path.read_bytes()
+    found = Bank.open(path)
+    writers = [
+        Bank.freeze,
+        Bank.unfreeze,
+        lambda each: learn_one(each, 99),
+        lambda each: each.change_manifest("x", lambda old: (replace(old, domain="x"), {})),
+    ]
+    for writer in writers:
+        with pytest.raises(BankFrozenError, match="archive"):
+            writer(found)  # type: ignore[no-untyped-call]
+    assert path.read_bytes() == before
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["kitchen", "kitchen.deltamem"]
+
+
+def test_an_unfrozen_manifest_does_not_make_an_archive_writable(tmp_path: Path, bank: Bank) -> None:
+    files = unpacked(packed(bank, tmp_path / "kitchen.deltamem"))
+    files["bank.json"] = files["bank.json"].replace(b'"frozen": true', b'"frozen": false')
+    others = [parcel.member_of(name, [data]) for name, data in files.items() if name[0] != "b"]
+    seals = {member.name: parcel.seal(member) for member in others}
+    path = tmp_path / "open.deltamem"
+    parcel.as_written(bank.manifest, files["bank.json"], others, seals).write(path)
+    found = Bank.open(path)
+    assert not found.frozen
+    with pytest.raises(BankFrozenError, match="archive"):
+        learn_one(found, 99)
+
+
+_READ_AS_NOBODY = """
+import os, sys
+from pathlib import Path
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.upkeep.verify import verify
+if os.getuid() == 0:  # root may write anywhere
+    os.setuid(65534)
+for place in map(Path, sys.argv[1:]):
+    assert not os.access(place, os.W_OK), place
+    assert not os.access(place.parent, os.W_OK), place
+    bank = Bank.open(place)
+    assert verify(bank) == []
+    print(len(list(bank.tree("task"))), bool(bank.tree("task").embeddings.any()))
+"""
+
+
+def test_a_frozen_bank_is_read_without_any_permission_to_write(bank: Bank) -> None:
+    bank.freeze()
+    (bank.path / ".lock").unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folders let nobody else in
+        folder = Path(name)
+        frozen = Path(shutil.copytree(bank.path, folder / "kitchen"))
+        path = packed(bank, folder / "kitchen.deltamem")
+        before = everything(folder)
+        for each in (*frozen.iterdir(), path):
+            each.chmod(0o444)
+        for each in (frozen, folder):
+            each.chmod(0o555)
+        answer = subprocess.run(
+            [sys.executable, "-c", _READ_AS_NOBODY, str(frozen), str(path)],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+        )
+        for each in (folder, frozen):
+            each.chmod(0o755)
+        assert answer.stderr == ""
+        assert answer.stdout.splitlines() == [f"{len(bank.tree('task'))} True"] * 2
+        assert everything(folder) == before
+
+
+def test_another_archive_in_its_place_is_seen(tmp_path: Path, bank: Bank) -> None:
+    path = packed(bank, tmp_path / "kitchen.deltamem")
+    found = Bank.open(path)
+    assert not found.refresh()
+    learn_one(bank, 40)
+    parcel.pack(bank).write(path, replace=True)
+    assert found.refresh()
+    assert contents(found)["trees"] == contents(bank)["trees"]
+
+
+def test_opening_reads_no_vectors_and_no_lines(tmp_path: Path, bank: Bank) -> None:
+    """What is damaged there shows when it is looked at, not before."""
+    path = packed(bank, tmp_path / "kitchen.deltamem")
+    files = unpacked(path)
+    files["task.nodes.jsonl"] = b"x" * (len(files["task.nodes.jsonl"]) - 1) + b"\n"
+    found = Bank.open(forged(path, files))
+    assert len(found.tree("env")) > 0
+    with pytest.raises(BankCorruptError):
+        list(found.tree("task"))

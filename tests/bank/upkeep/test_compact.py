@@ -1,0 +1,453 @@
+"""A compact bank knows and counts what it did; killed at any instant, it is one or the other."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits import journal, rewriting
+from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.upkeep.compact import compact, planned
+from deltamem_tui.bank.upkeep.folding import folded
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.errors import (
+    BankCorruptError,
+    BankFrozenError,
+    BankRewrittenError,
+    StorageError,
+)
+from tests.bank.fragile import NEVER, FragileOS, KilledError
+from tests.bank.support import change_domain, learn_one, manifest, mark_first, node, vector
+from tests.places import ROOT
+
+
+def grown(path: Path, episodes: int = 6) -> Bank:
+    """A bank with dead lines of every kind: marked, edited, moved and deleted nodes."""
+    bank = Bank.create(path, manifest())
+    for number in range(episodes):
+        learn_one(bank, number)
+    mark_first(bank)
+    with bank.writing() as batch:
+        old, young = (node(each) for each in ("old", "young"))
+        batch.add_node("task", old, vector(100))
+        batch.add_node("task", young, vector(101))
+        batch.log("learn")
+    with bank.writing() as batch:  # the older goes below the younger
+        moved = replace(old, parent=young.id, kind="residual", depth=2)
+        batch.revise_node("task", moved)
+        batch.log("move")
+    with bank.writing() as batch:
+        leaf = leaf_of(bank)
+        batch.count("task", leaf.id, recalls=3)
+        batch.revise_node("task", replace(leaf, deleted=True))
+        batch.put_episode({"id": f"{1:016x}", "number": 1, "again": True})
+        batch.log("delete")
+    return bank
+
+
+def leaf_of(bank: Bank) -> Node:
+    return next(each for each in bank.tree("task") if not list(bank.tree("task").children(each.id)))
+
+
+def knowledge(bank: Bank) -> dict[str, Any]:
+    """All that a bank knows and counts, whatever the order of its lines."""
+    trees = {
+        name: {
+            each.id: (each, tree.counts(each.id), tree.embeddings[tree.row(each.id)].tobytes())
+            for each in tree
+        }
+        for name, tree in bank.trees.items()
+    }
+    ids = bank.episodes.ids()
+    episodes = [(each, bank.episodes.state(each), bank.episodes.record(each)) for each in ids]
+    return {"trees": trees, "episodes": episodes}
+
+
+def every_byte(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
+
+
+def test_a_compact_bank_knows_and_counts_what_it_did(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank")
+    before, sizes = knowledge(bank), {name: len(x) for name, x in every_byte(bank.path).items()}
+    foreseen = planned(Bank.open(bank.path))
+    assert not foreseen.done
+    found = compact(bank)
+    assert found.done
+    assert replace(found, done=False, folded={}) == replace(foreseen, folded={})
+    assert knowledge(bank) == knowledge(Bank.open(bank.path)) == before
+    assert verify(Bank.open(bank.path)) == []
+    for saving in found.savings:
+        assert saving.bytes_before == sizes[saving.file]
+        assert saving.bytes_after == (bank.path / saving.file).stat().st_size
+    for name in ("task", "env"):
+        rows = (bank.path / f"{name}.nodes.jsonl").read_bytes().count(b"\n")
+        assert rows == len(np.load(bank.path / f"{name}.embeddings.npy", allow_pickle=False))
+        index = bank.snapshots[name].index
+        assert np.array_equal(index["first"], np.arange(rows))
+    assert found.rows_saved == 4  # a mark, a move, a deletion, an episode given again
+    assert not list(bank.path.glob("*.next"))
+
+
+def test_a_deleted_node_keeps_its_id_and_nothing_it_said(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank")
+    lines = (bank.path / "task.nodes.jsonl").read_text()
+    gone = next(line for line in lines.splitlines() if '"deleted":true' in line)
+    node_id = gone.split('"')[3]
+    compact(bank)
+    lines = (bank.path / "task.nodes.jsonl").read_text()
+    left = [each for each in lines.splitlines() if node_id in each[:30]]
+    assert len(left) == 1
+    assert '"activation_condition":"","execution_procedure":"",' in left[0]
+    assert '"revision":1' in left[0]
+    with pytest.raises(Exception, match="has a node"), bank.writing() as batch:
+        batch.add_node("task", replace(node("x"), id=node_id), vector(1))
+
+
+def test_the_journal_becomes_one_line_that_sums_it_up(tmp_path: Path) -> None:
+    bank = Bank.create(tmp_path / "bank", manifest())
+    call = {"calls": 2, "cached": 1, "prompt_tokens": 70, "completion_tokens": 5, "cost": 0.25}
+    for number in range(3):
+        learn_one(bank, number)
+        with bank.writing() as batch:
+            batch.log("learn", {"trees": {"task": {"calls": [call, call]}}})
+    times = [commit.time for commit in bank.journal.commits()]
+    sequence = bank.commit.sequence
+    compact(bank)
+    (line,) = bank.journal.commits()
+    assert (line.event, line.sequence) == ("compact", sequence + 1)
+    assert line.detail["folded"] == {
+        "commits": 7,
+        "first": times[0],
+        "last": times[-1],
+        "events": {"init": 1, "learn": 6},
+        "usage": {
+            "calls": 12, "cached": 6, "prompt_tokens": 420, "completion_tokens": 30, "cost": 1.5
+        },
+    }  # fmt: skip
+    for number in range(3, 20):
+        learn_one(bank, number)
+    assert verify(bank) == []  # the one line states every count that was folded
+    compact(bank)
+    (line,) = bank.journal.commits()
+    assert line.detail["folded"]["commits"] == 25
+    assert line.detail["folded"]["first"] == times[0]
+    assert line.detail["folded"]["events"] == {"compact": 1, "init": 1, "learn": 23}
+    assert line.detail["folded"]["usage"]["prompt_tokens"] == 420
+
+
+def test_a_cost_that_nobody_knows_stays_unknown() -> None:
+    asked = {"prompt_tokens": 1, "completion_tokens": 1, "calls": 1, "cached": 0}
+    found = folded([Commit(0, "learn", "t", {"a": {**asked, "cost": None}}),
+                    Commit(1, "learn", "u", {"a": {**asked, "cost": 1.0}})])  # fmt: skip
+    assert found["usage"]["cost"] is None
+    assert found["usage"]["calls"] == 2
+
+
+@pytest.mark.parametrize("after", [0, 1])
+def test_nothing_to_save_changes_nothing(tmp_path: Path, after: int) -> None:
+    bank = grown(tmp_path / "bank") if after else Bank.create(tmp_path / "bank", manifest())
+    if after:
+        compact(bank)
+    before = every_byte(bank.path)
+    found = compact(bank)
+    assert not found.done
+    assert not found.worthwhile
+    assert every_byte(bank.path) == before
+    assert not planned(bank).worthwhile
+
+
+def test_planning_writes_nothing(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank")
+    before = every_byte(bank.path)
+    assert planned(bank).worthwhile
+    assert every_byte(bank.path) == before
+
+
+def test_a_frozen_bank_is_refused(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank")
+    bank.freeze()
+    before = every_byte(bank.path)
+    with pytest.raises(BankFrozenError):
+        compact(bank)
+    assert every_byte(bank.path) == before
+
+
+def test_a_broken_bank_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank")
+    path = bank.path / "task.nodes.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"kind":"root"', b'"kind":"toor"', 1))
+    before = every_byte(bank.path)
+    with pytest.raises(BankCorruptError, match="not a node"):
+        compact(Bank.open(bank.path))
+    assert every_byte(bank.path) == before
+
+
+def test_a_lying_index_does_not_become_the_truth(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank")
+    before = knowledge(bank)
+    path = bank.path / "task.index.npy"
+    index = np.load(path)
+    index["first"][1] = 0  # as if the second node were a revision of the first
+    np.save(path, index)
+    compact(Bank.open(bank.path))
+    assert knowledge(Bank.open(bank.path)) == before
+
+
+def test_a_bank_without_journal_gets_one(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank")
+    for path in [bank.journal.path, *bank.path.glob("trajectories.*")]:
+        path.unlink()
+    opened = Bank.open(bank.path)
+    before = knowledge(opened)
+    assert compact(opened).done
+    assert knowledge(Bank.open(bank.path)) == before
+    assert [each.event for each in opened.journal.commits()] == ["compact"]
+    assert verify(Bank.open(bank.path)) == []
+    learn_one(opened, 50)
+    assert verify(Bank.open(bank.path)) == []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def clock_that_stands() -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(journal, "now", lambda: "2026-01-01T00:00:00Z")
+        yield
+
+
+@pytest.mark.parametrize("how", ["before", "half", "disk full"])
+def test_killed_at_every_effect_it_is_the_old_bank_or_the_new(tmp_path: Path, how: str) -> None:
+    base = tmp_path / "base"
+    bank = grown(base, 1)
+    shutil.copytree(base, tmp_path / "done")
+    done = Bank.open(tmp_path / "done")
+    with FragileOS(NEVER).at_work() as counting:
+        compact(done)
+    old_bytes, new_bytes = every_byte(base), every_byte(done.path)
+    known = knowledge(bank)
+    seen = set()
+    for last, name in enumerate(counting.names, start=1):
+        if how == "half" and name != "pwrite":
+            continue
+        path = tmp_path / str(last)
+        shutil.copytree(base, path)
+        try:
+            with FragileOS(last, how).at_work():
+                compact(Bank.open(path))
+            acknowledged = True
+        except (KilledError, StorageError):
+            acknowledged = False
+        # A reader, without repairing anything, sees one of the two.
+        reader = Bank.open(path)
+        assert knowledge(reader) == known, f"effect {last}"
+        is_new = reader.commit.event == "compact"
+        assert is_new or not acknowledged
+        assert how != "disk full" or is_new == acknowledged
+        # The next writer finds the old files or the new ones, and no others.
+        with Bank.open(path).writing():
+            pass
+        left = every_byte(path)
+        whole = left["journal.jsonl"].rfind(b"\n") + 1  # half a line is cut by the next commit
+        left["journal.jsonl"] = left["journal.jsonl"][:whole]
+        assert left == (new_bytes if is_new else old_bytes), f"effect {last} {name}"
+        assert verify(Bank.open(path)) == []
+        seen.add(is_new)
+        if not is_new:
+            compact(Bank.open(path))
+            assert every_byte(path) == new_bytes
+        learn_one(reader, 77)  # a handle from the wreck goes on
+        assert verify(Bank.open(path)) == []
+        shutil.rmtree(path)
+    assert seen == ({False} if how == "half" else {True, False})
+
+
+def wreck(path: Path, effect: str, number: int) -> None:
+    """Compact, killed before the `number`th effect of a kind."""
+    copy = path.with_name("count")
+    shutil.copytree(path, copy)
+    with FragileOS(NEVER).at_work() as counting:
+        compact(Bank.open(copy))
+    at = [i for i, name in enumerate(counting.names, start=1) if name == effect][number]
+    with FragileOS(at).at_work(), pytest.raises(KilledError):
+        compact(Bank.open(path))
+
+
+@pytest.mark.parametrize("number", [0, 3, -1])
+def test_a_bank_whose_files_wait_to_be_renamed_is_whole(tmp_path: Path, number: int) -> None:
+    bank = grown(tmp_path / "bank")
+    before = knowledge(bank)
+    wreck(bank.path, "replace", number)
+    assert list(bank.path.glob("*.next"))
+    opened = Bank.open(bank.path)
+    assert knowledge(opened) == before
+    assert verify(opened) == []
+    assert not opened.refresh()
+    change_domain(opened, "kitchen")
+    assert not list(bank.path.glob("*.next"))
+    assert Bank.open(bank.path).manifest.domain == "kitchen"
+    assert verify(Bank.open(bank.path)) == []
+
+
+def test_remains_of_an_attempt_are_never_read_and_removed(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank")
+    compact(bank)
+    before = knowledge(bank)
+    # A second attempt dies while the last line of the journal still lists files.
+    assert bank.commit.replaces
+    for name in bank.commit.replaces:
+        remains = rewriting.draft_path(bank.path / name, bank.commit.sequence + 1)
+        remains.write_bytes(b"half")
+    (bank.path / "notes.next").write_text("not ours")
+    assert knowledge(Bank.open(bank.path)) == before
+    learn_one(Bank.open(bank.path), 50)
+    assert [path.name for path in bank.path.glob("*.next")] == ["notes.next"]
+    assert verify(Bank.open(bank.path)) == []
+
+
+@pytest.mark.parametrize("read", [0, 1, 2, 3])
+def test_a_handle_from_before_reads_right_or_is_told(tmp_path: Path, read: int) -> None:
+    bank = grown(tmp_path / "bank")
+    old = Bank.open(bank.path)
+    before = knowledge(bank)
+    reads: list[Callable[[], Any]] = [
+        lambda: old.tree("task").rows,
+        lambda: old.tree("task").embeddings[0],
+        lambda: old.snapshots["task"].text[:1],
+        old.episodes.ids,
+    ]
+    compact(bank)
+    with pytest.raises(BankRewrittenError, match=r"was rewritten .* \(open it again\)"):
+        reads[read]()
+    assert old.refresh()
+    assert knowledge(old) == before
+    # Later commits that only grow the files do not disturb it.
+    fresh = Bank.open(bank.path)
+    learn_one(bank, 40)
+    assert knowledge(fresh) == before
+    compact(bank)
+    assert knowledge(fresh) == before  # all of it was read already
+
+
+def test_what_was_read_stays_true_and_what_was_not_is_told(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank")
+    old, untouched = Bank.open(bank.path), Bank.open(bank.path)
+    before = knowledge(old)
+    for number in range(30, 33):
+        mark_first(bank)
+        learn_one(bank, number)
+        compact(bank)
+        assert knowledge(old) == before
+        with pytest.raises(BankRewrittenError):
+            knowledge(untouched)  # even where a new file has the number of an old one
+
+
+COMPACTER = (
+    "import sys\n"
+    "from deltamem_tui.bank.bank import Bank\n"
+    "from deltamem_tui.bank.upkeep.compact import compact\n"
+    "from tests.bank.support import learn_one, mark_first\n"
+    "bank = Bank.open(sys.argv[1])\n"
+    "for number in range(15):\n"
+    "    learn_one(bank, 100 + number)\n"
+    "    mark_first(bank)\n"
+    "    assert compact(bank).done\n"
+)
+
+
+def test_a_reader_in_another_process_sees_only_whole_commits(tmp_path: Path) -> None:
+    path = tmp_path / "bank"
+    reader = grown(path)
+    nodes = len(reader.tree("task"))
+    worker = subprocess.Popen([sys.executable, "-c", COMPACTER, str(path)], cwd=ROOT)
+    told = seen = 0
+    while worker.poll() is None:
+        reader.refresh()
+        try:
+            known = knowledge(reader)
+        except BankRewrittenError:
+            told += 1
+            continue
+        seen += 1
+        learnt = len(known["episodes"]) - 6
+        assert len(known["trees"]["task"]) == nodes + learnt
+        assert {each[2]["number"] for each in known["episodes"]} == {
+            *range(6), *range(100, 100 + learnt)
+        }  # fmt: skip
+    assert worker.returncode == 0
+    assert seen > 0
+    reader.refresh()
+    assert len(knowledge(reader)["episodes"]) == 21
+    assert verify(reader) == []
+
+
+@settings(max_examples=30, deadline=None)
+@given(steps=st.lists(st.integers(0, 5), min_size=1, max_size=14))
+def test_compacting_at_any_time_changes_nothing_that_is_known(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[int]
+) -> None:
+    base = tmp_path_factory.mktemp("steps")
+    plain = Bank.create(base / "plain", manifest())
+    other = Bank.create(base / "other", manifest())
+    for number, step in enumerate(steps):
+        if step == 5:
+            compact(other)
+            assert verify(other) == []
+            continue
+        for bank in (plain, other):
+            if step < 3 or not len(bank.tree("task")):
+                # The same parent in both: rows may be in another order.
+                _learn_below(bank, number, step)
+            elif step == 3:
+                _revise(bank, number, deleted=False)
+            else:
+                _revise(bank, number, deleted=True)
+        assert knowledge(other) == knowledge(plain)
+    compact(other)
+    assert knowledge(Bank.open(other.path)) == knowledge(plain)
+    assert verify(Bank.open(other.path)) == []
+
+
+def _sorted_nodes(bank: Bank) -> list[Node]:
+    return sorted(bank.tree("task"), key=lambda each: each.id)
+
+
+def _learn_below(bank: Bank, number: int, step: int) -> None:
+    nodes = _sorted_nodes(bank)
+    parent = nodes[number % len(nodes)] if step and nodes else None
+    with bank.writing() as batch:
+        batch.add_node("task", node(str(number), parent), vector(number))
+        if parent:
+            batch.count("task", parent.id, hits=1, recalls=2)
+        batch.put_episode({"id": f"{number:016x}", "number": number})
+        batch.log("learn")
+
+
+def _revise(bank: Bank, number: int, *, deleted: bool) -> None:
+    nodes = _sorted_nodes(bank)
+    leaves = [each for each in nodes if not list(bank.tree("task").children(each.id))]
+    chosen = (leaves if deleted else nodes)[number % len(leaves if deleted else nodes)]
+    with bank.writing() as batch:
+        batch.revise_node("task", replace(chosen, consolidated=True, deleted=deleted))
+        batch.log("edit")
+
+
+@pytest.mark.parametrize("name", ["../victim", "/etc/passwd", ".lock", "", "a/b.c", 3, None, "x"])
+def test_a_file_name_that_leads_elsewhere_is_no_commit(name: object) -> None:
+    line = Commit(0, replaces=("a.b",)).line()
+    assert journal.parse(line, "journal.jsonl", "line 1").replaces == ("a.b",)
+    planted = line.replace(b'"a.b"', orjson.dumps(name))
+    with pytest.raises(BankCorruptError):
+        journal.parse(planted, "journal.jsonl", "line 1")

@@ -1,0 +1,209 @@
+"""Verification finds every planted flaw, and none in a sound bank."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.upkeep.verify import Flaw, unchecked, verify
+from deltamem_tui.errors import BankError
+from tests.bank.support import learn_one, manifest, mark_first
+
+Values = np.ndarray[Any, np.dtype[Any]]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("verify") / "bank"
+    made = Bank.create(path, manifest())
+    for number in range(5):
+        learn_one(made, number)
+    mark_first(made)
+    return path
+
+
+@pytest.fixture(scope="module")
+def frozen(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("frozen") / "bank"
+    shutil.copytree(base, path)
+    Bank.open(path).freeze()
+    assert verify(Bank.open(path)) == []
+    return path
+
+
+def flaws_of(path: Path) -> list[Flaw]:
+    """What verification finds; an error on opening is a finding too."""
+    try:
+        return verify(Bank.open(path))
+    except BankError as error:
+        return [Flaw(error.message, Path(error.source or "").name, error.position)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_one_changed_byte_anywhere_in_a_frozen_bank_is_found(
+    frozen: Path, data: st.DataObject
+) -> None:
+    paths = sorted(path for path in frozen.iterdir() if path.stat().st_size)
+    assert len(paths) == 15
+    path = data.draw(st.sampled_from(paths))
+    before = path.read_bytes()
+    at = data.draw(st.integers(0, len(before) - 1))
+    other = data.draw(st.integers(0, 255).filter(lambda byte: byte != before[at]))
+    try:
+        path.write_bytes(before[:at] + bytes([other]) + before[at + 1 :])
+        assert path.name in {flaw.source for flaw in flaws_of(frozen)}
+    finally:
+        path.write_bytes(before)
+
+
+@pytest.mark.parametrize("edit", ["added", "removed", "link", "folder", "grown"])
+def test_a_frozen_bank_is_exactly_its_files(frozen: Path, tmp_path: Path, edit: str) -> None:
+    path = tmp_path / "bank"
+    shutil.copytree(frozen, path)
+    target = path / "env.counts.npy"
+    if edit == "added":
+        (path / "extra.txt").write_text("x")
+    elif edit == "removed":
+        (path / "journal.jsonl").unlink()
+    elif edit == "link":
+        shutil.move(target, tmp_path / "moved")
+        target.symlink_to(tmp_path / "moved")
+    elif edit == "folder":
+        (path / "extra.txt").mkdir()
+    else:
+        with target.open("ab") as stream:
+            stream.write(b"x")
+    expected = {
+        "added": ("extra.txt", "was not there when the bank was frozen"),
+        "removed": ("journal.jsonl", "is missing"),
+        "link": ("env.counts.npy", "is not a plain file"),
+        "folder": ("extra.txt", "was not there when the bank was frozen"),
+        "grown": ("env.counts.npy", "was changed since the bank was frozen"),
+    }
+    assert [(flaw.source, flaw.message) for flaw in flaws_of(path)] == [expected[edit]]
+
+
+def test_a_manifest_that_says_the_same_in_other_bytes_was_changed(
+    frozen: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "bank"
+    shutil.copytree(frozen, path)
+    text = (path / "bank.json").read_text()
+    (path / "bank.json").write_text(text.replace('"format": 1,', '"format": 1, "more": 2,'))
+    assert [flaw.source for flaw in flaws_of(path)] == ["bank.json"]
+
+
+def array(name: str, change: Callable[[Values], object]) -> Callable[[Path], None]:
+    def edit(bank: Path) -> None:
+        values = np.load(bank / name)
+        change(values)
+        np.save(bank / name, values)
+
+    return edit
+
+
+def nan(values: Values) -> None:
+    values[2, 3] = np.nan
+
+
+def infinite(values: Values) -> None:
+    values[2, 3] = np.inf
+
+
+def longer(values: Values) -> None:
+    values[2] *= 1.1
+
+
+def zero(values: Values) -> None:
+    values[2] = 0
+
+
+def one_more(values: Values) -> None:
+    values[2, 0] += 1
+
+
+@pytest.mark.parametrize(
+    ("edit", "source", "message"),
+    [
+        (array("task.embeddings.npy", nan), "task.embeddings.npy", "length nan"),
+        (array("env.embeddings.npy", infinite), "env.embeddings.npy", "length inf"),
+        (array("task.embeddings.npy", longer), "task.embeddings.npy", "length 1.1"),
+        (array("task.embeddings.npy", zero), "task.embeddings.npy", "length 0"),
+        (array("task.counts.npy", one_more), "task.counts.npy", "where the journal states"),
+        (array("env.counts.npy", one_more), "env.counts.npy", "where the journal states"),
+        (
+            array("trajectories.states.npy", zero),
+            "trajectories.states.npy",
+            "counts [0] where the journal states [1]",
+        ),
+    ],
+)
+def test_a_planted_flaw_is_found(
+    base: Path, tmp_path: Path, edit: Callable[[Path], None], source: str, message: str
+) -> None:
+    path = tmp_path / "bank"
+    shutil.copytree(base, path)
+    assert verify(Bank.open(path)) == []
+    edit(path)
+    found = flaws_of(path)
+    assert [flaw.source for flaw in found] == [source]
+    assert message in found[0].message
+
+
+def test_a_lost_commit_is_found(base: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bank"
+    shutil.copytree(base, path)
+    lines = (path / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    (path / "journal.jsonl").write_bytes(b"".join(lines[:2] + lines[3:]))
+    assert "commit 3 follows commit 1" in [flaw.message for flaw in flaws_of(path)]
+
+
+def test_verification_changes_nothing(base: Path) -> None:
+    before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in base.iterdir()}
+    verify(Bank.open(base))
+    after = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in base.iterdir()}
+    assert after == before
+
+
+def test_a_node_that_says_something_else_than_at_birth_is_found(base: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bank"
+    shutil.copytree(base, path)
+    lines = path / "env.nodes.jsonl"
+    lines.write_bytes(lines.read_bytes().replace(b'"how 3"', b'"how 4"', 1))
+    (flaw,) = flaws_of(path)
+    assert (flaw.source, flaw.position) == ("env.nodes.jsonl", "line 4")
+    assert "does not say what its id was made from" in flaw.message
+
+
+def test_a_broken_promise_comes_with_a_way_out(frozen: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bank"
+    shutil.copytree(frozen, path)
+    text = (path / "bank.json").read_text()
+    (path / "bank.json").write_text(text.replace('"generic"', '"kitchen"'))
+    (flaw,) = flaws_of(path)
+    assert flaw.source == "bank.json"
+    assert "`deltamem unfreeze`" in (flaw.hint or "")
+
+
+def test_what_nobody_could_check_is_told(base: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bank"
+    shutil.copytree(base, path)
+    assert unchecked(Bank.open(path)) == []
+    text = (path / "journal.jsonl").read_bytes()
+    (path / "journal.jsonl").write_bytes(text[text.index(b"\n") + 1 :])
+    assert ["earlier counts" in each for each in unchecked(Bank.open(path))] == [True]
+    for name in ("journal.jsonl", *(each.name for each in path.glob("trajectories.*"))):
+        (path / name).unlink()
+    missing = unchecked(Bank.open(path))
+    assert len(missing) == 2
+    assert "neither the counts nor the history" in missing[0]
+    assert "no episodes" in missing[1]

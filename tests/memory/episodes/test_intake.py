@@ -1,0 +1,276 @@
+"""Episodes come into a bank once, wait, and are told how they ended."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import orjson
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.disk.shelf import LINE_LIMIT
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.errors import BankCorruptError, BankFrozenError, RecordError
+from deltamem_tui.memory.episodes import intake
+from deltamem_tui.memory.episodes.intake import Redaction, episodes, take_in, waiting
+from deltamem_tui.memory.episodes.receipts import Reception
+from deltamem_tui.memory.learn import learn
+from deltamem_tui.trajectory.admission import admitted
+from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.user_outcomes import UserOutcomes
+from tests.bank.support import file_bytes
+from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank
+
+X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    return new_bank(tmp_path / "bank")
+
+
+def receptions(
+    bank: Bank, *records: Trajectory | RecordError, dry: bool = False
+) -> list[Reception]:
+    return [receipt.reception for receipt in take_in(bank, records, dry_run=dry).received]
+
+
+def test_importing_twice_adds_nothing(bank: Bank) -> None:
+    found = [episode(X), episode(Y), episode(Z, success=None)]
+    assert receptions(bank, *found) == ["imported"] * 3
+    before = file_bytes(bank.path)
+    sequence = bank.commit.sequence
+    assert receptions(bank, *reversed(found)) == ["duplicate"] * 3
+    assert file_bytes(bank.path) == before
+    assert Bank.open(bank.path).commit.sequence == sequence
+    assert list(episodes(bank)) == found
+    assert list(waiting(bank)) == found
+
+
+def test_duplicates_within_one_import_are_counted(bank: Bank) -> None:
+    assert receptions(bank, episode(X), episode(X), episode(Y), episode(X)) == [
+        "imported",
+        "duplicate",
+        "imported",
+        "duplicate",
+    ]
+    assert len(bank.episodes) == 2
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_an_outcome_that_comes_later_is_taken(bank: Bank, together: bool) -> None:
+    """In another import, or further down in the same one."""
+    unknown, known, other = (episode(X, success=each) for each in (None, True, False))
+    batches = (
+        [[unknown, unknown, known, other]] if together else [[unknown, unknown], [known, other]]
+    )
+    found = [what for batch in batches for what in receptions(bank, *batch)]
+    assert found == ["imported", "duplicate", "updated", "duplicate"]
+    (kept,) = episodes(Bank.open(bank.path))
+    assert kept.outcome == known.outcome
+    assert verify(bank) == []
+
+
+def test_learning_redacts_what_the_bank_does_not_have_yet(bank: Bank) -> None:
+    told = holding(f"key {SECRET}")
+    lesson = learn(bank, told, EchoExtractor(), embedder=ChosenEmbedder())
+    (kept,) = episodes(Bank.open(bank.path))
+    assert lesson.trajectory == kept.id != told.id
+    assert all(SECRET.encode() not in data for data in file_bytes(bank.path).values())
+    assert not learn(bank, told, EchoExtractor(), embedder=ChosenEmbedder()).new
+
+
+def test_learning_leaves_an_episode_as_the_bank_has_it(bank: Bank) -> None:
+    """Somebody wanted it so: `--no-redact`."""
+    told = holding(f"key {SECRET}")
+    take_in(bank, [told], redaction="off")
+    learn(bank, told, EchoExtractor(), embedder=ChosenEmbedder())
+    assert list(episodes(bank)) == [told]
+
+
+def test_an_outcome_is_not_overwritten_nor_given_to_what_was_learnt(bank: Bank) -> None:
+    learn(bank, episode(X), EchoExtractor(), embedder=ChosenEmbedder())
+    take_in(bank, [episode(Y, success=False)])
+    assert receptions(bank, episode(X, success=False), episode(Y)) == ["duplicate"] * 2
+    assert [each.outcome.success for each in episodes(bank)] == [True, False]
+
+
+def test_a_dry_run_tells_the_same_and_writes_nothing(bank: Bank) -> None:
+    take_in(bank, [episode(X, success=None)])
+    before = {path.name: path.read_bytes() for path in bank.path.iterdir()}
+    records: list[Trajectory | RecordError] = [
+        episode(X),
+        episode(Y),
+        episode(Y),
+        RecordError("broken"),
+        episode(X, success=False),
+    ]
+    dry = receptions(bank, *records, dry=True)
+    assert {path.name: path.read_bytes() for path in bank.path.iterdir()} == before
+    assert dry == receptions(bank, *records) == ["updated", "imported", "duplicate", "duplicate"]
+
+
+def test_a_dry_run_reads_a_frozen_bank_and_a_real_one_is_refused(bank: Bank) -> None:
+    bank.freeze()
+    assert receptions(bank, episode(X), dry=True) == ["imported"]
+    with pytest.raises(BankFrozenError):
+        take_in(bank, [episode(X)])
+
+
+def test_what_was_refused_is_reported_in_its_place(bank: Bank) -> None:
+    error = RecordError("broken", source="log.jsonl", position="line 2")
+    told: list[int] = []
+    found = take_in(bank, [episode(X), error, episode(Y)], advance=told.append)
+    assert found.rejected == [error]
+    assert found.count("imported") == 2
+    assert told == [1, 1, 1]
+
+
+def test_many_episodes_are_committed_in_batches(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "_BATCH_EPISODES", 2)
+    many = [episode(X, action=f"act {number}") for number in range(5)]
+    assert receptions(bank, *many, many[0]) == ["imported"] * 5 + ["duplicate"]
+    assert [commit.event for commit in bank.journal.commits()] == ["init", *["import"] * 3]
+    assert list(episodes(bank)) == many
+
+
+def test_an_episode_too_long_for_a_line_is_rejected_and_the_others_come_in(bank: Bank) -> None:
+    """Each text is within bounds, together they are not: the bank could not read its own line."""
+    steps = tuple(Step(f"act {number}", "é" * 3_500_000) for number in range(5))
+    long = replace(episode(X), steps=steps, source=LogSource("log.jsonl", "line 4", "native"))
+    assert len(orjson.dumps(steps)) > LINE_LIMIT
+    found = take_in(bank, [episode(Y), long, episode(Z)])
+    assert found.count("imported") == 2
+    (error,) = found.rejected
+    assert str(error).startswith("log.jsonl, line 4: the episode has 35,000,")
+    assert [each.task for each in episodes(Bank.open(bank.path))] == ["0 1 0", "0 0 1"]
+    assert verify(bank) == []
+
+
+def test_an_episode_of_many_short_steps_is_measured_too(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "LINE_LIMIT", 100_000)
+    long = Trajectory("1 0 0", steps=(Step("a"),) * 4000)
+    assert len(long.text) < 10_000
+    assert len(take_in(bank, [long]).rejected) == 1
+    assert len(bank.episodes) == 0
+
+
+SECRET = "sk-" + "Ab3" * 16
+"""Nobody's key, of the shape of one."""
+
+
+def holding(text: str) -> Trajectory:
+    return replace(
+        episode(X), steps=(Step("cat .env", text),), source=LogSource("log.jsonl", "line 1")
+    )
+
+
+def test_secrets_are_taken_out_and_the_id_is_that_of_what_is_kept(bank: Bank) -> None:
+    told = holding(f"OPENAI_API_KEY={SECRET}")
+    found = take_in(bank, [told, told])
+    (kept,) = episodes(Bank.open(bank.path))
+    (first, second) = found.received
+    assert "[redacted: " in kept.steps[0].observation
+    assert kept.id == first.id == second.id != told.id
+    assert [first.reception, second.reception] == ["imported", "duplicate"]
+    assert sum(count for _, count in first.redactions) == 1
+    assert found.redactions.total() == 2
+    assert all(SECRET.encode() not in data for data in file_bytes(bank.path).values())
+    assert verify(bank) == []
+
+
+@pytest.mark.parametrize(
+    ("redaction", "kept_secret", "kept_address"),
+    [("secrets", False, True), ("personal", False, False), ("off", True, True)],
+)
+def test_how_much_is_taken_out(
+    bank: Bank, redaction: Redaction, kept_secret: bool, kept_address: bool
+) -> None:
+    take_in(bank, [holding(f"key {SECRET} of ada@lovelace.org")], redaction=redaction)
+    (kept,) = episodes(bank)
+    assert (SECRET in kept.text) == kept_secret
+    assert ("ada@lovelace.org" in kept.text) == kept_address
+
+
+def test_an_outcome_is_named_by_the_id_of_what_is_kept(bank: Bank) -> None:
+    """The id that users see is the one after redaction."""
+    waits = holding(f"key {SECRET}").with_outcome(Outcome())
+    (receipt,) = take_in(bank, [waits]).received
+    said = Outcome(success=True, source="user")
+    other = UserOutcomes(by_id={waits.id: said})
+    assert take_in(bank, [waits], outcomes=other).count("updated") == 0
+    told = UserOutcomes(by_id={receipt.id: said})
+    assert take_in(bank, [waits], outcomes=told).count("updated") == 1
+    assert [each.outcome for each in episodes(bank)] == [said]
+
+
+def test_marks_that_make_a_text_too_long_are_noticed(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the bank would hold a line that it cannot read."""
+    text = f"API_KEY={SECRET} "
+    short = "postgres://ada:s3cr3t@db/x "
+    most = Limits(field_characters=len(text) + len(short))
+    monkeypatch.setattr(intake, "admitted", partial(admitted, limits=most))
+    found = take_in(bank, [holding(short + "x" * len(text)), holding(text + short)])
+    (error,) = found.rejected
+    assert str(error).startswith("log.jsonl, line 1: the observation of step 1 has ")
+    assert found.count("imported") == 1
+
+
+def test_a_tally_per_file_and_no_more_if_not_asked(bank: Bank) -> None:
+    one, other = LogSource("one", "line 1", "native"), LogSource("other", "line 1", "react")
+    records: list[Trajectory | RecordError] = [
+        replace(episode(X), source=one),
+        replace(holding(f"key {SECRET}"), source=one),
+        replace(episode(X), source=one),
+        replace(episode(Y, success=False), source=other),
+        replace(episode(Z, success=None), source=other),
+        RecordError("broken", source="other"),
+    ]
+    found = take_in(bank, records, listed=False)
+    assert found.received == []
+    first, second = found.files["one"], found.files["other"]
+    assert (first.formats, first.episodes, first.steps) == (["native"], 3, 3)
+    assert first.receptions == {"imported": 2, "duplicate": 1}
+    assert (first.successes, first.failures, first.unsaid, first.rejected) == (3, 0, 0, 0)
+    assert first.redactions.total() == 1
+    assert (second.formats, second.successes, second.failures) == (["react"], 0, 1)
+    assert second.sources == {"stated": 1, "unknown": 1}
+    assert (second.unsaid, second.rejected) == (1, 1)
+    assert (found.episodes, found.unsaid) == (5, 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [b'"task":"0 0 1"', b'"task":"     "', b'"tusk":"1 0 0"', b'"task":"1 0\\t"'],
+)
+def test_an_episode_that_was_tampered_with_is_told(bank: Bank, change: bytes) -> None:
+    found = episode(X)
+    take_in(bank, [found])
+    path = bank.path / "trajectories.jsonl"
+    text = path.read_bytes()
+    assert b'"task":"1 0 0"' in text
+    path.write_bytes(text.replace(b'"task":"1 0 0"', change))
+    with pytest.raises(BankCorruptError, match=f"trajectories.jsonl: episode {found.id} "):
+        list(waiting(Bank.open(bank.path)))
+
+
+def test_a_person_overrules_a_judge_and_a_judge_nobody(bank: Bank) -> None:
+    waits = episode(X, success=None)
+    judge = waits.with_outcome(Outcome(success=True, source="judge"))
+    person = waits.with_outcome(Outcome(success=False, source="user"))
+    assert receptions(bank, waits, judge, judge) == ["imported", "updated", "duplicate"]
+    assert receptions(bank, waits, judge) == ["duplicate"] * 2
+    assert receptions(bank, person) == ["updated"]
+    assert receptions(bank, judge, person) == ["duplicate"] * 2
+    assert list(episodes(bank)) == [person]
+    learn(bank, episode(Y), EchoExtractor(), embedder=ChosenEmbedder())
+    assert receptions(bank, episode(Y, success=False)) == ["duplicate"]

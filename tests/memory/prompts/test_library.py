@@ -1,0 +1,217 @@
+"""Prompt files: all that are shipped are sound, and one that is not is refused with its place."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.memory.context import header
+from deltamem_tui.memory.prompts import library as prompts
+from deltamem_tui.memory.prompts.file import LIMIT, Prompt
+from tests.places import PROMPTS
+
+SHIPPED = (PROMPTS,)
+SIX = {
+    "task_root_success",
+    "task_root_failure",
+    "task_residual_success",
+    "task_residual_failure",
+    "env_root",
+    "env_residual",
+}
+MATTER = '+++\npurpose = "Try"\ninputs = ["name"]\n+++\n'
+
+
+def written(folder: Path, text: str, name: str = "generic/try.md") -> Prompt:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return prompts.find(path.parent.name, path.stem, [folder])
+
+
+def test_every_domain_has_its_six_prompts_and_its_header() -> None:
+    found = prompts.listing(SHIPPED)
+    for domain in ("alfworld", "scienceworld", "webshop", "generic"):
+        names = {name for where, name in found if where == domain}
+        assert names >= SIX | {"memory_header"}
+    generic = {name for where, name in found if where == "generic"}
+    assert generic >= {"task_consolidation", "env_consolidation", "judge", "environment"}
+    assert not any(name.startswith("_") for _, name in found)
+
+
+@pytest.mark.parametrize(("domain", "name"), prompts.listing(SHIPPED))
+def test_every_shipped_prompt_is_sound(domain: str, name: str) -> None:
+    prompt = prompts.find(domain, name, SHIPPED)
+    values: dict[str, object] = {key: f"<{key}>" for key in prompt.inputs}
+    values |= {"words": prompt.output}
+    for flag in (True, False):
+        text = prompts.render(prompt, values | {"may_skip": flag, "failure": flag}, SHIPPED)
+        assert text
+        for key in set(prompt.inputs) - {"words", "may_skip", "failure"}:
+            assert text.count(f"<{key}>") == 1
+        for field in prompt.output:
+            assert field in text
+    for marker in prompt.markers:
+        assert f"`{marker}`" in prompt.body
+    assert prompt.skip == ("residual" in name)
+
+
+def test_all_digests_differ() -> None:
+    own = [prompts.find(*key, SHIPPED) for key in prompts.listing(SHIPPED)]
+    digests = {prompts.digest(prompt, SHIPPED) for prompt in own}
+    assert len(digests) == len(own)
+    assert all(len(digest) == 16 for digest in digests)
+
+
+def test_the_published_limits_of_webshop_are_kept() -> None:
+    def output(name: str) -> dict[str, int]:
+        return dict(prompts.find("webshop", name, SHIPPED).output)
+
+    assert output("task_root_success")["activation_condition"] == 30
+    assert output("task_residual_success")["execution_procedure"] == 80
+    assert output("task_residual_failure")["execution_procedure"] == 80
+    assert output("env_residual")["execution_procedure"] == 60
+
+
+def test_a_domain_without_a_prompt_takes_the_generic_one() -> None:
+    prompt = prompts.find("alfworld", "judge", SHIPPED)
+    assert (prompt.domain, prompt.shared) == ("alfworld", True)
+    assert prompts.find("alfworld", "env_root", SHIPPED).shared is False
+    assert prompts.find("", "judge", SHIPPED).domain == "generic"
+    assert prompts.find("../generic", "judge", SHIPPED).shared
+
+
+def test_a_users_file_comes_first_and_alone(tmp_path: Path) -> None:
+    own = written(tmp_path, MATTER + "Mine", "alfworld/judge.md")
+    folders = (tmp_path, *SHIPPED)
+    assert prompts.find("alfworld", "judge", folders).path == own.path
+    assert prompts.find("webshop", "judge", folders).path.parent.parent == SHIPPED[0]
+
+
+def test_the_digest_covers_what_is_included(tmp_path: Path) -> None:
+    prompt = written(tmp_path, MATTER + 'Hello {% include "_part.md" %}')
+    part = tmp_path / "generic" / "_part.md"
+    part.write_text("one {{ name }}")
+    first = prompts.digest(prompt, [tmp_path])
+    assert prompts.render(prompt, {"name": "N"}, [tmp_path]) == "Hello one N"
+    part.write_text("two {{ name }}")
+    assert prompts.digest(prompt, [tmp_path]) != first
+    own = tmp_path / "alfworld" / "_part.md"
+    own.parent.mkdir()
+    own.write_text("three")
+    special = prompts.find("alfworld", "try", [tmp_path])
+    assert prompts.render(special, {"name": "N"}, [tmp_path]) == "Hello three"
+
+
+def test_an_edited_file_is_read_again(tmp_path: Path) -> None:
+    import os
+
+    prompt = written(tmp_path, MATTER + "one")
+    prompt.path.write_text(MATTER + "two")
+    os.utime(prompt.path, ns=(1, 1))
+    assert prompts.find("generic", "try", [tmp_path]).body == "two"
+
+
+def test_values_are_not_templates(tmp_path: Path) -> None:
+    prompt = written(tmp_path, MATTER + "Say {{ name }}")
+    assert prompts.render(prompt, {"name": "{{ 7 * 7 }}<b>"}, [tmp_path]) == "Say {{ 7 * 7 }}<b>"
+
+
+BROKEN = {
+    "no front matter": ("Hello", "no front matter"),
+    "not closed": ('+++\npurpose = "x"\n', "no front matter"),
+    "not TOML": ("+++\npurpose = \n+++\n", "not TOML"),
+    "no purpose": ('+++\npurpose = " "\n+++\n', "no purpose"),
+    "unknown key": ('+++\npurpose = "x"\ncolour = 1\n+++\n', "'colour'; it may have purpose"),
+    "wrong type": ('+++\npurpose = "x"\ninputs = "name"\n+++\n', "'inputs' .* wrong type"),
+    "not texts": ('+++\npurpose = "x"\ninputs = [1]\n+++\n', "'inputs' .* list of texts"),
+    "bad limit": ('+++\npurpose = "x"\noutput = { a = -1 }\n+++\n', "most words of 'a'"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_front_matter_is_refused(tmp_path: Path, kind: str) -> None:
+    text, reason = BROKEN[kind]
+    with pytest.raises(ConfigurationError, match=reason) as caught:
+        written(tmp_path, text)
+    assert str(tmp_path) in str(caught.value)
+
+
+def test_a_prompt_for_a_tree_must_give_a_payload(tmp_path: Path) -> None:
+    text = '+++\npurpose = "x"\noutput = { colour = 3 }\n+++\n'
+    with pytest.raises(ConfigurationError, match="the output must have activation_condition"):
+        written(tmp_path, text, "generic/env_root.md")
+
+
+TEMPLATES = {
+    "unknown name": ("a\n{{ secret }}", "secret"),
+    "syntax": ("a\n{{ name", "unexpected end"),
+    "unknown tag": ("a\n{% run %}", "unknown tag 'run'"),
+    "missing include": ('{% include "_gone.md" %}', "'_gone.md', which is not there"),
+    "include from outside": ('{% include "../../secret.md" %}', "which is not there"),
+    "computed include": ("{% include name %}", "not written out"),
+}
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+def test_a_broken_template_is_refused(tmp_path: Path, kind: str) -> None:
+    text, reason = TEMPLATES[kind]
+    prompt = written(tmp_path, MATTER + text)
+    (tmp_path.parent / "secret.md").write_text("outside")
+    values = {"name": "N", "secret": "not an input"}
+    with pytest.raises(ConfigurationError, match=reason) as caught:
+        prompts.render(prompt, values, [tmp_path])
+    first = "include" in kind
+    assert caught.value.position == f"line {5 if first else 6}"
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "{{ ''.__class__.__mro__ }}",
+        "{{ name.__init__.__globals__ }}",
+        "{{ cycler.__init__.__globals__.os.system('true') }}",
+        "{{ range(10 ** 9) | list }}",
+        "{{ [].append(1) }}",
+        "{{ 1 / 0 }}",
+    ],
+)
+def test_the_sandbox_holds(tmp_path: Path, attack: str) -> None:
+    prompt = written(tmp_path, MATTER + attack)
+    with pytest.raises(ConfigurationError):
+        prompts.render(prompt, {"name": "N"}, [tmp_path])
+
+
+def test_a_giant_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="longer than"):
+        written(tmp_path, MATTER + "x" * LIMIT)
+
+
+def test_a_missing_prompt_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="there is no prompt 'try'"):
+        prompts.find("generic", "try", [tmp_path])
+    with pytest.raises(ConfigurationError, match=r"did you mean judge\?"):
+        prompts.find("alfworld", "jugde", SHIPPED)
+
+
+@pytest.mark.parametrize("matter", ["", "output = { words = 3 }\n"])
+def test_the_environment_prompt_must_give_the_environment(tmp_path: Path, matter: str) -> None:
+    text = f'+++\npurpose = "x"\n{matter}+++\n'
+    with pytest.raises(ConfigurationError, match="the output must have environment"):
+        written(tmp_path, text, "generic/environment.md")
+
+
+def test_headers_are_free_of_front_matter() -> None:
+    for domain in ("alfworld", "scienceworld", "webshop", "generic", "elsewhere"):
+        text = header(domain)
+        assert text.startswith("What follows was learnt")
+        assert "+++" not in text
+
+
+def test_front_matter_is_toml_that_others_can_read() -> None:
+    for path in SHIPPED[0].glob("*/[!_]*.md"):
+        head = path.read_text().split("+++\n")[1]
+        assert tomllib.loads(head)["purpose"]

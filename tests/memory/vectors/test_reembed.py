@@ -1,0 +1,344 @@
+"""New vectors for a whole bank: all of them or none, and no text embedded twice."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits import journal
+from deltamem_tui.bank.node import Payload
+from deltamem_tui.bank.upkeep.compact import compact
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.embedding.fingerprint import fingerprint
+from deltamem_tui.embedding.protocol import EmbedderCard
+from deltamem_tui.errors import (
+    BankBusyError,
+    BankFrozenError,
+    BankRewrittenError,
+    EmbedderMismatchError,
+    StorageError,
+)
+from deltamem_tui.memory.editing import delete, edit, undo
+from deltamem_tui.memory.learn import learn
+from deltamem_tui.memory.recall import recall
+from deltamem_tui.memory.vectors import store as vector_store
+from deltamem_tui.memory.vectors.embedder import card_of
+from deltamem_tui.memory.vectors.reembed import planned, reembed
+from tests.bank.fragile import NEVER, FragileOS, KilledError
+from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
+
+WIDTH = 5
+
+
+def vector_of(text: str) -> NDArray[np.float32]:
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])
+    row = np.random.default_rng(seed).normal(size=WIDTH)
+    return (row / np.linalg.norm(row)).astype(np.float32)
+
+
+OTHER = EmbedderCard(
+    model="other",
+    dimensions=WIDTH,
+    passage_prefix="passage: ",
+    weighting="document-frequency",
+    fingerprint=fingerprint(vector_of("probe")),
+)
+
+
+@dataclass
+class OtherEmbedder:
+    """Another model, that says what it was asked and may be interrupted."""
+
+    card: EmbedderCard = OTHER
+    asked: list[str] = field(default_factory=list)
+    calls_left: int = -1
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if not self.calls_left:
+            raise KeyboardInterrupt
+        self.calls_left -= 1
+        self.asked += texts
+        return np.stack([vector_of(text) for text in texts])
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.stack([vector_of(text) for text in texts])
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deltamem_tui.memory.vectors.reembed._BATCH", 2)
+
+
+def grown(path: Path, episodes: int = 6) -> Bank:
+    bank = new_bank(path, parameters(tau_base=0.99))
+    for number in range(episodes):
+        add(bank, number)
+    return bank
+
+
+def add(bank: Bank, number: int) -> None:
+    task, scene = (1, number, 0), (number, 1, 0)
+    learn(bank, episode(task, scene), EchoExtractor(), embedder=ChosenEmbedder())
+
+
+def every_byte(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
+
+
+def texts_of(bank: Bank) -> set[str]:
+    return {node.payload.activation_condition for tree in bank.trees.values() for node in tree}
+
+
+def assert_reembedded(bank: Bank) -> None:
+    assert card_of(bank) == OTHER
+    assert verify(bank) == []
+    for tree in bank.trees.values():
+        assert tree.embeddings.shape[1] == WIDTH
+        for row in tree.rows:
+            text = tree.node_at(int(row)).payload.activation_condition
+            assert tree.embeddings[row].tobytes() == vector_of(text).tobytes()
+
+
+def test_every_text_is_embedded_once_and_nothing_else_changes(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank")
+    before = every_byte(bank.path)
+    embedder = OtherEmbedder()
+    foreseen = planned(bank, embedder)
+    assert every_byte(bank.path) == before
+    assert foreseen.needed
+    assert (foreseen.left, foreseen.kept) == (len(texts_of(bank)), 0)
+    steps: list[int] = []
+    found = reembed(bank, embedder, advance=steps.append)
+    assert found == replace(foreseen, done=True, embedded=sum(steps))
+    assert sorted(embedder.asked) == sorted(texts_of(bank))
+    assert_reembedded(bank)
+    after = every_byte(bank.path)
+    changed = {name for name in after if after[name] != before.get(name)}
+    assert changed == {
+        "bank.json", "journal.jsonl", "task.embeddings.npy", "env.embeddings.npy"
+    }  # fmt: skip
+    last = bank.commit
+    assert last.event == "reembed"
+    assert last.detail["after"] == asdict(OTHER)
+    assert bank.manifest.parameters == Bank.open(bank.path).manifest.parameters
+    match = recall(bank, "1 2 0", embedder=embedder).task
+    assert match is not None
+    assert match.candidates[0].node.payload.activation_condition == "1 2 0"
+    assert match.candidates[0].similarity == 1
+    with pytest.raises(EmbedderMismatchError, match="deltamem reembed"):
+        recall(bank, "1 2 0", embedder=ChosenEmbedder())
+
+
+def test_an_empty_bank_gets_an_embedder(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    found = reembed(bank, OtherEmbedder())
+    assert (found.done, found.texts) == (True, 0)
+    assert card_of(Bank.open(bank.path)) == OTHER
+    learn(bank, episode((1, 0, 0)), EchoExtractor(), embedder=OtherEmbedder())
+    assert_reembedded(Bank.open(bank.path))
+
+
+def test_the_bank_has_this_embedder_already(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank", 2)
+    before = every_byte(bank.path)
+    found = reembed(bank, ChosenEmbedder())
+    assert not found.done
+    assert not found.needed
+    assert every_byte(bank.path) == before
+
+
+def test_a_frozen_bank_is_refused(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank", 2)
+    other = Bank.open(bank.path)
+    bank.freeze()
+    before = every_byte(bank.path)
+    embedder = OtherEmbedder()
+    with pytest.raises(BankFrozenError):
+        reembed(other, embedder)
+    assert embedder.asked == []
+    assert every_byte(bank.path) == before
+
+
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank")
+    first = OtherEmbedder(calls_left=3)
+    with pytest.raises(KeyboardInterrupt):
+        reembed(bank, first)
+    assert len(first.asked) == 6
+    assert card_of(Bank.open(bank.path)) == card_of(bank)
+    add(bank, 50)  # the bank goes on learning, and is made compact, in between
+    delete(bank, "task", next(iter(bank.tree("task"))))
+    compact(bank)
+    assert planned(bank, OtherEmbedder()).kept == 5  # one of them was deleted
+    second = OtherEmbedder()
+    found = reembed(bank, second)
+    assert set(first.asked).isdisjoint(second.asked)
+    assert found.embedded == len(second.asked)
+    assert texts_of(bank) <= {*first.asked, *second.asked}
+    assert_reembedded(bank)
+    assert not list(bank.path.glob("*reembed*"))
+
+
+def test_another_embedder_does_not_go_on(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank")
+    with pytest.raises(KeyboardInterrupt):
+        reembed(bank, OtherEmbedder(calls_left=3))
+    prefixed = OtherEmbedder(card=replace(OTHER, passage_prefix="other: "))
+    assert reembed(bank, prefixed).kept == 0
+    assert len(prefixed.asked) == len(texts_of(bank))
+
+
+@pytest.mark.parametrize("damage", ["state", "cut", "torn", "header", "gone"])
+def test_damaged_remains_are_embedded_again(tmp_path: Path, damage: str) -> None:
+    bank = grown(tmp_path / "bank")
+    with pytest.raises(KeyboardInterrupt):
+        reembed(bank, OtherEmbedder(calls_left=3))
+    rows, state = bank.path / "reembed.npy", bank.path / "reembed.json"
+    content = rows.read_bytes()
+    if damage == "state":
+        state.write_bytes(b"{")
+    elif damage == "cut":
+        rows.write_bytes(content[:-7])
+    elif damage == "torn":
+        rows.write_bytes(content[:-30] + bytes(30))
+    elif damage == "header":
+        rows.write_bytes(b"x" + content[1:])
+    else:
+        rows.unlink()
+    reembed(bank, OtherEmbedder())
+    assert_reembedded(Bank.open(bank.path))
+
+
+def test_what_is_learnt_meanwhile_is_embedded_too(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank")
+    writer = Bank.open(bank.path)
+    embedder = OtherEmbedder()
+    others = iter(range(60, 62))
+
+    def learn_meanwhile(_: int) -> None:
+        for number in others:
+            add(writer, number)  # no lock is held, or this would wait for ever
+            break
+
+    found = reembed(bank, embedder, advance=learn_meanwhile)
+    assert next(others, None) is None
+    assert sorted(embedder.asked) == sorted(texts_of(bank))
+    assert found.embedded == len(embedder.asked)
+    assert_reembedded(bank)
+
+
+def test_only_one_at_a_time(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank", 2)
+    with vector_store.opened(bank.path, OTHER):
+        with pytest.raises(BankBusyError, match="another process is giving"):
+            reembed(bank, OtherEmbedder())
+        add(bank, 70)  # whoever learns is not held up
+
+
+def test_freezing_removes_what_an_interrupted_run_left(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank", 3)
+    with pytest.raises(KeyboardInterrupt):
+        reembed(bank, OtherEmbedder(calls_left=1))
+    bank.refresh()
+    bank.freeze()
+    assert not list(bank.path.glob("*reembed*"))
+    assert verify(Bank.open(bank.path)) == []
+
+
+def test_an_undo_finds_a_vector_of_the_new_embedder(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank", 2)
+    node = next(iter(bank.tree("task")))
+    said = Payload("0 0 1", "other")
+    edit(bank, "task", node, said, embedder=ChosenEmbedder())
+    reembed(bank, OtherEmbedder())
+    undo(bank)
+    assert bank.tree("task").node(node.id).payload == node.payload
+    assert_reembedded(bank)
+
+
+def test_a_tombstone_without_text_keeps_a_row(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank", 3)
+    delete(bank, "task", next(iter(bank.tree("task"))))
+    compact(bank)
+    reembed(bank, OtherEmbedder())
+    assert len(bank.tree("task").dead) == 3
+    assert_reembedded(bank)
+
+
+def test_a_handle_from_before_is_told_and_recovers(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank", 3)
+    old = Bank.open(bank.path)
+    reembed(bank, OtherEmbedder())
+    with pytest.raises(BankRewrittenError):
+        recall(old, "1 2 0", embedder=ChosenEmbedder())
+    assert old.refresh()
+    assert_reembedded(old)
+
+
+def test_learning_with_the_old_model_stops_when_the_bank_gets_another(tmp_path: Path) -> None:
+    bank = grown(tmp_path / "bank", 3)
+    learner = Bank.open(bank.path)
+
+    @dataclass
+    class Slow(EchoExtractor):
+        def extract(self, tree: Any, trajectory: Any, chain: Any) -> Any:
+            if card_of(Bank.open(bank.path)) != OTHER:
+                reembed(bank, OtherEmbedder())
+            return super().extract(tree, trajectory, chain)
+
+    with pytest.raises(EmbedderMismatchError):
+        learn(learner, episode((0, 0, 1)), Slow(), embedder=ChosenEmbedder())
+    assert_reembedded(Bank.open(bank.path))
+
+
+@pytest.mark.parametrize("how", ["before", "half", "disk full"])
+def test_killed_at_every_effect_it_has_the_old_vectors_or_the_new(
+    tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "now", lambda: "2026-01-01T00:00:00Z")
+    base = tmp_path / "base"
+    grown(base, 2)
+    shutil.copytree(base, tmp_path / "done")
+    with FragileOS(NEVER).at_work() as counting:
+        reembed(Bank.open(tmp_path / "done"), OtherEmbedder())
+    old_bytes, new_bytes = every_byte(base), every_byte(tmp_path / "done")
+    seen = set()
+    for last, name in enumerate(counting.names, start=1):
+        if how == "half" and name != "pwrite":
+            continue
+        path = tmp_path / str(last)
+        shutil.copytree(base, path)
+        done = False
+        try:
+            with FragileOS(last, how).at_work():
+                reembed(Bank.open(path), OtherEmbedder())
+            done = True
+        except (KilledError, StorageError):
+            pass
+        reader = Bank.open(path)
+        is_new = card_of(reader) == OTHER
+        assert is_new or not done
+        if is_new:
+            assert_reembedded(reader)
+        else:
+            assert verify(reader) == []
+        with reader.writing():
+            pass
+        left = {name: text for name, text in every_byte(path).items() if "reembed" not in name}
+        whole = left["journal.jsonl"].rfind(b"\n") + 1
+        left["journal.jsonl"] = left["journal.jsonl"][:whole]
+        assert left == (new_bytes if is_new else old_bytes), f"effect {last} {name}"
+        seen.add(is_new)
+        reembed(Bank.open(path), OtherEmbedder())
+        assert_reembedded(Bank.open(path))
+        shutil.rmtree(path)
+    assert seen == ({False} if how == "half" else {True, False})
