@@ -14,7 +14,6 @@ from typing import NoReturn
 
 from deltamem_tui.cli.invocation import Invocation, SharedOptions
 from deltamem_tui.cli.output import Output, Result
-from deltamem_tui.errors import DeltaMemError
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +67,11 @@ def _browse(request: BrowserRequest) -> int:
         from deltamem_tui.tui.app import run
 
         run(folder, bank, configuration)
-    except DeltaMemError as error:
+    except Exception as error:  # noqa: BLE001 -- no traceback reaches a user
+        from deltamem_tui.cli.app import for_people
+
         output.trace(error)
-        return output.publish(Result.failed("browse", error))
+        return output.publish(Result.failed("browse", for_people(error)))
     return 0
 
 

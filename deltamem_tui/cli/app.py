@@ -64,7 +64,7 @@ def run(arguments: Sequence[str], output: Output | None = None) -> int:
         return result if isinstance(result, int) else output.publish(result)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 -- no traceback reaches a user
         output.trace(error)
-        return output.publish(Result.failed(_command(rest), _for_people(error)))
+        return output.publish(Result.failed(_command(rest), for_people(error)))
 
 
 def _result(invocation: Invocation, arguments: list[str]) -> Result | int:
@@ -110,7 +110,8 @@ def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> Usage
     return UsageError(message[:1].lower() + message[1:], hint=f"see `{asked} --help`")
 
 
-def _for_people(error: BaseException) -> DeltaMemError:
+def for_people(error: BaseException) -> DeltaMemError:
+    """An error as a person is told of it: what, where, what to do."""
     if isinstance(error, DeltaMemError):
         return error
     if isinstance(error, KeyboardInterrupt):

@@ -10,7 +10,7 @@ from typing import ClassVar
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.worker import Worker
+from textual.worker import Worker, WorkerFailed
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TreeName
@@ -59,6 +59,7 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
         folder: The banks folder.
         configuration: The settings.
         debounce: Seconds of silence after which a typed question is asked; 0 asks at once.
+        failure: The error that ended the browser, if one did.
     """
 
     TITLE = "DeltaMem"
@@ -81,6 +82,7 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
         self.configuration = configuration or Configuration()
         self.debounce = 0.15
         self.animation_level = "none"
+        self.failure: BaseException | None = None
         self._first_bank = bank
         self._bank: Bank | None = None
         self._stamp: Stamp = ()
@@ -307,6 +309,15 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
         else:
             self._work.cancel()
 
+    def _handle_exception(self, error: Exception) -> None:
+        """Leave, and keep the error for who started the browser: textual would print a traceback."""
+        if self.failure is None:
+            self.failure = error.error if isinstance(error, WorkerFailed) else error
+            self._exception = error  # as textual does it, for who drives the browser in a test
+            self._exception_event.set()
+        self._return_code = 1
+        self._close_messages_no_wait()
+
     async def action_quit(self) -> None:
         """Remember how the bank was left, and go."""
         self._remember()
@@ -331,6 +342,9 @@ def run(folder: Path, bank: Path | None, configuration: Configuration) -> None:
 
     Raises:
         ConfigurationError: A key or theme of the settings does not exist.
+        BankCorruptError: A bank broke the rules of its format while it was looked at.
     """
     app: DeltaMemApp = DeltaMemApp(folder, bank, configuration)
     app.run()
+    if app.failure is not None:
+        raise app.failure

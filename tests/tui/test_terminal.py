@@ -60,3 +60,21 @@ def test_no_color_sends_no_colour(folder: Path) -> None:
 def styles_of(folder: Path, **environment: str) -> list[list[str]]:
     written = seen(folder / "kitchen", "jf", "✗", **environment)
     return [each.decode().split(";") for each in _STYLES.findall(written)]
+
+
+def left_with(bank: Path, *more: str) -> str:
+    """What a person reads who opened a bank that cannot be looked at, and has to leave."""
+    words = [sys.executable, "-m", "deltamem_tui", *more, "browse", str(bank)]
+    with Terminal(words) as terminal:
+        assert terminal.until_it_ends() == 1
+        return terminal.written.decode().rpartition("\x1b[?1049l")[2]
+
+
+def test_a_broken_line_ends_the_browser_with_one_line(folder: Path) -> None:
+    lines = folder / "kitchen" / "task.nodes.jsonl"
+    text = lines.read_bytes()
+    lines.write_bytes(text.replace(b'{"id"', b'{"xx"', 1))
+    told = left_with(folder / "kitchen")
+    assert "task.nodes.jsonl, line 1: " in told
+    assert "Traceback" not in told
+    assert "Traceback" in left_with(folder / "kitchen", "--debug")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from deltamem_tui.bank import codec, origins
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import regions
-from deltamem_tui.bank.disk.shelf import UNIT_TOLERANCE, ShelfSnapshot
+from deltamem_tui.bank.disk.shelf import UNIT_TOLERANCE, Shelf, ShelfSnapshot
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import TREES, Node
 from deltamem_tui.bank.tree_index import NO_PARENT, read_lines
@@ -84,7 +84,11 @@ def unchecked(bank: Bank) -> list[str]:
     Returns:
         One line each; none for a bank whose journal tells of every commit.
     """
-    missing = []
+    missing = [
+        f"the last {length} bytes of {name} belong to no commit, and go with the next"
+        for snapshot in bank.snapshots.values()
+        for name, length in _unclaimed(snapshot)
+    ]
     if not bank.journal.exists:
         missing.append("there is no journal: neither the counts nor the history can be proved")
     elif not _tells_all(bank):
@@ -92,6 +96,16 @@ def unchecked(bank: Bank) -> list[str]:
     if not len(bank.episodes):
         missing.append("there are no episodes: what the nodes were learnt from cannot be looked up")
     return missing
+
+
+def _unclaimed(snapshot: ShelfSnapshot) -> Iterator[tuple[str, int]]:
+    """Files that hold more than counts, as a writer leaves them that was stopped, and how much."""
+    shelf, extent = snapshot.shelf, snapshot.extent
+    counted = {shelf.lines_path: extent.bytes}
+    counted |= {matrix.path: matrix.position(extent.rows) for matrix in shelf.matrices}
+    for path, length in counted.items():
+        if (more := regions.size(path) - length) > 0:
+            yield path.name, more
 
 
 def _tells_all(bank: Bank) -> bool:
@@ -187,6 +201,7 @@ def _index_flaws(snapshot: ShelfSnapshot, built: NDArray[Any] | Flaw) -> Iterato
     """The stored index says what the lines say."""
     shelf = snapshot.shelf
     if not snapshot.extent.rows:
+        yield from _empty_array_flaws(shelf)
         return
     stored = snapshot.stored_index()
     name = shelf.index_file.path.name
@@ -198,6 +213,16 @@ def _index_flaws(snapshot: ShelfSnapshot, built: NDArray[Any] | Flaw) -> Iterato
     if stored is not None and not np.array_equal(stored, built):
         row = int(np.flatnonzero(stored != built)[0])
         yield Flaw("contradicts the lines; delete it and it is made again", name, f"row {row}")
+
+
+def _empty_array_flaws(shelf: Shelf) -> Iterator[Flaw]:
+    """The arrays of a shelf where nothing counts yet: nobody had a reason to open them."""
+    for matrix in (shelf.index_file, shelf.counters_file):
+        try:
+            if regions.exists(matrix.path):
+                matrix.rows()
+        except BankError as error:
+            yield Flaw(error.message, matrix.path.name)
 
 
 def _vector_flaws(snapshot: ShelfSnapshot) -> Iterator[Flaw]:

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from deltamem_tui.bank import codec, manifest, tree
+from deltamem_tui.bank import manifest, tree
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.rewriting import Rewriting
 from deltamem_tui.bank.disk.matrix import MatrixFile
@@ -26,6 +26,7 @@ from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.protocol import Embedder, EmbedderCard
 from deltamem_tui.errors import BankRewrittenError, EmbedderMismatchError, StorageError
 from deltamem_tui.memory.vectors import store as vector_store
+from deltamem_tui.memory.vectors.conditions import conditions
 from deltamem_tui.memory.vectors.embedder import card_of
 from deltamem_tui.memory.vectors.store import VectorStore, key_of
 
@@ -153,22 +154,12 @@ class _Lines:
         keys: dict[TreeName, list[bytes]] = {}
         for name in TREES:
             keys[name] = []
-            for text in _conditions(bank, name):
+            for text in conditions(bank, name):
                 key = key_of(text) if text else b""
                 keys[name].append(key)
                 if key:
                     texts.setdefault(key, text)
         return cls(keys, texts)
-
-
-def _conditions(bank: Bank, name: TreeName) -> Iterator[str]:
-    """Every line's activation condition, dead lines included, in order."""
-    snapshot = bank.tree(name).snapshot
-    source = snapshot.shelf.lines_name
-    for row, _, line in snapshot.shelf.lines(snapshot.extent):
-        node = codec.from_line(line, source, f"line {row + 1}")
-        yield node.payload.activation_condition
-    snapshot.require_current()
 
 
 def _embed(

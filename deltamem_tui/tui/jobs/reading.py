@@ -24,6 +24,7 @@ def read_bank(path: Path, *, again: bool) -> BankRead:
     bank = Bank.open(path)
     for tree in bank.trees.values():
         len(tree)  # reads the index here, not on the screen's thread
+        _ = tree.snapshot.text, tree.snapshot.vectors  # maps them: a file may have been cut short
     return BankRead(bank, stamp, again)
 
 

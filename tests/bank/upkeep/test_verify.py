@@ -159,6 +159,29 @@ def test_a_planted_flaw_is_found(
     assert message in found[0].message
 
 
+@pytest.mark.parametrize("name", ["origins.counts.npy", "origins.index.npy"])
+def test_an_array_of_no_rows_is_one_all_the_same(base: Path, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "bank"
+    shutil.copytree(base, path)
+    (path / name).write_bytes(b"garbage")
+    (flaw,) = flaws_of(path)
+    assert flaw.source == name
+    assert "not an array" in flaw.message
+
+
+def test_bytes_of_no_commit_are_told(base: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bank"
+    shutil.copytree(base, path)
+    for name in ("origins.jsonl", "task.embeddings.npy"):
+        with (path / name).open("ab") as stream:
+            stream.write(b"garbage")
+    assert verify(Bank.open(path)) == []
+    assert unchecked(Bank.open(path)) == [
+        f"the last 7 bytes of {name} belong to no commit, and go with the next"
+        for name in ("task.embeddings.npy", "origins.jsonl")
+    ]
+
+
 def test_a_lost_commit_is_found(base: Path, tmp_path: Path) -> None:
     path = tmp_path / "bank"
     shutil.copytree(base, path)
