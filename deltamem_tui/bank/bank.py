@@ -15,14 +15,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import filelock
-
 from deltamem_tui.bank import episodes, manifest, origins, tree
 from deltamem_tui.bank.commits import journal, rewriting, settling
 from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.journal import Commit, Journal, Tail
 from deltamem_tui.bank.commits.rewriting import Rewriting
-from deltamem_tui.bank.disk import files, regions
+from deltamem_tui.bank.disk import files, locking, regions
 from deltamem_tui.bank.disk.shelf import Shelf, ShelfSnapshot
 from deltamem_tui.bank.episodes import Episodes
 from deltamem_tui.bank.manifest import Manifest
@@ -35,7 +33,6 @@ from deltamem_tui.errors import (
     BankFrozenError,
     DeltaMemError,
     NodeNotFoundError,
-    StorageError,
     UsageError,
 )
 from deltamem_tui.text import clean, one_line
@@ -455,25 +452,13 @@ def writers_turn(path: Path) -> Iterator[None]:
         BankBusyError: Another writer held the lock for too long.
         StorageError: It cannot be locked.
     """
-    lock = filelock.FileLock(path / LOCK_NAME, timeout=LOCK_SECONDS)
-    try:
-        lock.acquire()
-    except filelock.Timeout as error:
-        raise BankBusyError(
-            f"another process has been writing for {LOCK_SECONDS:.0f} s",
-            source=str(path),
-            hint="try again when it is done",
-        ) from error
-    except OSError as error:
-        raise StorageError(
-            "the bank cannot be locked for writing",
-            source=str(path),
-            hint="check the permissions of the folder",
-        ) from error
-    try:
+    busy = BankBusyError(
+        f"another process has been writing for {LOCK_SECONDS:.0f} s",
+        source=str(path),
+        hint="try again when it is done",
+    )
+    with locking.held(path / LOCK_NAME, LOCK_SECONDS, busy):
         yield
-    finally:
-        lock.release()
 
 
 def _shelves(folder: Path, dimensions: int) -> dict[str, Shelf]:

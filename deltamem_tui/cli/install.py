@@ -60,8 +60,9 @@ def run(
     """Check a bank from elsewhere, whoever made it, and put it among the banks, frozen.
 
     Sizes, names, digests, every line, vector and tree are checked before anything is placed.
-    Nothing is fetched, and nothing in it is run. A folder of Agent Skills has no vectors, so
-    its nodes are embedded here, by --embedder or by what the bank had that it was written from.
+    Nothing in it is run, and nothing is fetched for it. Only a folder of Agent Skills has no
+    vectors: its nodes are embedded here, by --embedder or by the model that the folder names,
+    which is loaded, and downloaded where it is not at hand.
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.limits import GIGABYTE, LIMITS, Limits

@@ -9,7 +9,7 @@ came from and whatever its outcome turns out to be.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -65,6 +65,15 @@ class Step:
             for name in ("action", "observation", "thought"):
                 _require_text(f"the {name} of a step", getattr(self, name))
         _require_number("the reward of a step", self.reward)
+
+    def with_texts(self, change: Callable[[str], str]) -> Step:
+        """The same step, each of its texts changed."""
+        return replace(
+            self,
+            thought=change(self.thought),
+            action=change(self.action),
+            observation=change(self.observation),
+        )
 
 
 def identity(task: str, environment: str, steps: list[StepRow]) -> bytes:

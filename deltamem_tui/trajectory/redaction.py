@@ -254,15 +254,7 @@ def _mapped(trajectory: Trajectory, redactor: _Redactor) -> Trajectory:
         trajectory,
         task=clean(trajectory.task),
         environment=clean(trajectory.environment),
-        steps=tuple(
-            replace(
-                step,
-                thought=clean(step.thought),
-                action=clean(step.action),
-                observation=clean(step.observation),
-            )
-            for step in trajectory.steps
-        ),
+        steps=tuple(step.with_texts(clean) for step in trajectory.steps),
         outcome=replace(trajectory.outcome, reason=clean(trajectory.outcome.reason)),
         source=LogSource(clean(source.file), clean(source.position), clean(source.format)),
         domain=clean(trajectory.domain),

@@ -310,7 +310,7 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
             self._work.cancel()
 
     def _handle_exception(self, error: Exception) -> None:
-        """Leave, and keep the error for who started the browser: textual would print a traceback."""
+        """Leave, and keep the error for who started the browser, where textual would print it."""
         if self.failure is None:
             self.failure = error.error if isinstance(error, WorkerFailed) else error
             self._exception = error  # as textual does it, for who drives the browser in a test

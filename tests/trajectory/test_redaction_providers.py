@@ -1,9 +1,9 @@
-"""Secrets in the shapes that their providers document, whatever our own rules know of them.
+"""Secrets in the shapes that their providers are known to use.
 
-The shapes were written down from the providers' manuals and from what public scanners of
-repositories look for, not from the rules they are to test. Each is planted as people meet it:
-in a setting, in JSON, in a header, in a command, and where its prefix alone makes it known,
-in the middle of a sentence.
+Many of our rules were written after these shapes, so what is found here says that the rules do
+what they were written for, and not how many secrets of another make they would find. Each is
+planted as people meet it: in a setting, in JSON, in a header, in a command, and where its
+prefix alone makes it known, in the middle of a sentence.
 """
 
 from __future__ import annotations

@@ -15,13 +15,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import filelock
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.commits import rewriting
-from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.disk import files, locking
 from deltamem_tui.bank.disk.matrix import MatrixFile
 from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.protocol import EmbedderCard
@@ -122,30 +121,21 @@ def opened(folder: Path, card: EmbedderCard) -> Iterator[VectorStore]:
         BankBusyError: Another process gives the bank new vectors.
         StorageError: The disk refused.
     """
-    lock = filelock.FileLock(folder / rewriting.STORE_LOCK, timeout=0)
-    try:
-        lock.acquire()
-    except filelock.Timeout as error:
-        raise BankBusyError(
-            "another process is giving the bank new vectors",
-            source=str(folder),
-            hint="wait until it is done",
-        ) from error
-    except OSError as error:
-        raise StorageError(
-            "the bank's folder cannot be written",
-            source=str(folder),
-            hint="check the permissions of the folder",
-        ) from error
-    try:
-        store = VectorStore(folder, card)
-        store.load()
-        store.begin()
-        yield store
-    finally:
-        with suppress(StorageError):
-            files.remove(folder / rewriting.STORE_LOCK)
-        lock.release()
+    lock = folder / rewriting.STORE_LOCK
+    busy = BankBusyError(
+        "another process is giving the bank new vectors",
+        source=str(folder),
+        hint="wait until it is done",
+    )
+    with locking.held(lock, 0, busy):
+        try:
+            store = VectorStore(folder, card)
+            store.load()
+            store.begin()
+            yield store
+        finally:
+            with suppress(StorageError):
+                files.remove(lock)
 
 
 def left_over(folder: Path, card: EmbedderCard) -> VectorStore:

@@ -25,15 +25,7 @@ def without_pictures(trajectory: Trajectory) -> Trajectory:
         trajectory,
         task=without_images(trajectory.task),
         environment=without_images(trajectory.environment),
-        steps=tuple(
-            replace(
-                step,
-                action=without_images(step.action),
-                observation=without_images(step.observation),
-                thought=without_images(step.thought),
-            )
-            for step in steps
-        ),
+        steps=tuple(step.with_texts(without_images) for step in steps),
     )
 
 
