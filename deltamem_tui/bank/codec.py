@@ -139,6 +139,8 @@ def outline(lines: Sequence[bytes], tree: str = "") -> Outline | None:
     Returns:
         None if there is any doubt: `from_line` then says which line is wrong, if one is.
     """
+    if max(map(len, lines)) > TEXT_LIMIT:
+        return None  # a text in them may be too long; below, none is
     try:
         records = [orjson.loads(line) for line in lines]
         columns = dict(zip(_FIELDS, zip(*map(_OF_NODE, records), strict=True), strict=True))
@@ -176,10 +178,15 @@ def _altered_records(tree: str, records: Sequence[dict[str, Any]]) -> list[int]:
         if record["revision"]:
             continue
         origin = record["origin"]
-        optional = [origin.get("model", ""), origin.get("prompt", ""), origin.get("nodes", [])]
-        source = [origin["trajectory"], origin["extractor"], *optional]
-        payload = {name: record[name] for name in _TEXTS}
-        identity = [tree, record["parent"], record["label"], payload, source]
+        said_by = origin["trajectory"], origin["extractor"]
+        optional = origin.get("model", ""), origin.get("prompt", ""), origin.get("nodes", [])
+        condition, procedure, termination = _OF_PAYLOAD(record)
+        payload = {  # not made in a loop: there may be millions
+            "activation_condition": condition,
+            "execution_procedure": procedure,
+            "termination_condition": termination,
+        }
+        identity = [tree, record["parent"], record["label"], payload, [*said_by, *optional]]
         if identity_digest(identity) != record["id"]:
             altered.append(place)
     return altered
@@ -188,6 +195,7 @@ def _altered_records(tree: str, records: Sequence[dict[str, Any]]) -> list[int]:
 _TEXTS = ("activation_condition", "execution_procedure", "termination_condition")
 _FIELDS = ("id", "parent", "kind", "label", "depth", "consolidated", "revision", *_TEXTS)
 _OF_NODE = itemgetter(*_FIELDS)
+_OF_PAYLOAD = itemgetter(*_TEXTS)
 _OF_ORIGIN = itemgetter("trajectory", "outcome_source", "extractor")
 
 
@@ -230,8 +238,7 @@ def are_ids(values: Sequence[Any]) -> bool:
 
 
 def _are_texts(values: Iterable[Any]) -> bool:
-    """Whether all of some values are texts of a bearable length."""
-    return set(map(type, values)) == {str} and max(map(len, values)) <= TEXT_LIMIT
+    return set(map(type, values)) == {str}
 
 
 def _node(record: dict[str, Any]) -> Node:

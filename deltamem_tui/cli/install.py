@@ -92,7 +92,7 @@ def run(
     total = LIMITS.total if max_gigabytes is None else int(max_gigabytes * GIGABYTE)
     with invocation.output.progress("installing"):
         delivery = installing.receive(source, Limits(total=total))
-        path = invocation.bank_to_install(name, delivery.manifest.name, replace=replace)
+        path = invocation.bank_to_install(name, delivery.name, replace=replace)
         if dry_run:
             found = installing.inspect(delivery, pinned=pinned)
             bank = Bank.open(delivery.source)

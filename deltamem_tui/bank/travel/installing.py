@@ -58,6 +58,11 @@ class Delivery:
     sealed: bool = True
 
     @property
+    def name(self) -> str:
+        """What the bank is called: a folder as its folder, an archive as it calls itself."""
+        return self.manifest.name if self.source.is_file() else Bank.open(self.source).name
+
+    @property
     def size(self) -> int:
         """The length of all files together, in bytes."""
         return len(self.text) + sum(member.size for member in self.members)

@@ -120,7 +120,10 @@ class Plan:
         with_episodes: bool = True,
     ) -> None:
         self.banks = tuple(banks)
-        self.manifest, self.disagreements = merged_manifest([bank.manifest for bank in banks])
+        first, *others = banks
+        self.manifest, self.disagreements = merged_manifest(
+            [first.manifest, *map(_called_as_here, others)]
+        )
         self._left_out: dict[TreeName, int] = dict.fromkeys(TREES, 0)
         self.joins = {name: self._join(name, reconcile) for name in TREES}
         self.grafts = {name: Graft(join) for name, join in self.joins.items()}
@@ -387,10 +390,15 @@ def _provenance(found: Sequence[Manifest]) -> Mapping[str, Any]:
 
 def _all_merged(plan: Plan) -> Mapping[str, Any]:
     """The provenance of a new bank: nothing of its own, everything of those it was made from."""
-    entries = [
-        entry for bank in plan.banks for entry in (*_earlier(bank.manifest), _entry(bank.manifest))
-    ]
-    return {_MERGED: _unique(entries)}
+    found = map(_called_as_here, plan.banks)
+    return {
+        _MERGED: _unique([entry for each in found for entry in (*_earlier(each), _entry(each))])
+    }
+
+
+def _called_as_here(bank: Bank) -> Manifest:
+    """A bank's manifest under the name that people know the bank by."""
+    return bank.manifest.called(bank.name)
 
 
 def _entry(bank: Manifest) -> dict[str, Any]:
@@ -404,9 +412,10 @@ def _earlier(bank: Manifest) -> list[dict[str, Any]]:
 
 
 def _unique(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every bank once; one that was merged under two names keeps the first."""
     unique: list[dict[str, Any]] = []
     for entry in entries:
-        if entry not in unique:
+        if not any({**entry, "name": each.get("name")} == each for each in unique):
             unique.append(entry)
     return unique
 

@@ -143,7 +143,7 @@ class _Origins:
         self.episodes.update(episodes)
         self.extractors.update(origin["extractor"] for origin in origins)
         self.models.update(origin["model"] for origin in origins if "model" in origin)
-        texts = {text for origin in origins for key in _SHARED if (text := origin.get(key))}
+        texts = {origin.get(key, "") for key in _SHARED for origin in origins} - {""}
         if not codec.are_ids(episodes):
             texts.update(episodes)
         for text in texts - self._seen:
@@ -239,9 +239,12 @@ def _texts(name: str, value: Any) -> Iterator[str]:
 
 def _parsed(lines: Iterable[bytes], source: str) -> list[dict[str, Any]]:
     try:
-        return [dict(orjson.loads(line)) for line in lines]
-    except (ValueError, TypeError) as error:
+        records = [orjson.loads(line) for line in lines]
+    except ValueError as error:
         raise _no_node(Path(source)) from error
+    if not all(type(record) is dict for record in records):
+        raise _no_node(Path(source))
+    return records
 
 
 def _no_node(path: Path) -> BankCorruptError:

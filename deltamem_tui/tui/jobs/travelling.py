@@ -74,7 +74,7 @@ def plan_install(source: str, folder: Path, *, name: str, digest: str, writable:
 
     pinned = installing.checked_digest(digest or None)
     delivery = installing.receive(Path(source).expanduser())
-    called = name or delivery.manifest.name
+    called = name or delivery.name
     try:
         path = paths.new_bank_path(paths.check_bank_name(called), folder)
     except (UsageError, BankExistsError) as error:

@@ -51,7 +51,7 @@ def delivery_section(delivery: Delivery, digest: str, *, pinned: bool) -> Sectio
     lines += [f"{delivery.size:,} bytes, sound; {vouched}", digest]
     if not delivery.sealed:
         lines.append("it was not frozen: nothing says what its files should have been")
-    return Section(one_line(manifest.name, 100), "\n".join(lines), warning=not pinned)
+    return Section(one_line(delivery.name, 100), "\n".join(lines), warning=not pinned)
 
 
 def merge_sections(merge: Merge) -> list[Section]:

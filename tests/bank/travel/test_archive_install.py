@@ -128,6 +128,16 @@ def test_an_unpacked_archive_is_the_archive(tmp_path: Path, source: Path) -> Non
     assert contents(bank) == contents(Bank.open(source))
 
 
+def test_a_folder_is_called_as_it_lies_there_and_an_archive_as_it_says(
+    tmp_path: Path, source: Path
+) -> None:
+    assert receive(source.rename(tmp_path / "x.deltamem")).name == "kitchen"
+    folder = source.with_suffix("").rename(tmp_path / "pantry")
+    assert receive(folder).name == "pantry"
+    Bank.open(folder).freeze()
+    assert receive(folder).name == "pantry"
+
+
 def test_a_folder_that_is_not_frozen_arrives_frozen(tmp_path: Path) -> None:
     made = small_bank(tmp_path / "made")
     delivery = receive(made.path)

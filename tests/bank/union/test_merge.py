@@ -219,6 +219,20 @@ def test_a_bank_from_before_there_were_origins_counts_by_its_name(pair: tuple[Ba
     assert two.tree("task").counts(nodes(two)["a"].id).hits == 2
 
 
+def test_provenance_names_banks_as_people_know_them_each_once(
+    tmp_path: Path, pair: tuple[Bank, Bank]
+) -> None:
+    one, two = pair
+    two.freeze()
+    two.unfreeze()  # so that it counts as its own
+    moved = Bank.open(two.path.rename(tmp_path / "pantry"))
+    merged_into(one, moved)
+    grow(moved, "late", None)
+    merged_into(one, Bank.open(moved.path.rename(tmp_path / "cellar")))
+    (entry,) = one.manifest.provenance["merged"]
+    assert (entry["name"], entry["origin"]) == ("pantry", moved.manifest.origin)
+
+
 def test_a_tie_of_revisions_is_reported_and_falls_everywhere_alike(
     tmp_path: Path, pair: tuple[Bank, Bank]
 ) -> None:
@@ -505,15 +519,16 @@ def test_killed_at_every_effect_a_merge_was_done_or_not(
     before = everything(one)
 
     def merge(name: str) -> None:
-        first = Bank.open(tmp_path / name)
         if into == "first":
+            first = Bank.open(tmp_path / name)
             merge_into(first, lambda: Plan([first, two]))
         else:
-            merge_to(tmp_path / f"{name}-new", Plan([first, two]))
+            merge_to(tmp_path / name, Plan([one, two]))
 
     def fresh(name: str) -> Path:
-        shutil.copytree(one.path, tmp_path / name)
-        return tmp_path / (name if into == "first" else f"{name}-new")
+        if into == "first":
+            shutil.copytree(one.path, tmp_path / name)
+        return tmp_path / name
 
     after_path = fresh("undisturbed")
     with FragileOS(NEVER).at_work() as counting:
