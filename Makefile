@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint types walls bench formats format clean
+.PHONY: help demo test check lint types walls bench formats shipped format clean
 
 help: ## Say what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -40,6 +40,9 @@ bench: $(READY) ## Measure speed and quality, one JSON line each
 
 formats: $(READY) ## Read every log in ../shared/data, and say what became of each
 	@$(BIN)/python -m benchmarks.formats_table
+
+shipped: $(READY) ## Learn the shipped bank anew, and see that it is the one that ships
+	@$(BIN)/python docs/build_shipped_bank.py --check
 
 format: $(READY) ## Format, and mend what can be mended
 	$(BIN)/ruff format .

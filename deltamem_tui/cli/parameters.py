@@ -20,7 +20,10 @@ Changes = Annotated[
 def run(context: typer.Context, bank: options.Bank, changes: Changes = None) -> Result:
     """Show the method's numbers of a bank, or change some.
 
-    Per tree: tau_base, failure_penalty, d_max, k_cons (`none` never fuses) and enabled.
+    Per tree: tau_base, the threshold that a node must score to be a match; failure_penalty,
+    taken off the similarity of what failed; d_max, the deepest level, below which a difference
+    is written beside its match; k_cons, after how many hits a chain is fused into a new root
+    (`none`: never); enabled, whether the tree is used at all.
     """
     from dataclasses import asdict
     from functools import reduce

@@ -140,6 +140,6 @@ def _view(found: Reembedding, proposals: Sequence[Proposal]) -> Any:
             for each in proposals
         ]
         if rows:
-            page.table(("tree", "τ now", "τ proposed", "match now", "match then"), rows)
+            page.table(("tree", "threshold", "proposed", "match now", "match then"), rows)
 
     return view

@@ -50,7 +50,7 @@ class Rows:
     @classmethod
     def of_tree(cls, tree: Tree) -> Rows:
         """The rows of a tree, deleted and outdated ones marked dead."""
-        source = f"{tree.name}.embeddings.npy"
+        source = str(tree.snapshot.shelf.folder / f"{tree.name}.embeddings.npy")
         # A node that says all by itself comes before one that needs its chain, so that a fused
         # root takes the place of the chain it was made from; then the older before the younger.
         precedence = tree.depth * (len(tree.birth) + 1) + tree.birth

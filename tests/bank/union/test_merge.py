@@ -519,16 +519,15 @@ def test_killed_at_every_effect_a_merge_was_done_or_not(
     before = everything(one)
 
     def merge(name: str) -> None:
+        first = Bank.open(tmp_path / name / "first")
         if into == "first":
-            first = Bank.open(tmp_path / name)
             merge_into(first, lambda: Plan([first, two]))
         else:
-            merge_to(tmp_path / name, Plan([one, two]))
+            merge_to(tmp_path / name / "new", Plan([first, two]))
 
     def fresh(name: str) -> Path:
-        if into == "first":
-            shutil.copytree(one.path, tmp_path / name)
-        return tmp_path / name
+        shutil.copytree(one.path, tmp_path / name / "first")
+        return tmp_path / name / into
 
     after_path = fresh("undisturbed")
     with FragileOS(NEVER).at_work() as counting:
