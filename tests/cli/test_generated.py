@@ -7,15 +7,16 @@ import pytest
 from tests.cli.support import Program
 from tests.places import GENERATED
 
+# The log, how many of its episodes are learnt, and how long a residual may be beside a root.
 LOGS = {
-    "alfworld": ("alfworld_valid_train_experts.jsonl", 139),
-    "scienceworld": ("scienceworld_train_variations.jsonl", 120),
+    "alfworld": ("alfworld_valid_train_experts.jsonl", 139, 1.0),
+    "scienceworld": ("scienceworld_train_variations.jsonl", 120, 0.6),
 }
 
 
 @pytest.mark.parametrize("domain", LOGS)
 def test_import_and_extract(program: Program, domain: str) -> None:
-    name, most = LOGS[domain]
+    name, most, share = LOGS[domain]
     if not (GENERATED / name).exists():
         pytest.skip(f"no {name} beside the project")
     assert program("init", "home", "--embedder", "hashing", "--domain", domain).code == 0
@@ -32,5 +33,5 @@ def test_import_and_extract(program: Program, domain: str) -> None:
         assert found["roots"] > 0
         assert found["residuals"] > 0
         assert sum(found["depths"].values()) == found["nodes"]
-        assert found["mean_tokens_residual"] < found["mean_tokens_root"]
+        assert found["mean_tokens_residual"] < share * found["mean_tokens_root"]
     assert "is sound" in program("verify", "home").err
