@@ -68,15 +68,19 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     data |= {str(name): asdict(numbers) for name, numbers in statistics.trees.items()}
     notes = []
     if statistics.without_outcome:
-        notes.append(
-            f"{counted(statistics.without_outcome, 'episode waits', 'episodes wait')} for an "
-            "outcome: import again with "
-            "`--outcome success`, `--outcome failure` or `--outcome FILE`, or let a model say: "
-            f"`deltamem judge {bank}`"
-        )
+        notes.append(_without_outcome(statistics.without_outcome, bank))
     if len(past.refused) > _REFUSED_SHOWN:
         notes.append(f"{len(past.refused):,} episodes wait in vain; `--json` lists them all")
     return Result("info", data, view=view, notes=notes)
+
+
+def _without_outcome(waiting: int, bank: str) -> str:
+    """How to give the episodes an outcome that wait for one."""
+    return (
+        f"{counted(waiting, 'episode waits', 'episodes wait')} for an outcome: import again with "
+        "`--outcome success`, `--outcome failure` or `--outcome FILE`, or let a model say: "
+        f"`deltamem judge {bank}`"
+    )
 
 
 def _rows(trees: Mapping[TreeName, TreeStatistics]) -> list[list[Any]]:

@@ -11,6 +11,7 @@ from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.recall import TreeRecall
@@ -39,7 +40,6 @@ def run(
     from deltamem_tui.cli.records import recall_record
     from deltamem_tui.errors import UsageError
     from deltamem_tui.memory.recall import recall
-    from deltamem_tui.text import one_line
 
     if not task.strip():
         raise UsageError("the task is empty", hint="say what the agent is to do")
@@ -54,24 +54,9 @@ def run(
     }
 
     def view(page: Page) -> None:
-        for name, answer in answers.items():
-            if explain and answer is not None:
-                page.text(f"{name} tree, threshold {answer.threshold:g}", style="bold")
-                page.table(
-                    ("", "node", "similarity", "penalty", "score", "when"),
-                    [
-                        (
-                            "match" if answer.match is candidate else "",
-                            candidate.node.id[:8],
-                            candidate.similarity,
-                            candidate.penalty,
-                            candidate.score,
-                            one_line(candidate.node.payload.activation_condition, 80),
-                        )
-                        for candidate in answer.candidates
-                    ],
-                    headed=True,
-                )
+        for answer in answers.values() if explain else ():
+            if answer is not None:
+                _explained(page, answer)
         if found.context:
             page.text(found.context)
 
@@ -79,6 +64,23 @@ def run(
     data: dict[str, Any] = {"context": found.context, "why_nothing": nothing or None}
     data |= {str(name): record for name, record in records.items()}
     return Result("recall", data, view=view, notes=[nothing] if nothing else [])
+
+
+def _explained(page: Page, answer: TreeRecall) -> None:
+    """The match and its runners-up, with all that a score is made of."""
+    page.text(f"{answer.tree} tree, threshold {answer.threshold:g}", style="bold")
+    rows = [
+        (
+            "match" if answer.match is candidate else "",
+            candidate.node.id[:8],
+            candidate.similarity,
+            candidate.penalty,
+            candidate.score,
+            one_line(candidate.node.payload.activation_condition, 80),
+        )
+        for candidate in answer.candidates
+    ]
+    page.table(("", "node", "similarity", "penalty", "score", "when"), rows, headed=True)
 
 
 def _nothing(answers: Iterable[TreeRecall | None]) -> str:
