@@ -20,7 +20,7 @@ demo: $(READY) ## Build a bank from real episodes and look at it
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
 test: $(READY) ## Run the tests
-	$(BIN)/pytest -n 2 $(PYTEST_FLAGS)
+	$(BIN)/pytest -n 2 --dist worksteal $(PYTEST_FLAGS)
 
 check: lint types walls ## Format, lint, types, walls, and the tests with their coverage
 	$(MAKE) test PYTEST_FLAGS="--cov --cov-report=term:skip-covered $(PYTEST_FLAGS)"

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deltamem_tui.embedding.fingerprint import PROBE, fingerprint
+from deltamem_tui.embedding.importing import importing
 from deltamem_tui.embedding.prefixes import Prefixes
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.embedding.vectors import no_rows, unit_rows
@@ -85,7 +86,8 @@ def hashing_embedder() -> HashingEmbedder:
 def _embed(texts: Sequence[str]) -> NDArray[np.float32]:
     if not texts:
         return no_rows(DIMENSIONS)
-    from sklearn.feature_extraction.text import HashingVectorizer
+    with importing("sklearn"):
+        from sklearn.feature_extraction.text import HashingVectorizer
 
     shares = HashingVectorizer(
         n_features=WORDLESS,

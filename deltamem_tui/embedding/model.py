@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
+from deltamem_tui.embedding.importing import importing
 from deltamem_tui.embedding.quiet import quiet, set_defaults
 from deltamem_tui.embedding.unavailable import unavailable
 from deltamem_tui.text import clean, one_line
@@ -129,7 +130,7 @@ def open_id(name: str, *, device: str | None = None) -> SentenceModel:
 
 
 def _construct(name: str, *, device: str | None, local: bool) -> Any:
-    with quiet():
+    with importing("sentence_transformers"), quiet():
         from sentence_transformers import SentenceTransformer
 
         transformer = SentenceTransformer(
