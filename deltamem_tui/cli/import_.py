@@ -72,13 +72,14 @@ def run(
     from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 
     redaction = _redaction(personal=redact_personal, off=no_redact)
+    given_domain = _checked_domain(domain)
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
     given = user_outcomes(outcome, success_at=success_at) if outcome else UserOutcomes()
     pace = Pace()
     inherited = _domain_of(opened)
     readings: Iterator[Reading | Written]
-    if domain:
+    if given_domain:
         readings = read_logs(logs, format=format, success_at=success_at, pace=pace)
     else:
         readings = read_written(
@@ -87,7 +88,7 @@ def run(
     with invocation.output.progress("reading", pace.total) as pace.advance:
         intake = take_in(
             opened,
-            _in_domain(readings, domain, inherited),
+            _in_domain(readings, given_domain, inherited),
             redaction=redaction,
             outcomes=given,
             dry_run=dry_run,
@@ -124,6 +125,20 @@ def _redaction(*, personal: bool, off: bool) -> Redaction:
     return "personal" if personal else "off" if off else "secrets"
 
 
+def _checked_domain(domain: str | None) -> str:
+    """The domain that the user gives, if a bank's could be called so; empty if none is given.
+
+    Raises:
+        UsageError: No bank could have it, or it is a known one, misspelt.
+    """
+    from deltamem_tui.memory.parameters import domain_named
+    from deltamem_tui.paths import check_domain
+    from deltamem_tui.text import clean
+
+    name = clean(domain or "").strip()
+    return check_domain(domain_named(name)) if name else ""
+
+
 def _domain_of(bank: Bank) -> str:
     """The domain that a bank's episodes have, if their logs do not say; a generic one is none."""
     domain = bank.manifest.domain
@@ -131,13 +146,11 @@ def _domain_of(bank: Bank) -> str:
 
 
 def _in_domain(
-    readings: Iterator[Reading | Written], domain: str | None, otherwise: str
+    readings: Iterator[Reading | Written], given: str, otherwise: str
 ) -> Iterator[Reading | Written]:
     """The readings with the domain that the user gives, else the log's own, else the bank's."""
-    from deltamem_tui.text import clean
     from deltamem_tui.trajectory.model import Trajectory
 
-    given = clean(domain or "")
     for reading in readings:
         if isinstance(reading, Trajectory):
             chosen = given or reading.domain or otherwise

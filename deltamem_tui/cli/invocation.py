@@ -10,15 +10,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Self
-
-import typer
+from typing import TYPE_CHECKING, Self
 
 from deltamem_tui import config, paths
 from deltamem_tui.cli.output import Output
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import BankExistsError, BankFrozenError, UsageError
 from deltamem_tui.text import one_line
+
+if TYPE_CHECKING:
+    import typer
 
 SHARED_OPTIONS = (
     ("--banks DIR", "The folder in which banks are looked up by name."),

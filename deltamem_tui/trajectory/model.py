@@ -170,6 +170,23 @@ class Trajectory:
         if set(map(type, texts)) != {str}:
             for name, text in zip(("task", "environment", "domain", "agent"), texts, strict=True):
                 _require_text(f"the {name} of an episode", text)
+        parts = (self.outcome, self.source, self.steps, self.metadata)
+        if tuple(map(type, parts)) != _PARTS:
+            self._require_parts()
+        for name, fact in self.metadata.items():
+            if not (type(name) is type(fact) is str):
+                _require_text("the metadata of an episode", name)
+                _require_text("the metadata of an episode", fact)
+        for step in self.steps:
+            if type(step) is not Step:
+                raise RecordError(f"a step must be a Step, not {type(step).__name__}")
+
+    def _require_parts(self) -> None:
+        """See that all that is no text is of its kind.
+
+        Raises:
+            RecordError: Something is not.
+        """
         for name, part, kind, wanted in (
             ("outcome", self.outcome, Outcome, "an Outcome"),
             ("source", self.source, LogSource, "a LogSource"),
@@ -178,13 +195,6 @@ class Trajectory:
         ):
             if not isinstance(part, kind):
                 raise RecordError(f"the {name} must be {wanted}, not {type(part).__name__}")
-        for name, fact in self.metadata.items():
-            if not (type(name) is type(fact) is str):
-                _require_text("the metadata of an episode", name)
-                _require_text("the metadata of an episode", fact)
-        for step in self.steps:
-            if type(step) is not Step:
-                raise RecordError(f"a step must be a Step, not {type(step).__name__}")
 
     @property
     def id(self) -> str:
@@ -215,3 +225,7 @@ class Trajectory:
         for step in self.steps:
             parts += (step.thought, step.action, step.observation)
         return "\n".join(filter(None, parts))
+
+
+# What nearly every episode is made of; only of another is asked what else it may be.
+_PARTS = (Outcome, LogSource, tuple, dict)

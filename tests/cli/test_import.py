@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import json
+import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import pytest
+from rich.console import Console
+from rich.progress import Progress, TaskID
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.cli import output
 from deltamem_tui.cli.import_ import telling
 from deltamem_tui.cli.output import Advance, Output
 from deltamem_tui.memory.episodes.intake import episodes
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
 from tests.bank.support import file_bytes
 from tests.cli.support import Program, heat, state_of, write_log
-from tests.trajectory.readers.agent_logs import MINI
+from tests.trajectory.readers.issue_logs import MINI
 
 SECRET = "sk-" + "Ab3" * 16
 ADDRESS = "ada@lovelace.org"
@@ -170,6 +177,33 @@ def test_an_episode_has_the_domain_of_its_bank_unless_somebody_says_another(
     assert found.domain == kept
 
 
+@pytest.mark.parametrize(
+    ("domain", "words"),
+    [
+        ("../../etc", "cannot be the name of a domain"),
+        ("Bad Dom/ain", "cannot be the name of a domain"),
+        ("x" * 300, "cannot be the name of a domain"),
+        ("alfwold", "did you mean alfworld?"),
+    ],
+)
+def test_a_domain_that_no_bank_could_have_is_refused_before_anything_is_read(
+    program: Program, domain: str, words: str
+) -> None:
+    before = state_of(program.bank)
+    answer = program("import", "no-such-bank", "no-such-log.jsonl", "--domain", domain)
+    assert answer.code == 2
+    assert words in answer.error
+    answer = program("import", "kitchen", program.log(heat("rice")), "--domain", domain)
+    assert answer.code == 2
+    assert state_of(program.bank) == before
+
+
+def test_a_domain_is_taken_without_what_a_terminal_would_act_on(program: Program) -> None:
+    log = program.log(heat("rice", success=None))
+    assert program("import", "kitchen", log, "--domain", " to\x1b[31mwn ").code == 0
+    assert list(episodes(Bank.open(program.bank)))[-1].domain == "town"
+
+
 def test_a_folder_without_files_is_no_import(program: Program) -> None:
     (program.folder / "nothing").mkdir()
     answer = program("import", "kitchen", "nothing")
@@ -235,6 +269,63 @@ def test_whoever_waits_is_told_how_many_bytes_are_left(
     assert (label, total) == ("reading", log.stat().st_size)
     assert sum(counts) == total
     assert len(counts) > 1
+
+
+def test_whoever_waits_is_told_how_long_it_still_takes(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bar that a person sees, by a clock by which a second reads a hundred thousand bytes."""
+    monkeypatch.setenv("TERM", "xterm")
+    log = Path(program.log(*(heat(f"egg {number}") for number in range(3000))))
+    total, speed = log.stat().st_size, 100_000
+    seen: list[tuple[float, str]] = []
+    make_bar = output._progress_bar
+
+    def observed_bar(_: TextIO) -> Progress | None:
+        bar = make_bar(Screen())
+        assert bar is not None
+        clock = 0.0
+        bar.get_time = lambda: clock
+        update = bar.update
+
+        def observed_update(task: TaskID, *, advance: float, description: str | None) -> None:
+            nonlocal clock
+            clock += advance / speed
+            update(task, advance=advance, description=description)
+            seen.append((clock, drawn(bar)))
+
+        monkeypatch.setattr(bar, "update", observed_update)
+        return bar
+
+    monkeypatch.setattr(output, "_progress_bar", observed_bar)
+    assert program("import", "kitchen", str(log)).code == 0
+    left = [re.search(r"^reading .* left (\S+)$", line) for _, line in seen]
+    assert [found and found[1] for found in left] == [
+        "-:--:--" if number == 0 else clock_time(math.ceil((total - clock * speed) / speed - 1e-6))
+        for number, (clock, _) in enumerate(seen)
+    ]
+    assert len({found and found[1] for found in left}) > 3
+
+
+class Screen(io.StringIO):
+    """A terminal that nobody looks at."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def drawn(bar: Progress) -> str:
+    """A bar's line as it stands now."""
+    screen = Console(file=io.StringIO(), width=120)
+    with screen.capture() as captured:
+        screen.print(bar.make_tasks_table(bar.tasks))
+    return captured.get().rstrip()
+
+
+def clock_time(seconds: int) -> str:
+    return f"0:{seconds // 60:02}:{seconds % 60:02}"
 
 
 def test_one_episode_waits_and_two_wait(program: Program) -> None:

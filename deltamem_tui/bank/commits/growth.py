@@ -21,6 +21,7 @@ from deltamem_tui.bank.disk.shelf import COUNTER, Rows, Shelf, ShelfSnapshot
 from deltamem_tui.errors import DeltaMemError
 
 _CHUNK_ROWS = 16_384
+_PIECE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,10 @@ def take_back(growths: Collection[Growth]) -> None:
 def _write(growth: Growth) -> None:
     """The same for one shelf."""
     shelf, before = growth.shelf, growth.snapshot.extent
-    files.write_at(shelf.lines_path, before.bytes, b"".join(growth.lines))
+    position = before.bytes
+    for piece in _pieces(growth.lines):
+        files.write_at(shelf.lines_path, position, piece)
+        position += len(piece)
     shelf.index_file.write_rows(before.rows, np.concatenate(growth.index))
     zeros = np.zeros((growth.added_rows, shelf.counters), dtype=COUNTER)
     shelf.counters_file.write_rows(before.rows, zeros)
@@ -158,6 +162,24 @@ def _write(growth: Growth) -> None:
             row += len(block)
     for path in (shelf.lines_path, *(matrix.path for matrix in shelf.matrices)):
         files.sync(path)
+
+
+def _pieces(lines: Iterable[bytes | memoryview]) -> Iterator[bytes]:
+    """Lines together, about a megabyte at a time.
+
+    To join them all would ask the system for as much memory again, which takes longer than to
+    write them.
+    """
+    gathered: list[bytes | memoryview] = []
+    size = 0
+    for line in lines:
+        gathered.append(line)
+        size += len(line)
+        if size >= _PIECE_BYTES:
+            yield b"".join(gathered)
+            gathered, size = [], 0
+    if gathered:
+        yield b"".join(gathered)
 
 
 def _blocks(vectors: Iterable[NDArray[np.float32] | Gathered]) -> Iterator[NDArray[np.float32]]:

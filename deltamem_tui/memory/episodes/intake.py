@@ -10,16 +10,19 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Literal
 
+import orjson
+
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.disk.shelf import LINE_LIMIT
 from deltamem_tui.bank.episodes import Episodes, EpisodeState
 from deltamem_tui.errors import BankCorruptError, RecordError
 from deltamem_tui.memory.episodes.receipts import Intake, Reception
+from deltamem_tui.memory.scenes import with_scene_of
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.logs.log import located
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.readers.native import from_record
+from deltamem_tui.trajectory.readers.native import from_record, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.written import Written, written
 from deltamem_tui.trajectory.redaction import NOTHING, redact
@@ -74,7 +77,7 @@ def take_in(
                 receptions = _receptions(bank, before.of(bank), batch, seen)
                 fresh = [(arrival, what) for arrival, what in receptions if what != "duplicate"]
                 for new, group in groupby(fresh, lambda each: each[1] == "imported"):
-                    _put(changes, [arrival for arrival, _ in group], new=new)
+                    _put(bank, changes, [arrival for arrival, _ in group], new=new)
                 if fresh:
                     ids = dict.fromkeys(arrival.id for arrival, _ in fresh)
                     changes.log("import", {"trajectories": list(ids)})
@@ -84,12 +87,22 @@ def take_in(
     return intake
 
 
-def _put(changes: Batch, arrivals: list[Written], *, new: bool) -> None:
+def _put(bank: Bank, changes: Batch, arrivals: list[Written], *, new: bool) -> None:
     if new:
         changes.put_new_episodes([each.id for each in arrivals], [each.line for each in arrivals])
         return
     for each in arrivals:
-        changes.put_episode_line(each.id, each.line)
+        changes.put_episode_line(each.id, _with_drawn_scene(bank, each))
+
+
+def _with_drawn_scene(bank: Bank, arrival: Written) -> bytes:
+    """The line of an episode that the bank has, with the scene that was drawn for it there."""
+    known = episode(bank, arrival.id)
+    if known is None:
+        return arrival.line
+    news = from_record(orjson.loads(arrival.line))
+    found = with_scene_of(news, known)
+    return arrival.line if found is news else to_line(found)
 
 
 def _arrived(

@@ -15,7 +15,6 @@ from deltamem_tui.trajectory.model import (
     LogSource,
     Outcome,
     Step,
-    StepRow,
     Trajectory,
 )
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
@@ -34,7 +33,7 @@ def to_record(trajectory: Trajectory) -> dict[str, object]:
         trajectory.id,
         trajectory.task,
         trajectory.environment,
-        trajectory.rows,
+        [step_record(*row) for row in trajectory.rows],
         outcome=trajectory.outcome,
         source=trajectory.source,
         domain=trajectory.domain,
@@ -52,7 +51,7 @@ def record_of(
     episode_id: str,
     task: str,
     environment: str,
-    rows: list[StepRow],
+    steps: list[dict[str, object]],
     *,
     outcome: Outcome,
     source: LogSource,
@@ -65,7 +64,7 @@ def record_of(
         "id": episode_id,
         "task": task,
         "environment": environment,
-        "steps": [_step_record(*row) for row in rows],
+        "steps": steps,
         "outcome": _without_blanks(
             success=outcome.success,
             reward=outcome.reward,
@@ -95,9 +94,10 @@ def from_record(record: object) -> Trajectory:
     return admitted(parsed(record))
 
 
-def _step_record(
+def step_record(
     thought: str, action: str, observation: str, reward: float | None
 ) -> dict[str, object]:
+    """A step as a JSON object; what is empty but may not be is left out."""
     # Written out for speed: every step of every log that is imported goes through here.
     if thought:
         record: dict[str, object] = {

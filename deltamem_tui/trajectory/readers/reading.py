@@ -28,11 +28,12 @@ from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.outcomes import decided
 from deltamem_tui.trajectory.readers import native
+from deltamem_tui.trajectory.readers.at_once import read_at_once
 from deltamem_tui.trajectory.readers.declared import declared_reader
 from deltamem_tui.trajectory.readers.pictures import without_pictures
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.registry import READERS
-from deltamem_tui.trajectory.readers.written import Written, read_at_once
+from deltamem_tui.trajectory.readers.written import Written
 
 # Two claims closer than this are a tie: no reader's sureness is finer.
 _TIE = 1e-6

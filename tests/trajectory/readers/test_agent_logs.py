@@ -15,15 +15,10 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import detect, read_logs, readers
 from tests.places import PUBLISHED
-from tests.trajectory.readers.agent_logs import (
-    CLAUDE_CODE,
-    INSPECT_ARCHIVE,
-    SAMPLES,
-    archive,
-    lines,
-    readings,
-    refusals,
-)
+from tests.trajectory.readers.agent_logs import SAMPLES
+from tests.trajectory.readers.log_files import archive, lines, readings, refusals
+from tests.trajectory.readers.session_logs import CLAUDE_CODE
+from tests.trajectory.readers.trace_logs import INSPECT_ARCHIVE
 
 CASES = [(name, file, content) for name, found in SAMPLES.items() for file, content in found]
 # Any reader that knows a format by heart is this much surer than one of a general shape.

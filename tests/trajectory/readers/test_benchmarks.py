@@ -15,7 +15,9 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.readers import detect, read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
-from tests.trajectory.readers.benchmark_samples import PIXELS, SAMPLES, WEBSHOP_TEXT, dumped
+from tests.trajectory.readers.benchmark_samples import SAMPLES
+from tests.trajectory.readers.sample import PIXELS, dumped
+from tests.trajectory.readers.web_samples import WEBSHOP_TEXT
 
 NAMES = sorted(SAMPLES)
 

@@ -5,30 +5,34 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from tests.trajectory.readers.agent_logs import (
+from tests.trajectory.readers.issue_logs import (
     ATIF,
-    CLAUDE_CODE,
-    CODEX,
-    GEMINI,
-    LETTA,
     MINI,
     MINI_BARE,
-    OPENCLAW,
     OPENHANDS_EVENTS,
     OPENHANDS_OLDEST,
     OPENHANDS_RUN,
     OPENHANDS_SDK,
     SWE_AGENT,
+)
+from tests.trajectory.readers.log_files import (
     Json,
-    claude_line,
-    codex_event,
-    codex_item,
     episode,
     episodes,
     lines,
     pretty,
     readings,
     refusals,
+)
+from tests.trajectory.readers.session_logs import (
+    CLAUDE_CODE,
+    CODEX,
+    GEMINI,
+    LETTA,
+    OPENCLAW,
+    claude_line,
+    codex_event,
+    codex_item,
 )
 
 JUDGED = Outcome(True, source="judge", reason="It looks solved.")

@@ -10,15 +10,8 @@ import pytest
 
 from deltamem_tui.trajectory.model import Outcome, Step
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
-from tests.trajectory.readers.agent_logs import (
-    Json,
-    episode,
-    episodes,
-    lines,
-    otlp_attributes,
-    pretty,
-    readings,
-)
+from tests.trajectory.readers.log_files import Json, episode, episodes, lines, pretty, readings
+from tests.trajectory.readers.trace_logs import otlp_attributes
 
 TASK = "Fix the parser."
 STEPS = (Step("ls", "a.py", "Look first."), Step('read(path="a.py")', ""), Step("Fixed."))

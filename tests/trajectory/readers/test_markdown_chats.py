@@ -3,14 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from tests.trajectory.readers.agent_logs import (
-    AIDER,
-    SPECSTORY,
-    episode,
-    episodes,
-    readings,
-    refusals,
-)
+from tests.trajectory.readers.log_files import episode, episodes, readings, refusals
+from tests.trajectory.readers.markdown_logs import AIDER, SPECSTORY
 
 
 def test_specstory(tmp_path: Path) -> None:

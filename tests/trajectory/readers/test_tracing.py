@@ -6,13 +6,7 @@ import pytest
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict
-from tests.trajectory.readers.agent_logs import (
-    INSPECT,
-    INSPECT_ARCHIVE,
-    LANGFUSE,
-    LANGSMITH,
-    OPENINFERENCE,
-    OTLP,
+from tests.trajectory.readers.log_files import (
     Json,
     archive,
     episode,
@@ -21,6 +15,14 @@ from tests.trajectory.readers.agent_logs import (
     pretty,
     readings,
     refusals,
+)
+from tests.trajectory.readers.trace_logs import (
+    INSPECT,
+    INSPECT_ARCHIVE,
+    LANGFUSE,
+    LANGSMITH,
+    OPENINFERENCE,
+    OTLP,
 )
 
 STEPS = (Step("ls", "a.py", "Look first."), Step("Fixed."))

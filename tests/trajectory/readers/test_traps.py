@@ -22,8 +22,8 @@ from deltamem_tui.trajectory.readers import read_logs, readers, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
 from tests.trajectory.readers import test_react, test_rollout
 from tests.trajectory.readers.agent_logs import SAMPLES as AGENTS
-from tests.trajectory.readers.benchmark_samples import PIXELS
 from tests.trajectory.readers.benchmark_samples import SAMPLES as BENCHMARKS
+from tests.trajectory.readers.sample import PIXELS
 
 NATIVE = Trajectory(
     "boil water",
@@ -206,6 +206,97 @@ def with_text(episode: Trajectory, old: str, new: str) -> Trajectory:
             )
             for step in episode.steps
         ),
+    )
+
+
+# An observation that is empty: what an environment says that has nothing to say.
+
+# One whole observation of each sample; of the others, their marks are one.
+ANSWERS = {
+    "react": "You pick up the mug 2 from the shelf 1.",
+    "alfworld-wrapper": "You pick up the mug 2 from the shelf 1.",
+    "mini-swe-agent": "Give exactly one action.",
+    "otel": "seen 1",
+    "letta": '{"status": "OK"}',
+    "reflexion": "Answer is INCORRECT",
+    "agentbench": "The output of the OS:\na",
+}
+OTHER_ANSWERS = {"y.traj.json": "<returncode>0</returncode>", "otlp.json": "a.py"}
+# Of these formats, no observation can be taken away, and why.
+WITHOUT_ANSWERS = {
+    "aider": "what a user says next is the answer; the last step of the sample has none",
+    "mind2web": "it has no observations",
+    "webshop-human": "the observation is the page's own address",
+}
+# These have a place for the observation alone, and what stands there is it.
+VERBATIM = {"native", "rollout", "intercode", "agentboard"}
+
+
+def answer_in(name: str, file: str) -> str:
+    return OTHER_ANSWERS.get(file) or ANSWERS.get(name) or MARKS[name]
+
+
+@table([case for case in CASES if case[0] not in WITHOUT_ANSWERS])
+@pytest.mark.parametrize("nothing", ["", " "], ids=["empty", "blank"])
+def test_empty_observations(
+    tmp_path: Path, name: str, file: str, data: bytes, nothing: str
+) -> None:
+    answer = answer_in(name, file)
+    plain = episodes(read(tmp_path / file, data))
+    kept = nothing if name in VERBATIM else ""
+    expected = [with_answer(each, answer, kept) for each in plain]
+    assert expected != plain
+    changed = data_without(data, answer, nothing)
+    assert changed != data
+    assert episodes(read(tmp_path / file, changed)) == expected
+
+
+@table([case for case in CASES if case[0] in ("aider", "mind2web")])
+def test_a_step_without_an_observation_is_a_step(
+    tmp_path: Path, name: str, file: str, data: bytes
+) -> None:
+    for each in episodes(read(tmp_path / file, data)):
+        assert each.steps[-1].observation == ""
+
+
+def with_answer(episode: Trajectory, answer: str, kept: str) -> Trajectory:
+    """The same steps in the same order, with something else in the place of one observation."""
+    return replace(
+        episode,
+        steps=tuple(
+            replace(step, observation=kept) if step.observation == answer else step
+            for step in episode.steps
+        ),
+    )
+
+
+def data_without(data: bytes, answer: str, nothing: str) -> bytes:
+    """A log with nothing where an answer is.
+
+    That is a text by itself, or what follows the mark of an observation, or lines of a text.
+    """
+    text = data.decode()
+    if text.lstrip()[:1] not in ("{", "["):
+        return text.replace(answer, nothing).encode()
+
+    def emptied(value: object) -> object:
+        if isinstance(value, list):
+            return [emptied(each) for each in value]
+        if isinstance(value, dict):
+            return {key: emptied(each) for key, each in value.items()}
+        if not isinstance(value, str) or answer not in value:
+            return value
+        head, _, tail = value.partition(answer)
+        if not tail.strip() and (not head.strip() or head.endswith(("Observation: ", "> "))):
+            return f"{head}{nothing}{tail}"
+        try:
+            return json.dumps(emptied(json.loads(value)))
+        except ValueError:
+            return value.replace(f"\n{answer}", f"\n{nothing}")
+
+    return b"\n".join(
+        json.dumps(emptied(value), indent=indent, ensure_ascii=False).encode()
+        for value, indent in values_in(text)
     )
 
 

@@ -178,14 +178,47 @@ def _anthropic_blocks(step: Step, call: str) -> Iterator[Json]:
 # Thought and action in one text.
 
 
+def _inline(episode: Trajectory) -> Iterator[tuple[bool, str]]:
+    """What is said after the task, and whether the agent says it."""
+    for step in episode.steps:
+        thought = f"Thought: {step.thought}\n" if step.thought else ""
+        yield True, f"{thought}Action: {step.action}"
+        yield False, f"Observation: {step.observation}"
+
+
 def _sharegpt(episode: Trajectory, number: int) -> Json:
     turns = [{"from": "system", "value": episode.environment}] if episode.environment else []
     turns.append({"from": "human", "value": episode.task})
-    for step in episode.steps:
-        thought = f"Thought: {step.thought}\n" if step.thought else ""
-        turns.append({"from": "gpt", "value": f"{thought}Action: {step.action}"})
-        turns.append({"from": "human", "value": f"Observation: {step.observation}"})
+    turns += [
+        {"from": "gpt" if agent else "human", "value": text} for agent, text in _inline(episode)
+    ]
     return {"id": name_of(number), "conversations": turns, **_verdict(episode.outcome)}
+
+
+def _fireact(episodes: Sequence[Trajectory]) -> bytes:
+    return _dumped({name_of(n): _fireact_run(each) for n, each in enumerate(episodes)})
+
+
+def _fireact_run(episode: Trajectory) -> Json:
+    turns = [{"role": "user", "content": episode.task}]
+    turns += [
+        {"role": "assistant" if agent else "user", "content": text}
+        for agent, text in _inline(episode)
+    ]
+    return {"traj": turns, "em": episode.outcome.success, "f1": episode.outcome.reward}
+
+
+def _agentbench(episode: Trajectory, number: int) -> Json:
+    turns = [{"role": "user", "content": episode.task}]
+    turns += [
+        {"role": "agent" if agent else "user", "content": text} for agent, text in _inline(episode)
+    ]
+    return {"index": name_of(number), "output": {"status": "completed", "history": turns}}
+
+
+def _agentbench_keeps(episode: Trajectory, number: int) -> Trajectory:
+    kept = _kept(outcome=_none, without=("environment", "agent", "reward"))(episode, number)
+    return replace(kept, metadata={**kept.metadata, "status": "completed"})
 
 
 def _react(episodes: Sequence[Trajectory]) -> bytes:
@@ -379,6 +412,10 @@ WRITERS: dict[str, Writer] = {
     "sharegpt": Writer(
         _one_array(_sharegpt), _kept(outcome=_all, without=("reward", "agent")), plain=True
     ),
+    "fireact": Writer(
+        _fireact, _kept(outcome=_all, without=("environment", "agent", "reward")), plain=True
+    ),
+    "agentbench": Writer(_each_line(_agentbench), _agentbench_keeps, plain=True),
     "react": Writer(_react, _react_keeps, plain=True),
     "intercode": Writer(_intercode, _kept(outcome=_reward, without=("environment", "agent"))),
     "agentboard": Writer(_agentboard, _kept(outcome=_all, without=("agent",))),

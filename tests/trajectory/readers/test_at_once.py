@@ -1,0 +1,261 @@
+"""A native record goes the short way or the long way into a bank: the bytes are the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.memory.episodes import intake
+from deltamem_tui.memory.episodes.intake import Redaction, take_in
+from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
+from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.outcomes import decided
+from deltamem_tui.trajectory.readers import from_record, read_logs, to_line, to_record
+from deltamem_tui.trajectory.readers.at_once import written_at_once
+from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.readers.reading import read_written
+from deltamem_tui.trajectory.readers.written import Written, written
+from deltamem_tui.trajectory.redaction import NOTHING, redact
+from deltamem_tui.trajectory.user_outcomes import UserOutcomes
+from tests.bank.support import file_bytes
+from tests.memory.support import new_bank
+from tests.places import GENERATED
+from tests.trajectory.readers.test_native import trajectories
+
+PLACE = LogSource("log.jsonl", "line 1")
+SECRET = "sk-" + "Ab3" * 16
+PLAIN = Trajectory(
+    "heat an egg",
+    "A kitchen.",
+    (Step("open fridge", "It is\nopen.", "Where is it?", 0.5), Step("take egg", "")),
+    Outcome(None, 1.0, "stated"),
+    LogSource("old.jsonl", "line 3", "rollout"),
+    domain="alfworld",
+    metadata={"trial": "1"},
+)
+
+
+@given(trajectories, st.sampled_from([0.5, 1.0]))
+@example(PLAIN, 1.0)
+def test_the_short_way_ends_where_the_long_one_does(found: Trajectory, success_at: float) -> None:
+    record = orjson.loads(to_line(found))
+    short = written_at_once(record, PLACE, success_at, DEFAULT_LIMITS)
+    if short is None:
+        return
+    again = from_record(record)
+    long = again.with_outcome(decided(again.outcome, success_at))
+    assert redact(long, personal=True) == (long, NOTHING)
+    assert short == written(long, long.source)
+
+
+def test_a_plain_record_goes_the_short_way() -> None:
+    short = written_at_once(to_record(PLAIN), PLACE, 1.0, DEFAULT_LIMITS)
+    assert short is not None
+    assert (short.id, short.steps, short.outcome) == (PLAIN.id, 2, Outcome(True, 1.0, "stated"))
+    assert short.line == to_line(PLAIN.with_outcome(short.outcome))
+
+
+def test_a_record_that_came_from_nowhere_is_from_this_log() -> None:
+    record = to_record(PLAIN) | {"source": {}}
+    short = written_at_once(record, PLACE, 1.0, DEFAULT_LIMITS)
+    assert short is not None
+    assert short.source == LogSource("log.jsonl", "line 1", "native")
+
+
+STEP = {"action": "a", "observation": "b"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"task": " "},
+        {"task": 3},
+        {"task": "t\x1b[31m"},
+        {"task": "t\x7f"},
+        {"task": "täsk"},
+        {"task": f"use {SECRET}"},
+        {"task": "password=hunter2!"},
+        {"task": "ask ada@example.org"},
+        {"environment": ["x"]},
+        {"steps": []},
+        {"steps": {}},
+        {"steps": [STEP, "look"]},
+        {"steps": [STEP, ["action", "observation"]]},
+        {"steps": [{"action": "a"}]},
+        {"steps": [STEP | {"action": " "}]},
+        {"steps": [STEP | {"action": 1}]},
+        {"steps": [STEP | {"observation": None}]},
+        {"steps": [STEP | {"thought": ["x"]}]},
+        {"steps": [STEP | {"reward": 1}]},
+        {"steps": [STEP | {"reward": True}]},
+        {"steps": [STEP | {"reward": float("nan")}]},
+        {"steps": [STEP | {"observation": "x" * 200}]},
+        {"outcome": {}},
+        {"outcome": {"success": "yes"}},
+        {"outcome": {"success": True, "reward": 2.0}},
+        {"outcome": {"success": True, "reward": float("nan")}},
+        {"source": "here"},
+        {"source": {"file": f"{SECRET}.jsonl"}},
+        {"domain": 7},
+        {"agent": f"bot {SECRET}"},
+        {"metadata": {"n": 1}},
+        {"metadata": {"api_key": "0123456789abcdef0123456789abcdef"}},
+    ],
+)
+def test_what_is_odd_goes_the_long_way(change: dict[str, object]) -> None:
+    record = {"task": "t", "steps": [STEP], "outcome": {"success": True}}
+    limits = Limits(field_characters=300)
+    assert written_at_once(record, PLACE, 1.0, limits) is not None
+    assert written_at_once(record | change, PLACE, 1.0, limits) is None
+
+
+@pytest.mark.parametrize("record", [None, [], "text", 3])
+def test_what_is_no_record_goes_the_long_way(record: object) -> None:
+    assert written_at_once(record, PLACE, 1.0, DEFAULT_LIMITS) is None
+
+
+RECORDS = (
+    PLAIN,
+    PLAIN.with_outcome(Outcome()),
+    Trajectory("t", steps=(Step("cat .env", f"KEY={SECRET}"),), outcome=Outcome(True)),
+    Trajectory("schön", steps=(Step("mail ada@example.org"),), outcome=Outcome(True)),
+)
+
+
+@pytest.mark.parametrize("redaction", ["secrets", "personal", "off"])
+def test_a_bank_gets_the_same_either_way(tmp_path: Path, redaction: Redaction) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"".join(map(to_line, RECORDS)) + b'{"task": "t", "steps": [7]}\n')
+    kinds = [type(each) for each in read_written([log])]
+    assert kinds == [Written, Trajectory, Trajectory, Trajectory, RecordError]
+    kept, told = [], []
+    for number, readings in enumerate((read_logs([log]), read_written([log]))):
+        bank = new_bank(tmp_path / f"bank-{number}")
+        taken = take_in(bank, readings, redaction=redaction)
+        kept.append(file_bytes(bank.path)["trajectories.jsonl"])
+        told.append((taken.received, [str(error) for error in taken.rejected], taken.files))
+    assert kept[0] == kept[1]
+    assert told[0] == told[1]
+    assert (SECRET.encode() in kept[0]) == (redaction == "off")
+    assert (b"ada@example.org" in kept[0]) == (redaction != "personal")
+
+
+def test_other_formats_are_read_as_ever(tmp_path: Path) -> None:
+    log = tmp_path / "chat.json"
+    messages = [{"role": "user", "content": "Do it."}, {"role": "assistant", "content": "Done."}]
+    log.write_bytes(orjson.dumps({"messages": messages, "reward": 1}))
+    assert list(read_written([log])) == list(read_logs([log]))
+
+
+def stored(folder: Path, log: Path, *, at_once: bool) -> tuple[bytes, object]:
+    """What a bank keeps of a log, and what is told of it; one way or the other."""
+    bank = new_bank(folder / f"bank-{at_once}")
+    taken = take_in(bank, read_written([log]) if at_once else read_logs([log]))
+    told = (taken.received, [str(error) for error in taken.rejected], taken.files)
+    return file_bytes(bank.path)["trajectories.jsonl"], told
+
+
+# What a step may be in a log that another program wrote, or a person.
+odd_values: st.SearchStrategy[object] = (
+    st.none() | st.booleans() | st.integers(-3, 3) | st.just([]) | st.just(" ")
+)
+step_values = {
+    "thought": st.sampled_from(["", "Where?", "\x1b[1mWhere", "schön"]) | odd_values,
+    "action": st.sampled_from(["look", "go\tin", f"login {SECRET}", "", "\x07"]) | odd_values,
+    "observation": st.sampled_from(["", "a stove", "a\r\nb", "mail ada@example.org"]) | odd_values,
+    "reward": st.sampled_from([0.0, -0.0, 0.5, 1e17, 1e-7, 1, 10**30]) | odd_values,
+    "note": st.just("of a later version"),
+}
+
+
+@st.composite
+def odd_steps(draw: st.DrawFn) -> dict[str, object]:
+    """A step with some keys in some order, most of the time with those that it needs."""
+    needed = [] if draw(st.integers(0, 9)) == 0 else ["action", "observation"]
+    keys = dict.fromkeys(needed + draw(st.lists(st.sampled_from(sorted(step_values)), max_size=3)))
+    plain = {"thought": "Hm.", "action": "look", "observation": "a stove", "reward": 0.25}
+    return {
+        key: plain[key] if key in plain and draw(st.integers(0, 4)) else draw(step_values[key])
+        for key in draw(st.permutations(list(keys)))
+    }
+
+
+odd_records = st.fixed_dictionaries(
+    {
+        "task": st.sampled_from(["heat an egg", "heat an egg", f"use {SECRET}", " "]),
+        "steps": st.lists(odd_steps(), max_size=4),
+        "outcome": st.sampled_from(
+            [{"success": True}, {"reward": 1}, {"reward": 1.0}, {"success": 1}, {"reward": 2.0}, {}]
+        ),
+    },
+    optional={
+        "id": st.sampled_from(["run-7", "0123456789abcdef", ""]),
+        "environment": st.sampled_from(["", "A kitchen.", "A\x00 kitchen."]),
+        "source": st.sampled_from([{}, {"file": "old.jsonl", "position": "line 9"}]),
+        "metadata": st.sampled_from([{}, {"trial": "1"}, {"game": "Pick-None-Desk-307"}]),
+        "extra": st.just({"later": 1}),
+    },
+)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(odd_records, min_size=1, max_size=5), st.booleans())
+def test_whatever_stands_in_a_log_both_ways_end_in_the_same_lines(
+    tmp_path: Path, records: list[dict[str, object]], escaped: bool
+) -> None:
+    log = tmp_path / "log.jsonl"
+    # JSON has many spellings: escapes for letters, and blanks between its parts.
+    log.write_text("".join(json.dumps(each, ensure_ascii=escaped) + "\n" for each in records))
+    short = arrived(read_written([log], format="native"))
+    assert short == arrived(read_logs([log], format="native"))
+
+
+def arrived(readings: Iterable[Reading | Written]) -> list[Written | str]:
+    """What an intake would keep, and what it would refuse."""
+    found = (intake._arrived(each, "secrets", UserOutcomes()) for each in readings)
+    return [str(each) if isinstance(each, RecordError) else each for each in found]
+
+
+STEPS = {
+    "bare": [STEP, STEP],
+    "thoughts": [{"thought": "t", **STEP}, {"thought": "u", **STEP}],
+    "rewards": [STEP | {"reward": 0.5}, STEP | {"reward": 1.0}],
+    "mixed": [{"thought": "t", **STEP}, STEP, STEP | {"reward": 0.5}],
+    "blank thoughts": [{"thought": "t", **STEP}, {"thought": "", **STEP}],
+    "blank rewards": [STEP | {"reward": 0.5}, STEP | {"reward": None}],
+    "empty": [{"thought": "", **STEP}, STEP | {"reward": None}],
+    "other order": [{"observation": "b", "action": "a"}, STEP],
+    "other keys": [STEP | {"note": "n"}, STEP],
+}
+
+
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+def test_a_step_that_is_not_as_a_bank_keeps_it_is_written_anew(steps: list[object]) -> None:
+    record = {"task": "t", "environment": "", "steps": steps, "outcome": {"success": True}}
+    short = written_at_once(record, PLACE, 1.0, DEFAULT_LIMITS)
+    assert short is not None
+    long = replace(from_record(record), source=PLACE, outcome=Outcome(True, source="stated"))
+    assert short == written(long, PLACE)
+
+
+@pytest.mark.skipif(not GENERATED.is_dir(), reason="the samples are not here")
+@pytest.mark.parametrize(
+    "name", ["alfworld_valid_train_experts.jsonl", "scienceworld_train_variations.jsonl"]
+)
+def test_generated_episodes_end_in_the_same_bank_either_way(tmp_path: Path, name: str) -> None:
+    native = tmp_path / "native.jsonl"
+    found = (each for each in read_logs([GENERATED / name]) if isinstance(each, Trajectory))
+    read = islice(found, 300)
+    native.write_bytes(b"".join(map(to_line, read)))
+    long, short = (stored(tmp_path, native, at_once=at_once) for at_once in (False, True))
+    assert short == long
+    assert short[0].count(b"\n") > 0
