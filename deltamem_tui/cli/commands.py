@@ -1,15 +1,17 @@
 """The commands by name. A command's module is imported when it is called, not before.
 
 To add a command, write `cli/<module>.py` with a function `run` and add a line to
-`COMMANDS`. The function's first docstring line is the line's summary; its parameters
+`COMMANDS`. The function's first docstring line is its summary; its parameters
 are the command's, read by typer; it returns a `Result`.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import groupby
+from pkgutil import get_data
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -29,13 +31,11 @@ class CommandEntry:
     Attributes:
         name: What is typed.
         group: The heading it stands under; entries of a group stand together.
-        summary: What it does, as one sentence: the first line of its docstring.
         module: The module under `deltamem_tui.cli` that holds it, if not called like it.
     """
 
     name: str
     group: str
-    summary: str
     module: str = ""
 
     @property
@@ -43,87 +43,47 @@ class CommandEntry:
         """The full name of its module."""
         return f"deltamem_tui.cli.{self.module or self.name}"
 
+    @property
+    def summary(self) -> str:
+        """What it does, as one sentence: the first line of its docstring.
+
+        It is found in the module's text, because to import all modules takes a second.
+        """
+        found = _FIRST_LINE.search(get_data(__package__, f"{self.module or self.name}.py") or b"")
+        return found[1].decode() if found else ""
+
 
 COMMANDS = (
-    CommandEntry("browse", "Look", "Look at banks in the terminal, ask them, and put them right."),
-    CommandEntry("list", "Look", "Name all banks and where they lie."),
-    CommandEntry(
-        "info", "Look", "Count what a bank holds: nodes by kind, label and depth, tokens, episodes."
-    ),
-    CommandEntry("tree", "Look", "Show the outline of the trees, a line a node."),
-    CommandEntry(
-        "show", "Look", "Show one node: what it says, where it comes from, how often it was of use."
-    ),
-    CommandEntry(
-        "chain", "Look", "Show the chain from the root to a node, as an agent receives it."
-    ),
-    CommandEntry(
-        "search", "Look", "Find the nodes that score best for a text, in one tree or both."
-    ),
-    CommandEntry(
-        "recall", "Use", "Recall what a bank knows of a task, as the text for an agent's prompt."
-    ),
-    CommandEntry("init", "Learn", "Make a new, empty bank."),
-    CommandEntry(
-        "import", "Learn", "Bring the episodes of logs into a bank, each once.", "import_"
-    ),
-    CommandEntry("formats", "Learn", "List the formats of logs, or what each would make of one."),
-    CommandEntry(
-        "extract", "Learn", "Learn from the episodes that wait, in the order of their import."
-    ),
-    CommandEntry("judge", "Learn", "Let a model say how episodes ended whose logs do not say."),
-    CommandEntry(
-        "consolidate",
-        "Learn",
-        "Fuse every chain that was hit often enough into a new root. Nothing is deleted.",
-    ),
-    CommandEntry(
-        "calibrate",
-        "Learn",
-        "Propose a threshold per tree from the scores of the bank's own episodes.",
-    ),
-    CommandEntry("parameters", "Learn", "Show the method's numbers of a bank, or change some."),
-    CommandEntry(
-        "compact",
-        "Tend",
-        "Drop earlier revisions and the journal's old lines. All knowledge and all counts stay.",
-    ),
-    CommandEntry(
-        "reembed",
-        "Tend",
-        "Give a bank the vectors of another embedder. No episode is learnt anew.",
-    ),
-    CommandEntry(
-        "prompts",
-        "Ask models",
-        "List the prompts, show or check them, or hand them out to be edited.",
-    ),
-    CommandEntry(
-        "cache", "Ask models", "Tell what the kept answers of models take, or remove some."
-    ),
-    CommandEntry(
-        "export",
-        "Ship",
-        "Write a bank into one file: frozen, with digests, looked through for secrets.",
-    ),
-    CommandEntry(
-        "install",
-        "Ship",
-        "Check a bank from elsewhere, whoever made it, and put it among the banks, frozen.",
-    ),
-    CommandEntry(
-        "merge", "Ship", "Merge what banks have learnt, node by node, with nothing counted twice."
-    ),
-    CommandEntry("diff", "Ship", "Show what differs between two banks, node by node."),
-    CommandEntry("freeze", "Ship", "Forbid all writing to a bank, and note each file's digest."),
-    CommandEntry("unfreeze", "Ship", "Allow writing to a frozen bank again."),
-    CommandEntry(
-        "verify",
-        "Ship",
-        "Check every file, line, vector and counter of a bank. Nothing is changed.",
-    ),
+    CommandEntry("browse", "Look"),
+    CommandEntry("list", "Look"),
+    CommandEntry("info", "Look"),
+    CommandEntry("tree", "Look"),
+    CommandEntry("show", "Look"),
+    CommandEntry("chain", "Look"),
+    CommandEntry("search", "Look"),
+    CommandEntry("recall", "Use"),
+    CommandEntry("init", "Learn"),
+    CommandEntry("import", "Learn", "import_"),
+    CommandEntry("formats", "Learn"),
+    CommandEntry("extract", "Learn"),
+    CommandEntry("judge", "Learn"),
+    CommandEntry("consolidate", "Learn"),
+    CommandEntry("calibrate", "Learn"),
+    CommandEntry("parameters", "Learn"),
+    CommandEntry("compact", "Tend"),
+    CommandEntry("reembed", "Tend"),
+    CommandEntry("prompts", "Ask models"),
+    CommandEntry("cache", "Ask models"),
+    CommandEntry("export", "Ship"),
+    CommandEntry("install", "Ship"),
+    CommandEntry("merge", "Ship"),
+    CommandEntry("diff", "Ship"),
+    CommandEntry("freeze", "Ship"),
+    CommandEntry("unfreeze", "Ship"),
+    CommandEntry("verify", "Ship"),
 )
 
+_FIRST_LINE = re.compile(rb'^def run\(.*?^    """(.+?)(?:""")?$', re.DOTALL | re.MULTILINE)
 _VERSION_OPTION = ("--version", "Show the version and exit.")
 
 
@@ -170,7 +130,15 @@ class LazyGroup(TyperGroup):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         for entry in COMMANDS:
-            self.add_command(TyperCommand(entry.name, help=entry.summary, rich_markup_mode=None))
+            self.add_command(TyperCommand(entry.name, rich_markup_mode=None))
+
+    def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
+        """A command by its name. One that is not loaded yet knows its summary at least."""
+        command = super().get_command(ctx, cmd_name)
+        for entry in COMMANDS:
+            if command is not None and command.help is None and entry.name == cmd_name:
+                command.help = entry.summary
+        return command
 
     def get_help_option(self, ctx: Context) -> TyperOption | None:
         """The option that asks for help, which is told instead of printed."""

@@ -21,9 +21,12 @@ def run(context: typer.Context, bank: options.Bank, dry_run: options.DryRun = Fa
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.upkeep.compact import compact, planned
+    from deltamem_tui.memory.runs.ledger import tell_debts
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
+    if not dry_run:
+        tell_debts(opened)  # while the journal can still say what it has told of them
     with invocation.output.progress("compacting"):
         found = planned(opened) if dry_run else compact(opened)
     data = {

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deltamem_tui.cli import options
+from deltamem_tui.cli.extracted import Found, counts, facts, notes, without_scene
 from deltamem_tui.cli.extractors import Wanted, chosen_extractor
 from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.model_client import usage_facts, usage_record
+from deltamem_tui.cli.model_client import dollars, usage_facts, usage_record
 from deltamem_tui.cli.output import InterruptionError, Result
 from deltamem_tui.cli.page import Page
-from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.text import counted
+from deltamem_tui.errors import DeltaMemError, UsageError
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.extraction import Extractor
     from deltamem_tui.memory.lesson import Lesson
+    from deltamem_tui.memory.model import SceneDrawer
     from deltamem_tui.memory.runs.run import LearningRun
     from deltamem_tui.trajectory.model import Trajectory
 
@@ -32,16 +31,13 @@ Limit = Annotated[
     int | None, typer.Option("--limit", metavar="N", min=1, help="Learn at most N episodes.")
 ]
 
-
-@dataclass(slots=True)
-class _Found:
-    """What a run came to."""
-
-    usage: Usage
-    wasted: Usage
-    on_their_way: int = 0
-    lessons: list[Lesson] = field(default_factory=list)
-    errors: list[DeltaMemError] = field(default_factory=list)
+DrawScenes = Annotated[
+    bool,
+    typer.Option(
+        "--draw-scenes",
+        help="Where a log has no scene, have the model draw it out of the task first: a call more.",
+    ),
+]
 
 
 def run(
@@ -57,12 +53,17 @@ def run(
     max_cost: options.MaxCost = None,
     no_cache: options.NoCache = False,
     prompts: options.Prompts = None,
+    draw_scenes: DrawScenes = False,
 ) -> Result:
     """Learn from the episodes that wait, in the order of their import.
 
     Every episode is committed by itself: what was learnt before an interruption stays, and the
     same command goes on from there. What a model answered is kept, so nothing is paid twice.
     With --concurrency, what is learnt is the same; a few calls may be made in vain.
+
+    Knowledge is found by the scene it is about. Many logs have none, because their task tells
+    the surroundings and the goal in one text: then the env tree learns nothing, unless
+    --draw-scenes has the model copy the surroundings out of the task.
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.admission import admitted_by, policy_named
@@ -73,15 +74,16 @@ def run(
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
     wanted = Wanted(extractor, model, api_base, max_cost, no_cache, prompts, dry_run)
     chosen = chosen_extractor(invocation, opened, wanted)
+    drawer = _drawer(chosen) if draw_scenes else None
     opened.require_writable()
     known = [trajectory for trajectory in waiting(opened) if trajectory.outcome.known]
     admitted = [each for each in known if admitted_by(policy, each.outcome)]
     ready = admitted[:limit]
     with interruptible() as interruption:
         if dry_run:
-            found = _rehearsed(invocation, opened, ready, chosen, interruption)
+            found = _rehearsed(invocation, opened, ready, chosen, drawer, interruption)
         else:
-            found = _learnt(invocation, opened, ready, chosen, concurrency, interruption)
+            found = _learnt(invocation, opened, ready, chosen, drawer, concurrency, interruption)
     if interruption and not found.errors:
         found.errors.append(
             InterruptionError("interrupted", hint="what was learnt before stays; run it again")
@@ -89,6 +91,7 @@ def run(
     status = Result.verdict(len(found.lessons), found.errors)
     if status == "error" and not found.usage.calls:
         return Result("extract", None, tuple(found.errors), status)
+    lacking = without_scene(opened, ready, chosen)
     data = {
         **counts(found.lessons),
         "would_learn": len(ready) if dry_run else 0,
@@ -96,6 +99,10 @@ def run(
         "not_admitted": len(known) - len(admitted),
         "usage": usage_record(found.usage),
         "wasted": usage_record(found.wasted),
+        "recovered": usage_record(found.recovered),
+        "scenes_drawn": found.scenes,
+        "would_draw": lacking if dry_run and drawer else 0,
+        "without_scene": 0 if drawer else lacking,
         "on_their_way": found.on_their_way,
     }
     asking = bool(found.usage.calls or found.usage.cached)
@@ -105,8 +112,27 @@ def run(
         if asking:
             page.facts(usage_facts(found.usage))
 
-    notes = _notes(ready, data, found, dry_run=dry_run)
-    return Result("extract", data, tuple(found.errors), status, view=view, notes=notes)
+    said = notes(ready, data, found, dry_run=dry_run)
+    return Result("extract", data, tuple(found.errors), status, view=view, notes=said)
+
+
+def _drawer(extractor: Extractor) -> SceneDrawer:
+    """What draws the scenes, checked as far as that is possible without a call.
+
+    Raises:
+        UsageError: No model was named that could.
+        ConfigurationError: The prompt cannot be used.
+    """
+    from deltamem_tui.memory.model import ModelExtractor
+
+    if not isinstance(extractor, ModelExtractor):
+        raise UsageError(
+            "`--draw-scenes` does not go with `--extractor rules`",
+            hint="the rules ask no model; name one with `--model`",
+        )
+    drawer = extractor.drawer()
+    drawer.check()
+    return drawer
 
 
 def _rehearsed(
@@ -114,22 +140,29 @@ def _rehearsed(
     bank: Bank,
     ready: Sequence[Trajectory],
     extractor: Extractor,
+    drawer: SceneDrawer | None,
     interruption: Interruption,
-) -> _Found:
+) -> Found:
     """What the run will take. Nothing is sent, and the rules cost nothing."""
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.model import ModelExtractor
 
     if not isinstance(extractor, ModelExtractor):
-        return _Found(Usage(), Usage())
+        return Found(Usage(), Usage(), Usage())
     from deltamem_tui.memory.runs.rehearsal import rehearse
     from deltamem_tui.memory.vectors.embedder import embedder_of
 
     with invocation.output.progress("rehearsing", len(ready)) as advance:
         usage = rehearse(
-            bank, ready, extractor, embedder_of(bank), advance=advance, stopped=interruption
+            bank,
+            ready,
+            extractor,
+            embedder_of(bank),
+            drawer=drawer,
+            advance=advance,
+            stopped=interruption,
         )
-    return _Found(usage, Usage())
+    return Found(usage, Usage(), Usage())
 
 
 def _learnt(
@@ -137,17 +170,20 @@ def _learnt(
     bank: Bank,
     ready: Sequence[Trajectory],
     extractor: Extractor,
+    drawer: SceneDrawer | None,
     concurrency: int,
     interruption: Interruption,
-) -> _Found:
+) -> Found:
     from deltamem_tui.llm.cost import Usage
 
     if not ready:
-        return _Found(Usage(), Usage())
+        return Found(Usage(), Usage(), Usage())
     from deltamem_tui.memory.runs.run import LearningRun
 
-    found = _Found(Usage(), Usage())
-    learning = LearningRun(bank, extractor, concurrency=concurrency, stopped=interruption)
+    found = Found(Usage(), Usage(), Usage())
+    learning = LearningRun(
+        bank, extractor, drawer=drawer, concurrency=concurrency, stopped=interruption
+    )
     with (
         _closed_in_the_end(invocation, learning, interruption),
         invocation.output.progress("learning", len(ready)) as advance,
@@ -160,6 +196,7 @@ def _learnt(
                 found.lessons.append(each)
             advance(label=_label(learning.usage))
     found.usage, found.wasted = learning.usage, learning.wasted
+    found.recovered, found.scenes = learning.recovered, learning.scenes_drawn
     found.on_their_way = learning.on_their_way
     return found
 
@@ -204,72 +241,4 @@ def _lessons(
 def _label(usage: Usage) -> str:
     if not usage.calls:
         return "learning"
-    return f"learning, {_dollars(usage)}"
-
-
-def _bill(usage: Usage) -> str:
-    tokens = usage.prompt_tokens + usage.completion_tokens
-    return f"{tokens:,} tokens, {_dollars(usage)}"
-
-
-def _dollars(usage: Usage) -> str:
-    return "cost unknown" if usage.cost is None else f"${usage.cost:.4f}"
-
-
-def counts(lessons: Sequence[Lesson]) -> dict[str, Any]:
-    """What the lessons came to. An episode that another process learnt first is not of this run."""
-    nodes = Counter({"task": 0, "env": 0})
-    consolidated = skipped = 0
-    for lesson in lessons:
-        written = [name for name, taught in lesson.trees.items() if taught.node]
-        nodes.update(written)
-        skipped += lesson.new and not written
-        consolidated += sum(taught.consolidated is not None for taught in lesson.trees.values())
-    return {
-        "learned": sum(lesson.new for lesson in lessons),
-        "skipped": skipped,
-        "learned_elsewhere": sum(not lesson.new for lesson in lessons),
-        "nodes_written": dict(nodes),
-        "consolidated": consolidated,
-    }
-
-
-def facts(data: dict[str, Any], *, dry_run: bool) -> dict[str, Any]:
-    """The same for a person."""
-    if dry_run:
-        return {"would learn": data["would_learn"], "waiting": data["waiting"]}
-    elsewhere = data["learned_elsewhere"]
-    return {
-        "episodes learnt": data["learned"],
-        "of these, nothing new to write": data["skipped"],
-        **({"learnt by another process meanwhile": elsewhere} if elsewhere else {}),
-        "waiting": data["waiting"],
-        **{f"new {tree} nodes": count for tree, count in data["nodes_written"].items()},
-        "consolidated": data["consolidated"],
-    }
-
-
-def _notes(
-    ready: Sequence[Trajectory], data: dict[str, Any], found: _Found, *, dry_run: bool
-) -> list[str]:
-    notes = []
-    if not ready:
-        notes.append("no episode with a known outcome waits; `deltamem import` brings some")
-    if data["not_admitted"]:
-        notes.append(
-            f"{counted(data['not_admitted'], 'episode waits', 'episodes wait')} because of who "
-            "says how it ended; see `--admit`"
-        )
-    if found.wasted.calls > 0:
-        yet = " yet" if found.errors else ""
-        notes.append(f"{found.wasted.calls} of the calls were not used{yet}: {_bill(found.wasted)}")
-    if found.on_their_way:
-        notes.append(
-            f"{found.on_their_way} calls were still on their way; they may be paid for, and are "
-            "not in these numbers"
-        )
-    if dry_run and ready and (found.usage.calls or found.usage.cached):
-        notes.append("nothing was sent or written: calls, tokens and cost are an estimate")
-    elif dry_run and ready:
-        notes.append("nothing was written; the rules ask no model and cost nothing")
-    return notes
+    return f"learning, {dollars(usage)}"

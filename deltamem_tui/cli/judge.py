@@ -10,7 +10,7 @@ import typer
 from deltamem_tui.cli import options
 from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.model_client import model_client, usage_facts, usage_record
+from deltamem_tui.cli.model_client import model_client, recovery_notes, usage_facts, usage_record
 from deltamem_tui.cli.output import InterruptionError, Result
 from deltamem_tui.cli.page import Page
 from deltamem_tui.errors import DeltaMemError
@@ -47,6 +47,7 @@ def run(
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.judging import without_outcome
     from deltamem_tui.memory.model.judge import Judge
+    from deltamem_tui.memory.runs.ledger import tell_debts
 
     invocation = Invocation.of(context)
     folders = invocation.settings(prompts=prompts).prompt_folders()
@@ -60,6 +61,7 @@ def run(
     ids = without_outcome(opened, limit)
     if dry_run:
         return _foreseen(invocation, opened, judge, ids)
+    recovered = tell_debts(opened)
     judged: list[Judged] = []
     errors: list[DeltaMemError] = []
     with interruptible() as stop, invocation.output.progress("judging", len(ids)) as advance:
@@ -73,7 +75,7 @@ def run(
     if stop and not errors:
         errors.append(InterruptionError("interrupted", hint="what was judged before stays"))
     left = len(without_outcome(opened))
-    return _result(bank, judged, errors, left, client.usage)
+    return _result(bank, judged, errors, left, client.usage, recovered)
 
 
 def _judged(
@@ -109,11 +111,17 @@ def _foreseen(invocation: Invocation, bank: Bank, judge: Judge, ids: list[str]) 
 
 
 def _result(
-    bank: str, judged: list[Judged], errors: list[DeltaMemError], left: int, usage: Usage
+    bank: str,
+    judged: list[Judged],
+    errors: list[DeltaMemError],
+    left: int,
+    usage: Usage,
+    recovered: Usage,
 ) -> Result:
     successes = sum(each.judgement.outcome.success is True for each in judged)
     data = _data(successes, len(judged) - successes, left, usage)
     data |= {"would_judge": 0, "judgements": [_record(each) for each in judged]}
+    data["recovered"] = usage_record(recovered)
 
     def view(page: Page) -> None:
         counts = ("judged", "successes", "failures", "without_outcome")
@@ -121,7 +129,7 @@ def _result(
             {**{name.replace("_", " "): data[name] for name in counts}, **usage_facts(usage)}
         )
 
-    notes = []
+    notes = recovery_notes(recovered)
     if judged:
         notes.append(f"`deltamem extract {bank} --admit all` learns from judged episodes too")
     elif not errors:

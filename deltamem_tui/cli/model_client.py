@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Cell
 from deltamem_tui.errors import BudgetError, UsageError
-from deltamem_tui.text import one_line
+from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.llm.client import Client
@@ -85,3 +85,22 @@ def usage_facts(usage: Usage) -> dict[str, Cell]:
         "answer tokens": usage.completion_tokens,
         "cost": "unknown" if usage.cost is None else f"${usage.cost:.4f}",
     }
+
+
+def recovery_notes(usage: Usage) -> list[str]:
+    """What to say of calls that killed runs had paid for and that the journal tells of only now."""
+    if usage.calls <= 0:
+        return []
+    answers = f"{counted(usage.calls, 'answer')} that it had paid for ({bill(usage)})"
+    return [f"an earlier run was killed after {answers}; the journal tells of them now"]
+
+
+def bill(usage: Usage) -> str:
+    """Tokens and cost in a few words."""
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    return f"{tokens:,} tokens, {dollars(usage)}"
+
+
+def dollars(usage: Usage) -> str:
+    """A cost for a person. One that nobody knows is not zero."""
+    return "cost unknown" if usage.cost is None else f"${usage.cost:.4f}"

@@ -189,8 +189,11 @@ def _as_finding(flaw: ConfigurationError) -> DeltaMemError:
 
 
 def _apart(folders: Iterable[Path]) -> list[Path]:
-    """Each folder once: in a checkout, the prompts that are here are the shipped ones."""
-    return list({folder.resolve(): folder for folder in folders}.values())
+    """Each folder once, by the name it is looked up by: `./prompts` may be the shipped one."""
+    apart: dict[Path, Path] = {}
+    for folder in folders:
+        apart.setdefault(folder.resolve(), folder)
+    return list(apart.values())
 
 
 def _exported(folder: Path, names: list[str], domain: str | None, *, replace: bool) -> Result:

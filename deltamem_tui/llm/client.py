@@ -138,6 +138,7 @@ class Client:
         self._now = now
         self._manner = Manner(self.card.answer_format, self.card.seed)
         self._usage = Usage()
+        self._listeners: list[Callable[[Usage], object]] = []
         self._lock = threading.Lock()
 
     @property
@@ -150,6 +151,30 @@ class Client:
         """What everything asked through this client took, failed attempts included."""
         with self._lock:
             return self._usage
+
+    @property
+    def remembers(self) -> bool:
+        """Whether answers are kept, so that none is paid for twice."""
+        return self._cache is not None
+
+    def on_payment(self, told: Callable[[Usage], object]) -> Callable[[], None]:
+        """Have every answer that is paid for told when it comes.
+
+        Args:
+            told: Called in the thread that asked, with what the answer took, before the answer
+                is kept or handed on. It must not raise.
+
+        Returns:
+            Ends it.
+        """
+        with self._lock:
+            self._listeners.append(told)
+
+        def end() -> None:
+            with self._lock:
+                self._listeners.remove(told)
+
+        return end
 
     def count(self, text: str) -> int:
         """The tokens of `text` for this model, counted here."""
@@ -237,6 +262,9 @@ class Client:
             usage = Usage(1, 0, reply.prompt_tokens, reply.completion_tokens, reply.cost)
         with self._lock:
             self._usage += usage
+            listeners = tuple(self._listeners) if usage.calls else ()
+        for told in listeners:
+            told(usage)
         if self._cache and usage.calls:
             self._keep(key, reply)
         return reply, usage

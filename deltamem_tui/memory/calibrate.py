@@ -34,6 +34,7 @@ from deltamem_tui.memory.episodes.intake import episodes
 from deltamem_tui.memory.parameters import Parameters, change, changed, of_bank
 from deltamem_tui.memory.questions import questions_of
 from deltamem_tui.memory.recall import scan_of
+from deltamem_tui.memory.scenes import scene_of
 from deltamem_tui.memory.vectors.embedder import embedder_of, weighting_of
 from deltamem_tui.memory.vectors.similarity import Rows, Scan
 from deltamem_tui.trajectory.model import Outcome, Trajectory
@@ -195,7 +196,7 @@ def _questions(name: TreeName, asked: Sequence[Trajectory]) -> dict[str, str]:
 
 
 def _question(name: TreeName, episode: Trajectory) -> str:
-    return questions_of(episode.task, episode.environment)[name]
+    return questions_of(episode.task, scene_of(episode))[name]
 
 
 def _triggers(

@@ -21,9 +21,11 @@ from deltamem_tui.memory.extraction import (
     known_calls,
 )
 from deltamem_tui.memory.learn import fused_root
-from deltamem_tui.memory.lesson import REASON_WIDTH
+from deltamem_tui.memory.lesson import REASON_WIDTH, usage_of
 from deltamem_tui.memory.parameters import of_bank
 from deltamem_tui.memory.runs.ahead import GRACE, Ahead, StoppedError
+from deltamem_tui.memory.runs.ledger import Ledger, tell_debts
+from deltamem_tui.memory.runs.waste import EVENT as WASTE
 from deltamem_tui.memory.runs.waste import tell_waste
 from deltamem_tui.memory.twins import twin_of
 from deltamem_tui.memory.vectors.embedder import embedder_of
@@ -91,35 +93,44 @@ def consolidate(
     """
     loaded = embedder_of(bank, embedder)
     chains = due(bank)
-    ahead = None
+    ahead = ledger = None
     if isinstance(extractor, AskingExtractor):
+        tell_debts(bank)
+        ledger = Ledger(bank, extractor)
         extractor = ahead = Ahead(extractor, concurrency, stopped)
     try:
         for number, (name, node) in enumerate(chains):
             if stopped():
                 return
-            if ahead:
+            if ahead and ledger:
+                ledger.telling(node.id)
                 ahead.turn = number
                 _look_ahead(bank, ahead, number, chains[number : number + concurrency])
             fusion = _consolidate_one(bank, name, node, extractor, loaded)
             if ahead:
                 ahead.forget(node.id)
+            if fusion is not None and ledger:
+                ledger.told(usage_of(fusion.calls))
             if fusion is not None:
                 yield fusion
     except StoppedError:
         return
     finally:
-        if ahead:
-            _close(bank, ahead, grace)
+        if ahead and ledger:
+            _close(bank, ahead, ledger, grace)
 
 
-def _close(bank: Bank, ahead: Ahead, grace: float) -> None:
+def _close(bank: Bank, ahead: Ahead, ledger: Ledger, grace: float) -> None:
     """End the asking, and tell the journal of the calls that came to nothing."""
     try:
         ahead.close(grace)
     finally:
+        unused = ahead.take_unused()
         with suppress(BankError):  # what is wrong with the bank was told by what ended the work
-            tell_waste(bank, ahead.take_unused(), ahead.on_their_way)
+            ledger.telling(WASTE)
+            tell_waste(bank, unused, ahead.on_their_way)
+            ledger.told(usage_of(unused))
+        ledger.close()
 
 
 def _look_ahead(

@@ -10,6 +10,7 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.parameters import TreeParameters
 from deltamem_tui.memory.questions import questions_of
 from deltamem_tui.memory.recall import TreeRecall, recall_tree
+from deltamem_tui.memory.scenes import scene_of
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -32,7 +33,7 @@ class Encounter:
         self.trajectory = trajectory
         self._bank = bank
         self._embedder = embedder
-        self._questions = questions_of(trajectory.task, trajectory.environment)
+        self._questions = questions_of(trajectory.task, scene_of(trajectory))
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def asks(self, name: TreeName) -> bool:

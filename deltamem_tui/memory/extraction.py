@@ -5,7 +5,7 @@ Equations 4 and 5 of DeltaMem decide *where* a new node goes; an extractor decid
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -15,7 +15,7 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
-Purpose = Literal["extract", "fuse"]
+Purpose = Literal["extract", "fuse", "draw"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,8 @@ class Call:
     """One question to a language model, with its repeats, as the journal remembers it.
 
     Attributes:
-        purpose: To `extract` from an episode, or to `fuse` a chain.
+        purpose: To `extract` from an episode, to `fuse` a chain, or to `draw` an episode's scene
+            out of its instruction.
         tree: The tree it was for.
         model: Who was asked.
         prompt: Digest of the prompt.
@@ -156,6 +157,17 @@ class AskingExtractor(Extractor, Protocol):
         """The questions that took something and ended in no answer at all, told once each."""
         ...
 
+    def on_payment(self, told: Callable[[Usage], object]) -> Callable[[], None]:
+        """Have every answer that is paid for told when it comes, in whatever thread.
+
+        Args:
+            told: Called with what an answer took, before anybody sees the answer.
+
+        Returns:
+            Ends it.
+        """
+        ...
+
     def prompt(
         self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
     ) -> str | None:
@@ -168,5 +180,51 @@ class AskingExtractor(Extractor, Protocol):
 
         Raises:
             DeltaMemError: What `extract` or `fuse` would raise before anything is sent.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The scene that a model drew out of an instruction.
+
+    Attributes:
+        text: The instruction's own passages, one a line; empty if nothing in it describes a scene.
+        model: Who drew it out.
+        prompt: Digest of the prompt.
+        usage: What asking the model took, all attempts together.
+        attempts: How often the model was asked.
+        cut: What of the instruction did not fit the model's window; empty if all did.
+    """
+
+    text: str
+    model: str
+    prompt: str
+    usage: Usage = field(default_factory=Usage)
+    attempts: int = 1
+    cut: str = ""
+
+    def call(self, purpose: Purpose = "draw", tree: TreeName = "env") -> Call:
+        """The question that was put to the model."""
+        return Call(purpose, tree, self.model, self.prompt, self.usage, self.attempts, self.cut)
+
+
+class Drawer(Protocol):
+    """Draws scenes out of instructions. Any number of threads may share one."""
+
+    def prompt(self, trajectory: Trajectory) -> str:
+        """What `draw` would send first. Nothing is sent.
+
+        Raises:
+            ConfigurationError: The prompt file is wrong.
+        """
+        ...
+
+    def draw(self, trajectory: Trajectory) -> Drawing:
+        """Draw the scene out of an episode's task.
+
+        Raises:
+            ExtractionError: The model gave nothing usable.
+            LanguageModelError: The model cannot be asked at all.
         """
         ...

@@ -8,8 +8,9 @@ import pytest
 from deltamem_tui.cli import app
 from tests.bank.quick_disk import no_waiting_for_the_disk
 from tests.cli.support import RECORDS, Program, settle_in, write_log
+from tests.llm.fixtures import running, server
 
-__all__ = ["no_waiting_for_the_disk"]
+__all__ = ["no_waiting_for_the_disk", "running", "server"]
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,23 +17,18 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.memory.views.history import history
+from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers import to_line
 from tests.cli.support import Program, heat, state_of
-from tests.llm.server import ModelServer, Reply, Request, serving
+from tests.llm.server import ModelServer, Reply, Request
 from tests.memory.model import sensible
-from tests.memory.model.generated import generated
+from tests.memory.model.generated import generated, told_together
 from tests.places import ROOT
 
 KEY = "sk-test-0123456789abcdef"
 MODEL = "openai/loopback-model"
 PRICED = "openai/gpt-4o-mini"
 SECONDS = 60.0
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    with serving() as found:
-        yield found
 
 
 @pytest.fixture
@@ -328,3 +322,144 @@ def test_ctrl_c_ends_a_run_with_what_was_learnt_and_paid(
 
 def test_the_cache_of_these_tests_is_their_own(house: Program) -> None:
     assert ResponseCache().folder.is_relative_to(house.folder)
+
+
+@pytest.fixture
+def shed(house: Program) -> Program:
+    """The program with a second bank, in which five of six episodes have no scene."""
+    logs = generated(6)
+    log = house.folder / "told.jsonl"
+    log.write_bytes(b"".join(map(to_line, [logs[0], *told_together(logs[1:])])))
+    assert house("init", "shed", "--embedder", "hashing", "--domain", "alfworld").code == 0
+    assert house("import", "shed", str(log)).code == 0
+    return house
+
+
+def for_shed(server: ModelServer, *more: str) -> tuple[str, ...]:
+    return ("extract", "shed", "--model", PRICED, "--api-base", server.base, *more)
+
+
+def test_scenes_are_drawn_when_asked_for_and_are_on_the_bill(
+    shed: Program, server: ModelServer
+) -> None:
+    planned = shed.json(*for_shed(server, "--dry-run", "--draw-scenes")).data
+    assert (planned["would_draw"], planned["without_scene"]) == (5, 0)
+    assert planned["usage"]["calls"] == 5 + 2 * 6
+    assert planned["usage"]["cost"] > 0
+    plain = shed.json(*for_shed(server, "--dry-run")).data
+    assert (plain["would_draw"], plain["without_scene"]) == (0, 5)
+    assert plain["usage"]["calls"] == 6 + 1
+    assert "would draw scenes\t5\n" in shed(*for_shed(server, "--dry-run", "--draw-scenes")).out
+    assert server.requests == []
+    data = shed.json(*for_shed(server, "--draw-scenes", "--concurrency", "4")).data
+    assert (data["learned"], data["scenes_drawn"]) == (6, 5)
+    assert data["usage"]["calls"] == len(server.requests) == 5 + 2 * 6 + data["wasted"]["calls"]
+    assert shed.json("info", "shed").data["usage"] == pytest.approx(data["usage"])
+    assert len(Bank.open(shed.bank.with_name("shed")).tree("env")) > 1
+
+
+def test_a_run_without_scenes_says_what_is_missing(shed: Program, server: ModelServer) -> None:
+    answer = shed(*for_shed(server))
+    assert "5 episodes say nothing of the scene" in answer.err
+    assert "`--draw-scenes` has the model" in answer.err
+    assert "say nothing of the scene" not in shed("extract", "shed", "--extractor", "rules").err
+    assert "scenes drawn" not in answer.out
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "said"),
+    [
+        (("--extractor", "rules"), 2, "`--draw-scenes` does not go with `--extractor rules`"),
+        (("--model", MODEL, "--prompts", "mine"), 2, "environment.md"),
+    ],
+)
+def test_what_is_wrong_with_drawing_is_told_before_anything_is_sent(
+    shed: Program, server: ModelServer, more: tuple[str, ...], code: int, said: str
+) -> None:
+    broken = shed.folder / "mine" / "alfworld" / "environment.md"
+    broken.parent.mkdir(parents=True)
+    source = shed.folder / "package" / "prompts" / "alfworld" / "environment.md"
+    broken.write_text(source.read_text() + "\n{{ no_such_thing }}\n")
+    before = state_of(shed.bank.with_name("shed"))
+    answer = shed("extract", "shed", "--draw-scenes", *more)
+    assert answer.code == code
+    assert said in answer.error
+    assert server.requests == []
+    assert state_of(shed.bank.with_name("shed")) == before
+
+
+@pytest.mark.parametrize("command", ["extract", "judge"])
+def test_what_a_killed_run_had_paid_is_told_by_the_next(
+    house: Program, server: ModelServer, command: str
+) -> None:
+    """Killed between an answer and its commit: the answer is used, and its cost is not lost."""
+    if command == "judge":
+        unsaid = [each.with_outcome(Outcome()) for each in generated(8, seed=7)]
+        log = house.folder / "unsaid.jsonl"
+        log.write_bytes(b"".join(map(to_line, unsaid)))
+        assert house("import", "kitchen", str(log)).code == 0
+    reached = threading.Event()
+
+    def usual(request: Request) -> Reply:
+        return Reply("yes\nSo it is.") if command == "judge" else sensible.reply(request)
+
+    def replies(request: Request) -> Reply:
+        if len(server.requests) < 4:
+            return usual(request)
+        reached.set()
+        return Reply(manner="hang")
+
+    server.replies = replies
+    call = (command, *by_model(server)[1:])
+    program = subprocess.Popen(
+        [sys.executable, "-m", "deltamem_tui", *call, "--concurrency", "2"],
+        cwd=house.folder,
+        env={
+            **os.environ,
+            "XDG_CACHE_HOME": str(house.folder / "cache"),
+            "PYTHONPATH": str(ROOT),
+        },
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    assert reached.wait(SECONDS)
+    while ResponseCache().info().answers < 3:
+        assert program.poll() is None
+    program.kill()
+    program.wait(SECONDS)
+    told_before = house.json("info", "kitchen").data["usage"]["calls"]
+    left = list(house.bank.glob(".paid-*"))
+    first = [request.prompt for request in server.requests[:3]]
+    server.script()
+    server.replies = usual
+    answer = house.json(*call)
+    assert answer.code == 0
+    recovered = answer.data["recovered"]
+    assert recovered["calls"] == 3 - told_before
+    assert len(left) == (1 if recovered["calls"] else 0)
+    assert not set(first) & {request.prompt for request in server.requests}
+    tokens = sum(len(prompt.split()) for prompt in first)
+    tokens += sum(len(request.prompt.split()) for request in server.requests)
+    usage = house.json("info", "kitchen").data["usage"]
+    assert usage["calls"] == 3 + len(server.requests)
+    assert usage["prompt_tokens"] == tokens
+    assert list(house.bank.glob(".paid-*")) == []
+    assert house.json(*call).data["recovered"]["calls"] == 0
+
+
+def test_a_killed_runs_calls_are_told_in_words_and_before_a_journal_is_folded(
+    house: Program, server: ModelServer
+) -> None:
+    ledger = house.bank / ".paid-0123456789abcdef.draft"
+    paid = {"calls": 2, "prompt_tokens": 900, "completion_tokens": 100, "cost": 0.25}
+    ledger.write_text(json.dumps({"paid": paid}) + "\n")
+    answer = house(*by_model(server))
+    assert "an earlier run was killed after 2 answers that it had paid for" in answer.err
+    assert "(1,000 tokens, $0.2500)" in answer.err
+    assert not ledger.exists()
+    ledger = ledger.with_name(".paid-fedcba9876543210.draft")
+    ledger.write_text(json.dumps({"paid": paid}) + "\n")
+    before = house.json("info", "kitchen").data["usage"]["calls"]
+    assert house("compact", "kitchen").code == 0
+    assert house.json("info", "kitchen").data["usage"]["calls"] == before + 2
+    assert not ledger.exists()

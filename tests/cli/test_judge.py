@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from deltamem_tui.bank.bank import Bank
@@ -11,16 +9,10 @@ from deltamem_tui.llm import cache
 from deltamem_tui.memory.episodes.intake import episodes
 from deltamem_tui.trajectory.model import Outcome
 from tests.cli.support import RECORDS, Program, heat, state_of
-from tests.llm.server import ModelServer, Reply, serving
+from tests.llm.server import ModelServer, Reply
 
 MODEL = "openai/gpt-4o-mini"
 MORE = [*RECORDS, heat("pear", success=None), heat("fig", success=None)]
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    with serving() as server:
-        yield server
 
 
 @pytest.fixture

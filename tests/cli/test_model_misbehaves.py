@@ -7,7 +7,7 @@ server knows the key and puts it wherever it can.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from deltamem_tui.llm import call, client, patience
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.trajectory.readers import to_line
 from tests.cli.support import Program
-from tests.llm.server import ModelServer, Reply, Request, serving
+from tests.llm.server import ModelServer, Reply, Request
 from tests.memory.model import sensible
 from tests.memory.model.generated import generated
 from tests.memory.model.learning import learnt_files
@@ -118,18 +118,6 @@ ENDING = {
     "a hang for ever": (always(manner="hang"), "no answer in time", 3),
     "an odd request": (always(status=400, error=SAID_NO), "refuses the request", 1),
 }
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    with serving() as found:
-        yield found
-
-
-@pytest.fixture
-def server(running: ModelServer) -> ModelServer:
-    running.script()
-    return running
 
 
 @pytest.fixture

@@ -49,12 +49,14 @@ def test_all_prompts_are_listed_with_their_digests(empty: Program) -> None:
 
 
 def test_a_domain_is_listed_with_what_it_shares(empty: Program) -> None:
-    listed = empty.json("prompts", "list", "--domain", "alfworld").data["prompts"]
-    assert {each["domain"] for each in listed} == {"alfworld"}
+    own(empty, name="garden/judge.md")
+    call = ("prompts", "list", "--domain", "garden")
+    listed = empty.json(*call, "--prompts", "mine").data["prompts"]
+    assert {each["domain"] for each in listed} == {"garden"}
     files = {each["prompt"]: each["file"] for each in listed}
-    assert files["judge"] == "generic/judge.md"
-    assert files["env_root"] == "alfworld/env_root.md"
-    assert "\tgeneric/judge.md\t" in empty("prompts", "list", "--domain", "alfworld").out
+    assert files["judge"] == "garden/judge.md"
+    assert files["env_root"] == "generic/env_root.md"
+    assert "\tgeneric/judge.md\t" in empty(*call).out
 
 
 @pytest.mark.parametrize("way", ["flag", "setting", "variable"])
@@ -80,13 +82,13 @@ def test_a_broken_prompt_does_not_hide_the_others(empty: Program) -> None:
     own(empty, "no front matter")
     answer = empty.json("prompts", "--prompts", "mine")
     assert answer.code == 3
-    assert len(answer.data["prompts"]) == 4 * (11 - 1)
+    assert len(answer.data["prompts"]) == 4 * 11 - 1  # each other domain has a judge of its own
     assert len(answer.document["errors"]) == 1
     assert answer.document["errors"][0]["source"] == "mine/generic/judge.md"
 
 
 def test_show_gives_the_source_as_it_is(empty: Program) -> None:
-    answer = empty("prompts", "show", "judge", "--domain", "alfworld")
+    answer = empty("prompts", "show", "judge", "--domain", "garden")
     assert answer.out == (PROMPTS / "generic/judge.md").read_text().rstrip("\n") + "\n"
     assert "_log.md" in answer.err
     assert "no prompt 'jugde'" in empty("prompts", "show", "jugde").error
@@ -139,6 +141,13 @@ def test_an_empty_bank_has_nothing_to_fill_in(empty: Program) -> None:
     assert "no episode" in empty("prompts", "show", "judge", "--render", "new").error
     answer = empty("prompts", "show", "task_consolidation", "--render", "new")
     assert "the bank's task tree is empty" in answer.error
+
+
+def test_the_prompts_of_a_checkout_are_the_shipped_ones_and_as_sound(empty: Program) -> None:
+    (empty.folder / "prompts").symlink_to(PROMPTS)
+    answer = empty("prompts", "check")
+    total = len(list(PROMPTS.rglob("*.md")))
+    assert (answer.code, answer.err) == (0, f"{total} of {total} files are sound\n")
 
 
 def test_sound_files_pass_the_check(empty: Program) -> None:

@@ -444,3 +444,23 @@ def test_many_threads_share_one_client(server: ModelServer) -> None:
         {"colour": f"n{number}", "note": ""} for number in range(40)
     ]
     assert asking.usage.calls == len(server.requests) == 40
+
+
+def test_every_payment_is_told_before_the_answer_is_kept(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    cache = ResponseCache(tmp_path / "cache")
+    asking = client(server, cache=cache, price=Price(1e-6, 2e-6))
+    told: list[tuple[Usage, int]] = []
+    end = asking.on_payment(lambda usage: told.append((usage, cache.info().answers)))
+    server.answer("nonsense", GOOD)
+    answer = asking.complete("What colour?", CONTRACT)
+    assert [kept for _, kept in told] == [0, 1]
+    assert sum((usage for usage, _ in told), Usage()) == answer.usage
+    asking.complete("What colour?", CONTRACT)  # out of the cache: nothing is paid
+    assert len(told) == 2
+    end()
+    asking.complete("Which colour?", CONTRACT)
+    assert len(told) == 2
+    assert asking.remembers
+    assert not client(server).remembers

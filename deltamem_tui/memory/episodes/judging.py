@@ -30,6 +30,7 @@ from deltamem_tui.memory.episodes.intake import episode, waiting
 from deltamem_tui.memory.episodes.verdict import note_failed_judgement, take_judgement
 from deltamem_tui.memory.model.judge import Judge, Judgement
 from deltamem_tui.memory.runs.ahead import GRACE
+from deltamem_tui.memory.runs.ledger import Ledger, tell_debts
 from deltamem_tui.memory.runs.waste import tell_waste
 from deltamem_tui.memory.runs.workers import Workers, is_done
 from deltamem_tui.trajectory.model import Trajectory
@@ -101,16 +102,23 @@ def judge_episodes(
     def ask(found: Trajectory | DeltaMemError) -> _Said | None:
         return None if ended else _asked(judge, found)
 
-    for episode_id, said in in_order(ask, told(), concurrency, stopped, grace):
-        answered += 1
-        if said is None:
-            continue
-        result = _kept(bank, judge, episode_id, said)
-        if isinstance(result, DeltaMemError) and not _is_of_one(result):
-            ended.append(result)
-        else:
-            yield result
-    tell_waste(bank, (), on_their_way=begun - answered)
+    tell_debts(bank)
+    ledger = Ledger(bank, judge)
+    try:
+        for episode_id, said in in_order(ask, told(), concurrency, stopped, grace):
+            answered += 1
+            if said is None:
+                continue
+            ledger.telling(episode_id)
+            result = _kept(bank, judge, episode_id, said)
+            ledger.told(said.tally.usage)
+            if isinstance(result, DeltaMemError) and not _is_of_one(result):
+                ended.append(result)
+            else:
+                yield result
+        tell_waste(bank, (), on_their_way=begun - answered)
+    finally:
+        ledger.close()
     yield from ended[:1]
 
 

@@ -13,6 +13,7 @@ from functools import cache
 
 from deltamem_tui.errors import PromptTooLongError
 from deltamem_tui.memory.model.fence import fenced
+from deltamem_tui.memory.scenes import scene_of
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 FIRST_STEPS = 2
@@ -79,7 +80,7 @@ def fit(trajectory: Trajectory, room: int, count: Callable[[str], int]) -> CutEp
         PromptTooLongError: Even the steps that must stay do not fit.
     """
     whole = CutEpisode(
-        trajectory.environment, tuple(enumerate(trajectory.steps, 1)), len(trajectory.steps)
+        scene_of(trajectory), tuple(enumerate(trajectory.steps, 1)), len(trajectory.steps)
     )
     counted = cache(count)
     for candidate in _candidates(trajectory, whole, room, counted):

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from deltamem_tui.bank.node import Node, TreeName
-from deltamem_tui.errors import DeltaMemError, ExtractionError, PromptTooLongError
+from deltamem_tui.errors import ExtractionError, PromptTooLongError
 from deltamem_tui.llm.answers import Skip
-from deltamem_tui.llm.client import Client, InVainError, Tally
+from deltamem_tui.llm.client import Client
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.extraction import AskedInVainError, Call, Extraction, Purpose
+from deltamem_tui.memory.extraction import Call, Extraction
+from deltamem_tui.memory.model.asking import SAFE, SHARES, About, Asker
+from deltamem_tui.memory.model.environment import SceneDrawer
 from deltamem_tui.memory.model.request import Request, RequestMaker
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.text import one_line
@@ -26,24 +27,11 @@ PROMPTS = (
 )
 """The prompts that extraction and consolidation use."""
 
-# Our count of tokens is not the model's own, and a tenth covers most of the difference.
-_SAFE = 0.9
-# What a prompt that was refused as too long is cut to next, as shares of the model's window.
-_SHARES = (1.0, 0.5, 0.25)
 # What an answer takes as a rule: the published sizes of a unit are 145 to 257 words.
 _USUAL_ANSWER = 400
 _QUOTE_WIDTH = 160
 # Requests that are kept: counting their tokens takes longer than sending them.
 _REMEMBERED = 64
-
-
-@dataclass(frozen=True, slots=True)
-class _About:
-    """What a question is about: for the journal and for errors."""
-
-    purpose: Purpose
-    tree: TreeName
-    source: str
 
 
 class ModelExtractor:
@@ -62,11 +50,11 @@ class ModelExtractor:
         self._client = client
         self._maker = RequestMaker(
             domain=domain,
-            room=int(client.card.prompt_tokens * _SAFE),
+            room=int(client.card.prompt_tokens * SAFE),
             count=client.count,
             folders=folders,
         )
-        self._unanswered: deque[Call] = deque()
+        self._asker = Asker(client)
         self._made: dict[Hashable, tuple[Trajectory | None, Request]] = {}
         self._lock = threading.Lock()
 
@@ -92,7 +80,7 @@ class ModelExtractor:
         """
         if not trajectory.steps:
             return Extraction(None, "the episode has no steps")
-        return self._asked(tree, trajectory, chain, _About("extract", tree, trajectory.id))
+        return self._asked(tree, trajectory, chain, About("extract", tree, trajectory.id))
 
     def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
         """Fuse a chain into one self-contained payload for a new root (equation 8).
@@ -106,7 +94,7 @@ class ModelExtractor:
             ConfigurationError: A prompt file is wrong.
             LanguageModelError: The model cannot be asked at all.
         """
-        about = _About("fuse", tree, chain[-1].id if chain else "")
+        about = About("fuse", tree, chain[-1].id if chain else "")
         return self._asked(tree, None, chain, about)
 
     def check(self) -> None:
@@ -128,14 +116,16 @@ class ModelExtractor:
         return self._client.usage
 
     def take_unanswered(self) -> list[Call]:
-        """The questions that took something and ended in no answer at all, told once each.
+        """The questions that took something and ended in no answer at all, told once each."""
+        return self._asker.take_unanswered()
 
-        Such as one whose first answer was useless, and whose second call found the server gone.
-        """
-        taken = []
-        while self._unanswered:
-            taken.append(self._unanswered.popleft())
-        return taken
+    def on_payment(self, told: Callable[[Usage], object]) -> Callable[[], None]:
+        """Have every answer that is paid for told when it comes; see `Client.on_payment`."""
+        return self._client.on_payment(told)
+
+    def drawer(self) -> SceneDrawer:
+        """Draws scenes by the same model; what that takes is among this extractor's usage."""
+        return SceneDrawer(self._client, self._maker.domain, self._maker.folders, self._asker)
 
     def prompt(
         self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
@@ -222,33 +212,20 @@ class ModelExtractor:
         tree: TreeName,
         trajectory: Trajectory | None,
         chain: Sequence[Node],
-        about: _About,
+        about: About,
     ) -> Extraction:
         """Ask, with a smaller prompt where the model's window turns out to be smaller."""
         message, hint = "", None
-        for share in _SHARES:
+        for share in SHARES:
             try:
                 return self._answered(self._request(tree, trajectory, chain, share), about)
             except PromptTooLongError as error:
                 message, hint = error.message, error.hint
         raise ExtractionError(message, source=about.source or None, hint=hint)
 
-    def _answered(self, request: Request, about: _About) -> Extraction:
+    def _answered(self, request: Request, about: About) -> Extraction:
+        answer = self._asker.ask(request, about)
         model = self._client.model
-        tally = Tally()
-        try:
-            answer = self._client.ask(request.prompt, request.read, request.contract, tally)
-        except InVainError as error:
-            raise AskedInVainError(
-                error.message,
-                _call(about, model, request, tally),
-                source=about.source or None,
-                hint=error.hint,
-            ) from error
-        except DeltaMemError:
-            if tally.usage != Usage():
-                self._unanswered.append(_call(about, model, request, tally))
-            raise
         again = f", asked {answer.attempts} times" if answer.attempts > 1 else ""
         if isinstance(answer.value, Skip):
             quote = one_line(answer.value.quote, _QUOTE_WIDTH)
@@ -267,16 +244,3 @@ class ModelExtractor:
             attempts=answer.attempts,
             cut=request.cut,
         )
-
-
-def _call(about: _About, model: str, request: Request, tally: Tally) -> Call:
-    """A question that brought nothing, for the journal."""
-    return Call(
-        about.purpose,
-        about.tree,
-        model,
-        request.digest,
-        tally.usage,
-        tally.attempts,
-        request.cut,
-    )

@@ -6,7 +6,7 @@ Its word is kept as what it is: the outcome's source is `judge`, and the reasons
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from deltamem_tui.errors import PromptTooLongError
 from deltamem_tui.llm.answers import UnusableAnswer, spoken
 from deltamem_tui.llm.client import Client, Tally
 from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.model.asking import SAFE, SHARES
 from deltamem_tui.memory.model.cut import CutEpisode
 from deltamem_tui.memory.model.fence import block
 from deltamem_tui.memory.model.request import RequestMaker
@@ -25,9 +26,6 @@ from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 PROMPT = "judge"
 
-_SAFE = 0.9
-# What a prompt that was refused as too long is cut to next, as shares of the model's window.
-_SHARES = (1.0, 0.5, 0.25)
 # The three sentences that are asked for.
 _USUAL_ANSWER = 80
 _REASON_WIDTH = 600
@@ -72,7 +70,7 @@ class Judge:
         self._domain = domain
         self._folders = folders
         self._maker = RequestMaker(
-            domain, int(client.card.prompt_tokens * _SAFE), client.count, folders
+            domain, int(client.card.prompt_tokens * SAFE), client.count, folders
         )
 
     @property
@@ -84,6 +82,10 @@ class Judge:
     def usage(self) -> Usage:
         """What everything that was asked through the client took."""
         return self._client.usage
+
+    def on_payment(self, told: Callable[[Usage], object]) -> Callable[[], None]:
+        """Have every answer that is paid for told when it comes; see `Client.on_payment`."""
+        return self._client.on_payment(told)
 
     def judge(self, trajectory: Trajectory, tally: Tally | None = None) -> Judgement:
         """Ask whether an episode solved its task.
@@ -99,7 +101,7 @@ class Judge:
             ConfigurationError: The prompt file is wrong.
         """
         tally = tally or Tally()
-        *earlier, last = _SHARES
+        *earlier, last = SHARES
         for share in earlier:
             with suppress(PromptTooLongError):
                 return self._judged(trajectory, share, tally)

@@ -18,6 +18,7 @@ from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.check import HEADER
 from deltamem_tui.memory.prompts.file import Prompt
 from deltamem_tui.memory.recall import search
+from deltamem_tui.memory.scenes import scene_of
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -133,7 +134,7 @@ def _chain(
 ) -> Sequence[Node]:
     """The chain of the match, or of the node that comes nearest to being one."""
     tree = _tree_of(name)
-    question = trajectory.environment if tree == "env" else trajectory.task
+    question = scene_of(trajectory) if tree == "env" else trajectory.task
     answer = search(bank, question, (tree,), 1, embedder=embedder)[0]
     if not answer.candidates:
         raise _no_node(bank, tree)

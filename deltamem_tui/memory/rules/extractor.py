@@ -16,6 +16,7 @@ from deltamem_tui.memory.rules.knowledge import knowledge
 from deltamem_tui.memory.rules.scienceworld import ScienceWorldDialect
 from deltamem_tui.memory.rules.skill import Episode, failure, success
 from deltamem_tui.memory.rules.webshop import WebShopDialect
+from deltamem_tui.memory.scenes import scene_of
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Step, Trajectory
 
@@ -88,7 +89,7 @@ def _readable(trajectory: Trajectory) -> Trajectory:
     return replace(
         trajectory,
         task=_skimmed(trajectory.task),
-        environment=_skimmed(trajectory.environment),
+        environment=_skimmed(scene_of(trajectory)),
         steps=tuple(
             Step(_skimmed(step.action), _skimmed(step.observation), reward=step.reward)
             for step in trajectory.steps

@@ -10,18 +10,19 @@ asking one after another would have written; only time, and sometimes money, is 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future, wait
-from dataclasses import dataclass, field
+from concurrent.futures import CancelledError, wait
+from typing import Any
 
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError
 from deltamem_tui.memory.extraction import (
-    AskedInVainError,
     AskingExtractor,
     Call,
+    Drawer,
+    Drawing,
     Extraction,
-    Purpose,
 )
+from deltamem_tui.memory.runs.questions import Asked, Key, Left, Question
 from deltamem_tui.memory.runs.workers import Workers, is_done
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -31,45 +32,9 @@ _TRIES_AHEAD = 2
 GRACE = 5.0
 """Seconds that the end of a run waits for calls that are on their way: they are paid for."""
 
-_ChainKey = tuple[tuple[str, int], ...]
-_Question = tuple[str, TreeName, Purpose]
-
 
 class StoppedError(Exception):
     """Somebody wants to stop. It never leaves the run that it stops."""
-
-
-@dataclass(slots=True)
-class _Asked:
-    """What was asked of one tree for one episode, or for one chain to be fused.
-
-    Attributes:
-        prompts: What each chain that was met would have asked; None for nothing.
-        answers: What was asked, by prompt.
-        used: The prompts whose answers somebody took.
-        tries: How often something was sent ahead of its turn.
-    """
-
-    prompts: dict[_ChainKey, str | None] = field(default_factory=dict)
-    answers: dict[str, Future[Extraction]] = field(default_factory=dict)
-    used: set[str] = field(default_factory=set)
-    tries: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Left:
-    """A call that was begun and that nobody wants any more."""
-
-    purpose: Purpose
-    tree: TreeName
-    future: Future[Extraction]
-
-    def call(self) -> Call | None:
-        """What it took, once it is done; None if it came to no answer."""
-        error = self.future.exception()
-        if isinstance(error, AskedInVainError):
-            return error.call
-        return None if error else self.future.result().call(self.purpose, self.tree)
 
 
 class Ahead:
@@ -79,7 +44,11 @@ class Ahead:
     """
 
     def __init__(
-        self, extractor: AskingExtractor, most: int, stopped: Callable[[], bool] = lambda: False
+        self,
+        extractor: AskingExtractor,
+        most: int,
+        stopped: Callable[[], bool] = lambda: False,
+        drawer: Drawer | None = None,
     ) -> None:
         """Nothing is asked yet.
 
@@ -87,14 +56,16 @@ class Ahead:
             extractor: Who asks.
             most: The most questions at once. With 1, nothing is sent ahead.
             stopped: Whether somebody wants to stop; asked while waiting.
+            drawer: Who draws scenes, if they shall be drawn.
         """
+        self._drawer = drawer
         self._extractor = extractor
         self._most = most
         self._stopped = stopped
         self._workers = Workers(most)
-        self._asked: dict[_Question, _Asked] = {}
-        self._taken: set[_Question] = set()
-        self._left: list[_Left] = []
+        self._asked: dict[Key, Asked] = {}
+        self._taken: set[Key] = set()
+        self._left: list[Left] = []
         self._sent: set[int] = set()
         self._trusted = False
         self.turn = 0
@@ -118,19 +89,30 @@ class Ahead:
             trajectory: The episode; None to fuse the chain.
             chain: The chain as it stands.
         """
-        if self._most == 1 or not self._trusted:
-            return
-        asked = self._asked.setdefault(_key(tree, trajectory, chain), _Asked())
-        try:
-            prompt = self._prompt(asked, tree, trajectory, chain)
-        except DeltaMemError:
-            return
-        self._take_back(asked, prompt)
-        # Two episodes with one prompt: the answer to the first will lie in the cache.
-        if prompt is None or hash(prompt) in self._sent or asked.tries >= _TRIES_AHEAD:
-            return
-        asked.tries += 1
-        self._send(asked, turn, prompt, tree, trajectory, chain)
+        self._look(turn, Question.of(tree, trajectory, chain))
+
+    def look_for_scene(self, turn: int, trajectory: Trajectory) -> None:
+        """Send the question for an episode's scene, unless it is on its way, as `look` does."""
+        self._look(turn, Question("draw", "env", trajectory))
+
+    def drawn(self, trajectory: Trajectory) -> Drawing | None:
+        """The scene that was drawn for an episode ahead of its turn; None if none is there yet."""
+        asked = self._asked.get(Question("draw", "env", trajectory).key)
+        for future in asked.answers.values() if asked else ():
+            if future.done() and not future.cancelled() and not future.exception():
+                found: Drawing = future.result()
+                return found
+        return None
+
+    def draw(self, trajectory: Trajectory) -> Drawing:
+        """What the drawer makes of an episode whose turn it is.
+
+        Raises:
+            StoppedError: Somebody wanted to stop before there was an answer.
+            DeltaMemError: Whatever the drawer raises.
+        """
+        found: Drawing = self._answer(Question("draw", "env", trajectory))
+        return found
 
     def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         """What the other extractor makes of an episode whose turn it is.
@@ -139,7 +121,8 @@ class Ahead:
             StoppedError: Somebody wanted to stop before there was an answer.
             DeltaMemError: Whatever the other extractor raises.
         """
-        return self._answer(tree, trajectory, chain)
+        found: Extraction = self._answer(Question.of(tree, trajectory, chain))
+        return found
 
     def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
         """What the other extractor makes of a chain whose turn it is.
@@ -148,7 +131,8 @@ class Ahead:
             StoppedError: Somebody wanted to stop before there was an answer.
             DeltaMemError: Whatever the other extractor raises.
         """
-        return self._answer(tree, None, chain)
+        found: Extraction = self._answer(Question.of(tree, None, chain))
+        return found
 
     @property
     def on_their_way(self) -> int:
@@ -185,90 +169,91 @@ class Ahead:
             self._drop(key)
         wait([each.future for each in self._left], timeout=grace)
 
-    def _drop(self, key: _Question) -> None:
+    def _look(self, turn: int, question: Question) -> None:
+        if self._most == 1 or not self._trusted:
+            return
+        asked = self._asked.setdefault(question.key, Asked())
+        try:
+            prompt = self._prompt(asked, question)
+        except DeltaMemError:
+            return
+        self._take_back(asked, prompt)
+        # Two episodes with one prompt: the answer to the first will lie in the cache.
+        if prompt is None or hash(prompt) in self._sent or asked.tries >= _TRIES_AHEAD:
+            return
+        asked.tries += 1
+        self._send(asked, turn, prompt, question)
+
+    def _drop(self, key: Key) -> None:
         asked = self._asked.pop(key)
         self._take_back(asked, None)
         _, tree, purpose = key
         self._left += [
-            _Left(purpose, tree, future)
+            Left(purpose, tree, future)
             for prompt, future in asked.answers.items()
             if prompt not in asked.used
         ]
 
-    def _prompt(
-        self, asked: _Asked, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
-    ) -> str | None:
+    def _prompt(self, asked: Asked, question: Question) -> str | None:
         """What would be asked; made once for each chain, because counting tokens takes time."""
-        key = tuple((node.id, node.revision) for node in chain)
+        key = tuple((node.id, node.revision) for node in question.chain)
         if key not in asked.prompts:
-            asked.prompts[key] = self._extractor.prompt(tree, trajectory, chain)
+            asked.prompts[key] = self._made(question)
         return asked.prompts[key]
 
-    def _answer(
-        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
-    ) -> Extraction:
-        if not chain and trajectory is None:
-            return self._ask(tree, trajectory, chain)  # which says what is wrong with that
-        key = _key(tree, trajectory, chain)
-        self._taken.add(key)
-        asked = self._asked.setdefault(key, _Asked())
-        prompt = self._prompt(asked, tree, trajectory, chain)
+    def _made(self, question: Question) -> str | None:
+        if question.purpose == "draw" and self._drawer and question.trajectory:
+            return self._drawer.prompt(question.trajectory)
+        return self._extractor.prompt(question.tree, question.trajectory, question.chain)
+
+    def _answer(self, question: Question) -> Any:
+        if not question.chain and question.trajectory is None:
+            return self._ask(question)  # which says what is wrong with that
+        self._taken.add(question.key)
+        asked = self._asked.setdefault(question.key, Asked())
+        prompt = self._prompt(asked, question)
         if prompt is None:
-            return self._ask(tree, trajectory, chain)
+            return self._ask(question)
         if prompt in asked.answers:
             try:
                 return self._awaited(asked, prompt)
             except (BudgetError, CancelledError):
                 pass  # what others had set aside may be free again
-        self._send(asked, self.turn, prompt, tree, trajectory, chain)
+        self._send(asked, self.turn, prompt, question)
         return self._awaited(asked, prompt)
 
-    def _send(
-        self,
-        asked: _Asked,
-        turn: int,
-        prompt: str,
-        tree: TreeName,
-        trajectory: Trajectory | None,
-        chain: Sequence[Node],
-    ) -> None:
-        chain = tuple(chain)
-        future = self._workers.submit(turn, lambda: self._ask(tree, trajectory, chain))
-        asked.answers[prompt] = future
+    def _send(self, asked: Asked, turn: int, prompt: str, question: Question) -> None:
+        asked.answers[prompt] = self._workers.submit(turn, lambda: self._ask(question))
         self._sent.add(hash(prompt))
 
-    def _ask(
-        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
-    ) -> Extraction:
+    def _ask(self, question: Question) -> Extraction | Drawing:
         """Ask, whoever's thread it is. After a failure that lasts, nothing is sent ahead."""
+        answer: Extraction | Drawing
+        trajectory = question.trajectory
         try:
             if trajectory is None:
-                answer = self._extractor.fuse(tree, chain)
+                answer = self._extractor.fuse(question.tree, question.chain)
+            elif question.purpose == "draw" and self._drawer:
+                answer = self._drawer.draw(trajectory)
             else:
-                answer = self._extractor.extract(tree, trajectory, chain)
+                answer = self._extractor.extract(question.tree, trajectory, question.chain)
         except LanguageModelError:
             self._trusted = False
             raise
         self._trusted = True
         return answer
 
-    def _awaited(self, asked: _Asked, prompt: str) -> Extraction:
+    def _awaited(self, asked: Asked, prompt: str) -> Any:
         future = asked.answers[prompt]
         if not is_done(future, self._stopped):
             raise StoppedError
         asked.used.add(prompt)
         return future.result()
 
-    def _take_back(self, asked: _Asked, prompt: str | None) -> None:
+    def _take_back(self, asked: Asked, prompt: str | None) -> None:
         """Cancel what nobody has begun and nobody wants any more."""
         for other, future in list(asked.answers.items()):
             if other != prompt and future.cancel():
                 del asked.answers[other]
                 self._sent.discard(hash(other))
                 asked.tries -= 1
-
-
-def _key(tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]) -> _Question:
-    if trajectory is not None:
-        return trajectory.id, tree, "extract"
-    return chain[-1].id, tree, "fuse"

@@ -22,6 +22,8 @@ class Turn:
     Attributes:
         number: Its place; lower ones come first.
         trajectory: The episode, as it was given.
+        kept: The episode as the bank keeps it, once somebody wanted to know.
+        foreseen: The same with a scene that was drawn ahead of the turn.
         encounter: Its encounter with the bank, once there was one.
         expected: Per tree, whether the forecast was suspicious when the tree was first looked
             at ahead of the turn, and the chain as it was then.
@@ -29,8 +31,16 @@ class Turn:
 
     number: int
     trajectory: Trajectory
+    kept: Trajectory | None = None
+    foreseen: Trajectory | None = None
     encounter: Encounter | None = None
     expected: dict[TreeName, tuple[bool, tuple[str, ...]]] = field(default_factory=dict)
+
+    def settle(self, kept: Trajectory) -> None:
+        """Take the episode as it is in the end, whatever was foreseen of it."""
+        self.kept, self.foreseen = kept, None
+        if self.encounter is not None and self.encounter.trajectory != kept:
+            self.encounter = None
 
 
 class Lookahead:

@@ -8,8 +8,10 @@ chains that later prompts show are only like the real ones: it is an estimate.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
@@ -19,11 +21,20 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BudgetError, ExtractionError, TrajectoryError, VectorError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.encounter import Encounter
-from deltamem_tui.memory.extraction import Extraction
+from deltamem_tui.memory.extraction import Drawing, Extraction
 from deltamem_tui.memory.learn import as_kept, learn_from
+from deltamem_tui.memory.model.environment import SceneDrawer
 from deltamem_tui.memory.model.extractor import ModelExtractor
+from deltamem_tui.memory.parameters import of_bank
 from deltamem_tui.memory.rules import RulesExtractor
+from deltamem_tui.memory.scenes import goal_of, lacks_scene, with_scene
 from deltamem_tui.trajectory.model import Trajectory
+
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+_TELLS_THE_GOAL = re.compile(
+    r"\b(?:task|goal|please|must|should|shall|need|want|your job|find|make sure|solve|fix)\b",
+    re.IGNORECASE,
+)
 
 
 def rehearse(
@@ -32,6 +43,7 @@ def rehearse(
     extractor: ModelExtractor,
     embedder: Embedder,
     *,
+    drawer: SceneDrawer | None = None,
     advance: Callable[[], object] = lambda: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Usage:
@@ -42,6 +54,7 @@ def rehearse(
         trajectories: Episodes whose outcomes are known.
         extractor: Asks through a client with a `NoBudget`, so that nothing can be sent.
         embedder: The bank's embedder.
+        drawer: Draws scenes through the same client, if they shall be drawn.
         advance: Told after each episode.
         stopped: Whether somebody wants to stop; then the estimate is of what was rehearsed.
 
@@ -52,7 +65,8 @@ def rehearse(
         LanguageModelError: The extractor's model cannot be asked at all.
         StorageError: There is no room for the copy.
     """
-    understudy = _Understudy(extractor)
+    understudy = _Understudy(extractor, drawer)
+    of_scenes = drawer is not None and of_bank(bank)["env"].enabled
     with tempfile.TemporaryDirectory(prefix="deltamem-rehearsal-") as folder:
         stage = copy_bank(bank, Path(folder) / bank.path.name)
         for trajectory in trajectories:
@@ -60,6 +74,8 @@ def rehearse(
                 break
             try:
                 kept = as_kept(bank, trajectory)
+                if of_scenes and lacks_scene(kept):
+                    kept = understudy.with_scene(kept)
                 learn_from(stage, Encounter(stage, kept, embedder), understudy, embedder)
             except (ExtractionError, TrajectoryError, VectorError):
                 pass  # the run will tell
@@ -86,8 +102,10 @@ def rehearse_fusions(
 class _Understudy:
     """Takes the model's place: answers from the cache, else counts and lets the rules write."""
 
-    def __init__(self, extractor: ModelExtractor) -> None:
+    def __init__(self, extractor: ModelExtractor, drawer: SceneDrawer | None = None) -> None:
         self._extractor = extractor
+        self._drawer = drawer
+        self._drawn: set[str] = set()
         self._rules = RulesExtractor()
         self.usage = Usage()
 
@@ -100,7 +118,9 @@ class _Understudy:
             return self._known(self._extractor.extract(tree, trajectory, chain))
         except BudgetError:
             self.usage += self._extractor.estimate(tree, trajectory, chain)
-            return self._rules.extract(tree, trajectory, chain)
+            # A model names the kind of task, and leaves out of it what it knows as the scene.
+            read = replace(trajectory, task=goal_of(trajectory))
+            return self._rules.extract(tree, read, chain)
 
     def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
         try:
@@ -112,3 +132,36 @@ class _Understudy:
     def _known(self, extraction: Extraction) -> Extraction:
         self.usage += extraction.usage
         return extraction
+
+    def with_scene(self, trajectory: Trajectory) -> Trajectory:
+        """The episode with its scene: out of the cache, or one of a likely length."""
+        if self._drawer is None:
+            return trajectory
+        try:
+            drawing = self._drawer.draw(trajectory)
+            self.usage += drawing.usage
+        except BudgetError:
+            self.usage += self._drawing_estimate(self._drawer, trajectory)
+            drawing = Drawing(_likely_scene(trajectory.task), "", "")
+        return with_scene(trajectory, drawing)
+
+    def _drawing_estimate(self, drawer: SceneDrawer, trajectory: Trajectory) -> Usage:
+        """The same instruction is often given several times; the cache knows it by then."""
+        prompt = drawer.prompt(trajectory)
+        if prompt in self._drawn and drawer.remembers:
+            return Usage(cached=1)
+        self._drawn.add(prompt)
+        return drawer.estimate(trajectory)
+
+
+def _likely_scene(task: str) -> str:
+    """The sentences that do not say what to do; half of the text if that leaves all or nothing.
+
+    It is only as like the real one as an estimate asks for.
+    """
+    sentences = list(filter(None, _BETWEEN_SENTENCES.split(task)))
+    kept = [each for each in sentences if not _TELLS_THE_GOAL.search(each)]
+    if 0 < len(kept) < len(sentences):
+        return "\n".join(kept)
+    words = task.split()
+    return " ".join(words[: (len(words) + 1) // 2])

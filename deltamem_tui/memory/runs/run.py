@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import (
     BankError,
@@ -29,14 +28,17 @@ from deltamem_tui.memory.extraction import (
     AskedInVainError,
     AskingExtractor,
     Call,
-    Extraction,
+    Drawer,
     Extractor,
-    known_calls,
 )
 from deltamem_tui.memory.learn import as_kept, learn_from
 from deltamem_tui.memory.lesson import REASON_WIDTH, Lesson, usage_of
 from deltamem_tui.memory.runs.ahead import GRACE, Ahead, StoppedError
+from deltamem_tui.memory.runs.ledger import Ledger, tell_debts
 from deltamem_tui.memory.runs.lookahead import Lookahead, Turn
+from deltamem_tui.memory.runs.recorder import Recorder, besides
+from deltamem_tui.memory.runs.scenes import Scenes
+from deltamem_tui.memory.runs.waste import EVENT as WASTE
 from deltamem_tui.memory.runs.waste import tell_waste
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.text import one_line
@@ -66,6 +68,8 @@ class LearningRun:
 
     Attributes:
         used: What the questions took whose answers were used, refused ones included.
+        recovered: What earlier runs had paid that were killed before the journal could tell it;
+            it tells now. Known when the first episode was learnt.
     """
 
     def __init__(
@@ -74,6 +78,7 @@ class LearningRun:
         extractor: Extractor,
         *,
         embedder: Embedder | None = None,
+        drawer: Drawer | None = None,
         concurrency: int = 1,
         stopped: Callable[[], bool] = lambda: False,
         grace: float = GRACE,
@@ -84,6 +89,8 @@ class LearningRun:
             bank: The bank; its handle shows the new state after each episode.
             extractor: What distils the episodes.
             embedder: The bank's embedder; loaded if not given.
+            drawer: Draws the scenes of episodes whose logs have none, through the same client
+                as the extractor; they stay without one if not given.
             concurrency: The most questions to a model at once. What is learnt is the same.
             stopped: Whether somebody wants the run to end; asked between episodes and while a
                 model is waited for. The episode whose turn it is stays waiting then.
@@ -96,16 +103,22 @@ class LearningRun:
         self._stopped = stopped
         self._ahead: Ahead | None = None
         self._lookahead: Lookahead | None = None
+        self._scenes: Scenes | None = None
+        self._ledger: Ledger | None = None
         self._before = Usage()
         if isinstance(extractor, AskingExtractor):
-            self._ahead = Ahead(extractor, concurrency, stopped)
+            self._ahead = Ahead(extractor, concurrency, stopped, drawer)
+            self._ledger = Ledger(bank, extractor)
             self._before = extractor.usage
         if self._ahead and concurrency > 1:
             self._lookahead = Lookahead(bank, self._ahead, self._encounter)
+        if self._ahead and drawer:
+            self._scenes = Scenes(bank, self._ahead, self._kept)
         self._grace = grace
         self._closed = False
         self._unused: list[Call] = []
         self.used = Usage()
+        self.recovered = Usage()
 
     def __enter__(self) -> LearningRun:
         return self
@@ -127,6 +140,11 @@ class LearningRun:
         return self.usage - self.used
 
     @property
+    def scenes_drawn(self) -> int:
+        """How many scenes were drawn and kept."""
+        return self._scenes.drawn if self._scenes else 0
+
+    @property
     def on_their_way(self) -> int:
         """How many calls have no answer yet. After `close`, what they take is told nowhere."""
         return self._ahead.on_their_way if self._ahead else 0
@@ -145,7 +163,9 @@ class LearningRun:
         finally:
             self._unused += self._ahead.take_unused()
             with suppress(BankError):  # what is wrong with the bank was told by what ended the run
-                tell_waste(self._bank, self._unused, self._ahead.on_their_way)
+                self._tell_waste(self._ahead.on_their_way)
+            if self._ledger:
+                self._ledger.close()
 
     def learn(self, trajectories: Iterable[Trajectory]) -> Iterator[Lesson | Refusal]:
         """Learn from episodes, in their order.
@@ -163,116 +183,110 @@ class LearningRun:
         waiting = iter(trajectories)
         window: deque[Turn] = deque()
         number = 0
+        if self._ledger:
+            self.recovered = tell_debts(self._bank)
         while not self._stopped():
             while len(window) < self._width and (next_one := next(waiting, None)) is not None:
                 window.append(Turn(number, next_one))
                 number += 1
             if not window:
                 return
-            if self._lookahead:
-                self._lookahead.look(window)
-            turn = window.popleft()
             try:
-                yield self._learnt(turn)
+                yield self._learnt(window)
             except StoppedError:
                 return
+            window.popleft()
 
     @property
     def _width(self) -> int:
         """How many episodes are looked at together."""
         return self._concurrency if self._lookahead else 1
 
-    def _learnt(self, turn: Turn) -> Lesson | Refusal:
-        recorder = _Recorder(self._ahead or self._extractor)
+    def _learnt(self, window: Sequence[Turn]) -> Lesson | Refusal:
+        """Learn the first of some episodes, with the questions of the others sent ahead."""
+        turn = window[0]
+        recorder = Recorder(self._ahead or self._extractor)
         if self._ahead:
             self._ahead.turn = turn.number
         try:
-            encounter = self._encounter(turn)
-            lesson = learn_from(self._bank, encounter, recorder, self._embedder)
+            self._prepare(window)
+            lesson = learn_from(self._bank, self._encounter(turn), recorder, self._embedder)
         except (ExtractionError, VectorError, TrajectoryError) as error:
-            refusal = Refusal(turn.trajectory.id, error, tuple(recorder.calls))
-            self._remember(refusal)
-            self.used += usage_of(refusal.calls)
-            return refusal
+            if isinstance(error, AskedInVainError):
+                recorder.note_vain(error.call)
+            return self._refused(Refusal(turn.trajectory.id, error, tuple(recorder.calls)))
         except BaseException:
             self._unused += recorder.calls
             raise
         finally:
             if self._ahead:
                 self._ahead.forget(turn.trajectory.id)
-        self.used += lesson.usage
-        self._unused += _besides(recorder.calls, lesson)
+        self._told(lesson.usage)
+        self._unused += besides(recorder.calls, lesson)
         self._tell_waste_so_far()
         return lesson
+
+    def _prepare(self, window: Sequence[Turn]) -> None:
+        """See to the first episode's scene, and send ahead what can be asked of all."""
+        turn = window[0]
+        self._telling(turn)
+        ready = list(window)
+        if self._scenes:
+            self._scenes.look(window)
+            if (call := self._scenes.have(turn)) is not None:
+                self._told(call.usage)
+                self._telling(turn)
+            ready = self._scenes.look(window)
+        if self._lookahead:
+            self._lookahead.look(ready)
+
+    def _telling(self, turn: Turn) -> None:
+        if self._ledger:
+            self._ledger.telling(self._kept(turn).id)
+
+    def _told(self, usage: Usage) -> None:
+        """The journal tells of calls that were used."""
+        self.used += usage
+        if self._ledger:
+            self._ledger.told(usage)
 
     def _tell_waste_so_far(self) -> None:
         """Keep the journal's lines short, and the list in memory too."""
         if self._ahead:
             self._unused += self._ahead.take_unused()
         if len(self._unused) >= _WASTE_AT_ONCE:
-            tell_waste(self._bank, self._unused)
-            self._unused.clear()
+            self._tell_waste()
+
+    def _tell_waste(self, on_their_way: int = 0) -> None:
+        if self._ledger:
+            self._ledger.telling(WASTE)
+        tell_waste(self._bank, self._unused, on_their_way)
+        if self._ledger:
+            self._ledger.told(usage_of(self._unused))
+        self._unused.clear()
+
+    def _kept(self, turn: Turn) -> Trajectory:
+        if turn.kept is None:
+            turn.kept = as_kept(self._bank, turn.trajectory)
+        return turn.kept
 
     def _encounter(self, turn: Turn) -> Encounter:
         if turn.encounter is None:
-            kept = as_kept(self._bank, turn.trajectory)
-            turn.encounter = Encounter(self._bank, kept, self._embedder)
+            shown = turn.foreseen or self._kept(turn)
+            turn.encounter = Encounter(self._bank, shown, self._embedder)
         return turn.encounter
 
-    def _remember(self, refusal: Refusal) -> None:
+    def _refused(self, refusal: Refusal) -> Refusal:
         """Tell the journal why an episode that the bank has stays waiting."""
         with self._bank.writing() as batch:
-            if self._bank.episodes.state(refusal.trajectory) is not None:
+            known = self._bank.episodes.state(refusal.trajectory) is not None
+            if known:
                 batch.log("refuse", refusal_record(refusal))
-
-
-class _Recorder:
-    """An extractor that remembers what another one's answers took."""
-
-    def __init__(self, extractor: Extractor) -> None:
-        self._extractor = extractor
-        self._answers: list[Extraction] = []
-        self.calls: list[Call] = []
-
-    @property
-    def name(self) -> str:
-        return self._extractor.name
-
-    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
-        try:
-            answer = self._extractor.extract(tree, trajectory, chain)
-        except AskedInVainError as error:
-            self._note_vain(error.call)
-            raise
-        return self._noted(answer, answer.call("extract", tree))
-
-    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
-        try:
-            answer = self._extractor.fuse(tree, chain)
-        except AskedInVainError as error:
-            self._note_vain(error.call)
-            raise
-        return self._noted(answer, answer.call("fuse", tree))
-
-    def _note_vain(self, call: Call) -> None:
-        if not any(call is other for other in self.calls):
-            self.calls.append(call)
-
-    def _noted(self, answer: Extraction, call: Call | None) -> Extraction:
-        # What the same answer took is told once, also if a mark on the chain made it asked twice.
-        if not any(answer is other for other in self._answers):
-            self._answers.append(answer)
-            self.calls += known_calls(call)
-        return answer
-
-
-def _besides(calls: Iterable[Call], lesson: Lesson) -> list[Call]:
-    """The calls whose answers the lesson did not use, because the bank changed meanwhile."""
-    left = list(calls)
-    for call in (call for taught in lesson.trees.values() for call in taught.calls):
-        if call in left:
-            left.remove(call)
-    return left
+        if known:
+            self._told(usage_of(refusal.calls))
+        else:
+            self._unused += refusal.calls
+        return refusal
 
 
 def refusal_record(refusal: Refusal) -> dict[str, Any]:

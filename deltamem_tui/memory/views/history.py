@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.lesson import REASON_WIDTH
 from deltamem_tui.text import one_line
@@ -56,8 +57,7 @@ def history(bank: Bank) -> History:
     usage = Usage()
     refused: dict[str, Refused] = {}
     for commit in bank.journal.commits() if bank.journal.exists else ():
-        for call in _calls(commit.event, commit.detail):
-            usage += _usage(call)
+        usage += told_by(commit)
         trajectory = commit.detail.get("trajectory")
         if not isinstance(trajectory, str):
             continue
@@ -67,6 +67,11 @@ def history(bank: Bank) -> History:
             refused[trajectory] = Refused(trajectory, reason, one_line(commit.time, 40))
     waiting = set(bank.episodes.waiting()) if refused else set()
     return History(usage, tuple(each for each in refused.values() if each.trajectory in waiting))
+
+
+def told_by(commit: Commit) -> Usage:
+    """What the questions to models took that one commit tells of."""
+    return sum((usage_in(call) for call in _calls(commit.event, commit.detail)), Usage())
 
 
 def _calls(event: str, detail: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -87,7 +92,10 @@ def _calls(event: str, detail: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]
             yield from (call for call in calls if isinstance(call, dict))
 
 
-def _usage(call: Mapping[str, Any]) -> Usage:
+def usage_in(call: object) -> Usage:
+    """What a record of a question says that it took; nothing if it is no such record."""
+    if not isinstance(call, dict):
+        return Usage()
     names = ("calls", "cached", "prompt_tokens", "completion_tokens")
     calls, cached, prompt, completion = (_natural(call.get(name)) for name in names)
     return Usage(calls, cached, prompt, completion, _dollars(call.get("cost")))

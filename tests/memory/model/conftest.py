@@ -1,20 +1,5 @@
-from __future__ import annotations
+"""Each module has a model's server of its own."""
 
-from collections.abc import Iterator
+from tests.llm.fixtures import running, server
 
-import pytest
-
-from tests.llm.server import ModelServer, serving
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    with serving() as server:
-        yield server
-
-
-@pytest.fixture
-def server(running: ModelServer) -> ModelServer:
-    """The module's server with nothing on its script."""
-    running.script()
-    return running
+__all__ = ["running", "server"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from random import Random
 
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from tests.memory.model.sensible import GOAL
 
 _KINDS = ("put", "clean", "heat", "cool", "examine")
 _TOOLS = {"clean": "sinkbasin", "heat": "microwave", "cool": "fridge", "examine": "desklamp"}
@@ -47,3 +50,11 @@ def _episode(random: Random, number: int) -> Trajectory:
         outcome=Outcome(success=success, reward=float(success), source="stated"),
         domain="alfworld",
     )
+
+
+def told_together(episodes: Iterable[Trajectory]) -> list[Trajectory]:
+    """The same episodes as logs have them whose instruction tells scene and goal in one text."""
+    return [
+        replace(each, task=f"{each.environment} {GOAL} {each.task}", environment="")
+        for each in episodes
+    ]

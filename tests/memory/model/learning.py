@@ -31,12 +31,13 @@ def bank_with(
 
 
 def run_over(
-    bank: Bank, server: ModelServer, concurrency: int = 1, **more: Any
+    bank: Bank, server: ModelServer, concurrency: int = 1, *, draw: bool = False, **more: Any
 ) -> tuple[list[Lesson | Refusal], LearningRun]:
-    """Learn all that waits, and give back what the run said."""
+    """Learn all that waits, with scenes drawn if wanted, and give back what the run said."""
     of_run = {name: more.pop(name) for name in ("stopped", "grace") if name in more}
     extractor = ModelExtractor(client(server, **more))
-    with LearningRun(bank, extractor, concurrency=concurrency, **of_run) as run:
+    drawer = extractor.drawer() if draw else None
+    with LearningRun(bank, extractor, drawer=drawer, concurrency=concurrency, **of_run) as run:
         return list(run.learn(waiting(bank))), run
 
 

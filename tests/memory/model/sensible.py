@@ -17,6 +17,7 @@ _LIMIT = re.compile(r"at most (\d+) words")
 _ACTION = re.compile(r"^Action: (.*)$", re.MULTILINE)
 _SEEN = re.compile(r"(?:[Oo]n|[Ii]n) the ([a-z]+) \d+, you see ([^.]*)\.")
 _DIGITS = re.compile(r"\s*\d+")
+GOAL = "Your task is to:"
 _FIELDS = ("activation_condition", "execution_procedure", "termination_condition")
 
 
@@ -59,7 +60,10 @@ def reply(request: Request, delay: float = 0.0) -> Reply:
 
 
 def answer(asked: Asked) -> dict[str, object]:
-    """A payload, or a skip where it is allowed and nothing is new."""
+    """A scene, a payload, or a skip where it is allowed and nothing is new."""
+    if "instruction" in asked.parts:
+        scene, goal, _ = asked.parts["instruction"].partition(GOAL)
+        return {"environment": scene.strip() if goal and scene.strip() else "none"}
     new = [line for line in _lines(asked) if line not in asked.notes]
     if asked.may_skip and not new:
         return {"skip": True, "quote": next(each for each in _lines(asked) if each in asked.notes)}
@@ -99,7 +103,7 @@ def _trigger(asked: Asked) -> str:
         return f"{when[-1]} and the like" if when else "notes"
     if asked.of_facts:
         return _DIGITS.sub("", asked.parts["environment"])
-    return _DIGITS.sub("", asked.parts["task"])
+    return _DIGITS.sub("", asked.parts["task"].rpartition(GOAL)[2].strip())
 
 
 def _cut(text: str, most: int) -> str:

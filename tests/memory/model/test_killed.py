@@ -16,10 +16,11 @@ import pytest
 
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.llm.cache import ResponseCache
-from tests.llm.server import ModelServer, Reply, Request
+from deltamem_tui.memory.views.history import history
+from tests.llm.server import ModelServer, Reply, Request, prompt_tokens
 from tests.memory.model import sensible
-from tests.memory.model.generated import generated
-from tests.memory.model.learning import bank_with, learnt_files, run_over
+from tests.memory.model.generated import generated, told_together
+from tests.memory.model.learning import bank_with, learnt_files, run_over, told
 from tests.memory.model.mortal import Parent, parent
 
 EPISODES = 30
@@ -40,12 +41,14 @@ class Mortal:
     Attributes:
         fatal: The number of the call at which it falls silent; 0 for never.
         answered: The conversations that it has answered, and how often.
+        prompt_tokens: What it was sent with those.
         silent: Whether the fatal call has come.
     """
 
     fatal: int = 0
     number: int = 0
     answered: Counter[str] = field(default_factory=Counter)
+    prompt_tokens: int = 0
     silent: Event = field(default_factory=Event)
 
     def live(self, fatal: int) -> None:
@@ -59,6 +62,7 @@ class Mortal:
             self.silent.set()
             return Reply(manner="hang")
         self.answered[str(request.body["messages"])] += 1
+        self.prompt_tokens += prompt_tokens(request.body["messages"], ModelServer())
         return sensible.reply(request)
 
 
@@ -71,14 +75,17 @@ def until_kept(cache: ResponseCache, answers: int) -> None:
     raise AssertionError("an answer was not kept")
 
 
+@pytest.mark.parametrize("draw", [False, True], ids=["", "scenes"])
 @pytest.mark.parametrize("concurrency", [1, 8])
 def test_killed_ten_times_over_it_ends_as_if_it_had_not_been(
-    server: ModelServer, family: Parent, tmp_path: Path, concurrency: int
+    server: ModelServer, family: Parent, tmp_path: Path, concurrency: int, draw: bool
 ) -> None:
     episodes = generated(EPISODES, seed=5)
+    if draw:
+        episodes = told_together(episodes[: EPISODES // 2])
     undisturbed = bank_with(tmp_path / "undisturbed", episodes)
     server.replies = sensible.reply
-    run_over(undisturbed, server, concurrency=8)
+    run_over(undisturbed, server, concurrency=8, draw=draw)
     calls = len(server.requests)
     bank = bank_with(tmp_path / "bank", episodes)
     cache = ResponseCache(tmp_path / "cache")
@@ -86,19 +93,24 @@ def test_killed_ten_times_over_it_ends_as_if_it_had_not_been(
     random = Random(concurrency)
     for _ in range(KILLS):
         mortal.live(fatal=random.randint(1, calls // KILLS))
-        child = family.begin(bank.path, cache.folder, server, concurrency)
+        child = family.begin(bank.path, cache.folder, server, concurrency, draw=draw)
         assert mortal.silent.wait(SECONDS)
         until_kept(cache, len(mortal.answered))
         os.kill(child, signal.SIGKILL)
         assert family.end() == -signal.SIGKILL
     assert set(mortal.answered.values()) == {1}
     bank.refresh()
-    assert 0 < bank.episodes.learnt() < EPISODES
+    assert 0 < bank.episodes.learnt() < len(episodes)
     mortal.live(fatal=0)
-    family.begin(bank.path, cache.folder, server, concurrency)
+    family.begin(bank.path, cache.folder, server, concurrency, draw=draw)
     assert family.end() == 0
     assert set(mortal.answered.values()) == {1}
     bank.refresh()
     assert bank.episodes.waiting() == []
     assert learnt_files(bank) == learnt_files(undisturbed)
     assert verify(bank) == []
+    # Every answer was paid for once, and the journal tells of each once.
+    bill = history(bank).usage
+    assert bill.calls == len(mortal.answered)
+    assert bill.prompt_tokens == mortal.prompt_tokens
+    assert any(event == "paid" for event, _ in told(bank))

@@ -168,7 +168,11 @@ def test_fusions_are_estimated_and_then_made(server: ModelServer, tmp_path: Path
     estimate = rehearse_fusions(bank, chains, ModelExtractor(client(server, budget=NoBudget())))
     assert server.requests == []
     asking = ModelExtractor(client(server))
-    fusions = list(consolidate(bank, asking, concurrency=4))
+    fusing = consolidate(bank, asking, concurrency=4)
+    fusions = [next(fusing)]
+    assert len(list(bank.path.glob(".paid-*"))) == 1  # what was paid and is not told yet
+    fusions += fusing
+    assert list(bank.path.glob(".paid-*")) == []
     assert [fusion.root is not None for fusion in fusions] == [True] * len(chains)
     assert estimate.prompt_tokens == pytest.approx(asking.usage.prompt_tokens, rel=0.01)
     for fusion in fusions:

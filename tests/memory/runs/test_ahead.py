@@ -69,6 +69,9 @@ class Model:
     def take_unanswered(self) -> list[Call]:
         return []
 
+    def on_payment(self, told: Callable[[Usage], object]) -> Callable[[], None]:
+        return lambda: None
+
     def _said(self, prompt: str) -> Extraction:
         self.asked.append(prompt)
         self.arrived.release()
