@@ -13,27 +13,34 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from deltamem_tui.trajectory.model import LogSource, Trajectory
+from deltamem_tui.trajectory.secret_commands import PROGRAMS
 from deltamem_tui.trajectory.secret_detectors import detected
+from deltamem_tui.trajectory.secret_files import PRIVATE_KEY
+from deltamem_tui.trajectory.secret_places import PLACES
 from deltamem_tui.trajectory.secret_rules import (
-    ASSIGNMENTS,
+    BETWEEN_TEXTS,
     EMAIL,
-    PRIVATE_KEY,
     SIGNS_IN_NAMES,
     TOKEN_PLACEHOLDER,
     Rule,
 )
-from deltamem_tui.trajectory.secret_tokens import LONG_WORD, TOKENS
+from deltamem_tui.trajectory.secret_search import SearchedText
+from deltamem_tui.trajectory.secret_settings import SHORT_NAME
+from deltamem_tui.trajectory.secret_tokens import STANDS_ALONE, TOKENS, long_words
 
 _TOKEN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/")
 # Every byte of a token becomes `a`, every other a blank: a long run is then found by a plain
 # search, ten times faster than by a pattern.
 _AS_RUNS = bytes(97 if byte in _TOKEN_BYTES else 32 for byte in range(256))
-_RUN = b"a" * 16
-_LONG_RUN = re.compile(rb"[A-Za-z0-9_+/-]{16,}")
+RUN_LENGTH = 16
+"""How many letters and digits on end are worth a closer look."""
+_RUN = b"a" * RUN_LENGTH
 _SHORTEST_SMALL_TOKEN = 32
 # Ids and file names are made of words with dashes, so those count as blanks there.
 _NAMES_AS_RUNS = bytes(32 if byte in b"_-/" else kind for byte, kind in enumerate(_AS_RUNS))
+_KEY = re.compile(r"sk-[\w-]{16}")  # so many follow in every key, and few in `Desk-307`
 _LONG_NOTE = 500
+_WORD = re.compile(r"[A-Z]+|[A-Z]?[a-z]+(?:[A-Z][a-z]+){0,3}")
 _WORD_LENGTH = 20  # no word is longer
 
 
@@ -67,12 +74,13 @@ def redact(trajectory: Trajectory, *, personal: bool = False) -> tuple[Trajector
         trajectory: The episode.
         personal: Take out e-mail addresses too.
     """
-    text, notes = _joined(trajectory), _notes(trajectory)
+    texts, notes = _texts(trajectory), _notes(trajectory)
+    text = "\n".join(texts)
     redactor = _Redactor(personal=personal)
     if may_hold_secrets(text) or (personal and "@" in text):
-        redactor.learn(text)
+        redactor.learn(BETWEEN_TEXTS.join(texts))
     if names_may_hold_secrets(notes) or (personal and any("@" in note for note in notes)):
-        redactor.learn("\n".join(notes))
+        redactor.learn(BETWEEN_TEXTS.join(notes))
     if not redactor.found:
         return trajectory, NOTHING
     clean = _mapped(trajectory, redactor)
@@ -88,16 +96,27 @@ def may_hold_secrets(text: str | bytes) -> bool:
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     if b"@" in data and b"://" in data:
         return True
-    if _RUN in data.translate(_AS_RUNS) and not all(map(_is_word, _LONG_RUN.findall(data))):
+    if not all(map(_is_word, _long_runs(data))):
         return True
     lowered = data.lower()
+    # Points and tildes may cut this one into short pieces.
+    if b"~" in data and b"q~" in lowered:
+        return True
     if b"pass" in lowered or (b"/" in data and b"curl " in lowered):
         return True
-    # A single byte is found four times faster than three.
-    dashes = b"-" in data and b" -p" in data
-    if dashes and (b"mysql" in lowered or b"docker login" in lowered):
+    # A single byte is found ten times faster than a word.
+    if b"-" in data and b" -" in data and any(map(lowered.__contains__, PROGRAMS)):
         return True
-    return b"pw" in lowered and (b"pwd" in lowered or b"pw=" in lowered)
+    equals = b"=" in data
+    if equals and (b"secret" in lowered or b"authorization" in lowered or b"psk" in lowered):
+        return True
+    if (b"!" in data or b"@" in data or b"#" in data) and b"credential" in lowered:
+        return True
+    if b"'" in data and (b";" in data or b"@" in data) and b"identified" in lowered:
+        return True
+    if not (equals or b'"' in data or b"'" in data) or b"pw" not in lowered:
+        return False
+    return SHORT_NAME.search(lowered) is not None
 
 
 def kinds_of_secrets(text: str) -> tuple[str, ...]:
@@ -107,6 +126,16 @@ def kinds_of_secrets(text: str) -> tuple[str, ...]:
     redactor = _Redactor(personal=False)
     redactor.learn(text)
     return tuple(sorted(set(redactor.found.values())))
+
+
+def _long_runs(data: bytes) -> Iterator[bytes]:
+    """The runs of bytes of tokens that are long enough for one."""
+    runs = data.translate(_AS_RUNS)
+    start = runs.find(_RUN)
+    while start >= 0:
+        end = runs.find(b" ", start)
+        yield data[start : end if end >= 0 else None]
+        start = runs.find(_RUN, end) if end >= 0 else -1
 
 
 def _is_word(run: bytes) -> bool:
@@ -130,15 +159,17 @@ def _name_may_hold_secrets(note: str) -> bool:
     if _RUN in note.encode("utf-8", "surrogatepass").translate(_NAMES_AS_RUNS):
         return True
     lowered = note.lower()
-    return any(sign in lowered for sign in SIGNS_IN_NAMES)
+    if any(sign in lowered for sign in SIGNS_IN_NAMES):
+        return True
+    return "sk-" in lowered and _KEY.search(lowered) is not None
 
 
-def _joined(trajectory: Trajectory) -> str:
-    """All of the episode's text; like its `text`, but faster since blanks may stay."""
+def _texts(trajectory: Trajectory) -> list[str]:
+    """All of the episode's own texts."""
     parts = [trajectory.task, trajectory.environment]
     for step in trajectory.steps:
         parts += (step.thought, step.action, step.observation)
-    return "\n".join(parts)
+    return parts
 
 
 def _notes(trajectory: Trajectory) -> list[str]:
@@ -170,19 +201,17 @@ class _Redactor:
 
     def learn(self, text: str) -> None:
         """Find the secrets of a text, the surest kinds first, beside those found before."""
-        lowered = text.lower()
-        if len(lowered) != len(text):  # a few letters of other scripts grow when lowered
-            text = text.encode("ascii", "replace").decode()
-            lowered = text.lower()
-        self._find_at_hints(PRIVATE_KEY, text, lowered)
+        searched = SearchedText(text)
+        text, lowered = searched.text, searched.lowered
+        self._find(PRIVATE_KEY, searched.matches(PRIVATE_KEY), text)
         # Far fewer letters than the text, and every token is among them.
-        words = "\n".join(dict.fromkeys(LONG_WORD.findall(text)))
+        words = "\n".join(long_words(text))
         lowered_words = words.lower()
         for rule in TOKENS:
             if any(hint in lowered_words for hint in rule.hints):
                 self._find(rule, rule.pattern.finditer(words), words)
-        for rule in ASSIGNMENTS:
-            self._find_at_hints(rule, text, lowered)
+        for rule in PLACES:
+            self._find(rule, searched.matches(rule), text)
         for kind, value in detected(text, lowered):
             if not TOKEN_PLACEHOLDER.fullmatch(value):
                 self.found.setdefault(value, kind)
@@ -198,11 +227,6 @@ class _Redactor:
         if not text or self._pattern is None:
             return text
         return self._pattern.sub(self._mark, text)
-
-    def _find_at_hints(self, rule: Rule, text: str, lowered: str) -> None:
-        """Try a rule only where a name that it is about stands."""
-        for hint in rule.hints:
-            self._find(rule, _matches_at(rule, hint, text, lowered), text)
 
     def _find(self, rule: Rule, matches: Iterable[re.Match[str]], text: str) -> None:
         group = "secret" if "secret" in rule.pattern.groupindex else 0
@@ -220,16 +244,6 @@ class _Redactor:
         return f"[redacted: {kind}]"
 
 
-def _matches_at(rule: Rule, hint: str, text: str, lowered: str) -> Iterator[re.Match[str]]:
-    """The matches that begin with a hint and do not lie in one another."""
-    at = lowered.find(hint)
-    while at >= 0:
-        match = rule.pattern.match(text, at)
-        if match:
-            yield match
-        at = lowered.find(hint, match.end() if match else at + 1)
-
-
 def _before(match: re.Match[str]) -> tuple[int, int]:
     """Where the word lies that stands before a match."""
     return max(match.start() - 24, 0), match.start()
@@ -241,9 +255,9 @@ def _standing_alone(value: str) -> str:
     A password that is a word itself is only taken out where it is a value, or every mention
     of `postgres` would go with `PASSWORD=postgres`.
     """
-    before = r"(?:(?<![A-Za-z0-9])|(?<= -p))" if value[:1].isalnum() else ""
-    if value.isalpha() and len(value) < _WORD_LENGTH:
-        return rf"(?:(?<=[=:\"'`]){value}(?![A-Za-z0-9])|(?<=: ){value}(?=[ \t]*(?:\n|\Z)))"
+    before = rf"(?:{STANDS_ALONE}|(?<= -p))" if value[:1].isalnum() else ""
+    if _WORD.fullmatch(value) and len(value) < _WORD_LENGTH:
+        return rf"(?:(?<=[=:\"'`]){value}(?![A-Za-z0-9])|(?<=[:=] ){value}(?=[ \t]*(?:\n|\Z)))"
     after = r"(?![A-Za-z0-9])" if value[-1:].isalnum() else ""
     return f"{before}{re.escape(value)}{after}"
 

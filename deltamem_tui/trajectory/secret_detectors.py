@@ -20,10 +20,8 @@ _CHOSEN = (
     ("IbmCloudIamDetector", "ibm cloud key", ("ibm",)),
     ("IbmCosHmacDetector", "ibm cloud key", ("ibm", "cos_")),
     ("MailchimpDetector", "mailchimp key", ("-us",)),
-    ("NpmDetector", "npm token", ("_authtoken",)),
     ("SlackDetector", "slack token", ("xox", "hooks.slack")),
     ("SoftlayerDetector", "softlayer key", ("softlayer",)),
-    ("SquareOAuthDetector", "square secret", ("sq0csp-",)),
 )
 _NAMES = frozenset(name for name, _, _ in _CHOSEN)
 

@@ -13,8 +13,33 @@ def _token(kind: str, prefix: str, body: str, *hints: str) -> Rule:
     return Rule(kind, pattern, hints, TOKEN_PLACEHOLDER)
 
 
-# Tokens have no blank in them, so they are looked for in `LONG_WORD`s only.
-LONG_WORD = re.compile(r"[A-Za-z0-9_+/=.:~-]{16,20000}")
+# Tokens have no blank in them, so they are looked for in long words only.
+_WORD = "[A-Za-z0-9_+/=.:~-]{16,20000}"
+_LONG_WORD = re.compile(_WORD)
+# What may stand right before a word with a letter or digit of its own as its last: a line break
+# that is written out, a sign by its number, a colour of a terminal that has lost its first byte.
+# Each by itself, since a pattern that begins with one sign is looked for far faster.
+_GLUED_WORDS = (
+    ("\\", re.compile(rf"\\(?:[abfnrtv]|x[0-9A-Fa-f]{{2}}|u00[0-9A-Fa-f]{{2}})({_WORD})")),
+    ("%", re.compile(rf"%[0-9A-Fa-f]{{2}}({_WORD})")),
+    ("[", re.compile(rf"\[[0-9;]{{0,11}}[mK]({_WORD})")),
+)
+STANDS_ALONE = (
+    r"(?:(?<![A-Za-z0-9])|(?<=\\[abfnrtv])|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u00[0-9A-Fa-f]{2})"
+    r"|(?<=%[0-9A-Fa-f]{2})|(?<=[0-9;\[][mK]))"
+)
+"""A pattern of the place before a word, where no letter or digit is that belongs to it."""
+
+
+def long_words(text: str) -> list[str]:
+    """The words that are long enough for a token, each once, also without what is glued to them."""
+    words = dict.fromkeys(_LONG_WORD.findall(text))
+    for sign, pattern in _GLUED_WORDS:
+        if sign in text:
+            words |= dict.fromkeys(pattern.findall(text))
+    return list(words)
+
+
 TOKENS = (
     _token("anthropic key", "sk-ant-", r"[A-Za-z0-9_-]{20,200}", "sk-ant-"),
     _token("openrouter key", "sk-or-", r"[A-Za-z0-9_-]{20,200}", "sk-or-"),
@@ -23,7 +48,7 @@ TOKENS = (
     _token("google key", "AIza", r"[A-Za-z0-9_-]{35}", "aiza"),
     _token("google token", r"ya29\.|GOCSPX-|1//0", r"[\w-]{20,300}", "ya29.", "gocspx-", "1//0"),
     _token("github token", "gh[pousr]_|github_pat_", r"[A-Za-z0-9_]{22,255}", "gh", "github_"),
-    _token("gitlab token", "gl(?:pat|dt|ft|soat|rt|cbt|ptt|agent)-", r"[\w.-]{20,64}", "gl"),
+    _token("gitlab token", "gl(?:pat|[dfr]t|soat|cbt|ptt|agent)-", r"[\w-]{16}[\w.-]{4,48}", "gl"),
     _token("aws key", "A3T[A-Z0-9]|A[BK]IA|ACCA|ASIA", r"[A-Z0-9]{16}", "a3t", "ia", "acca"),
     _token("hugging face token", "hf_|api_org_", r"[A-Za-z0-9]{30,60}", "hf_", "api_org_"),
     _token("groq key", "gsk_", r"[A-Za-z0-9]{40,80}", "gsk_"),
@@ -37,7 +62,7 @@ TOKENS = (
     _token("tavily key", "tvly-", r"[A-Za-z0-9-]{20,60}", "tvly-"),
     _token("firecrawl key", "fc-", r"[0-9a-f]{32}", "fc-"),
     _token("e2b key", "e2b_", r"[0-9a-f]{40}", "e2b_"),
-    _token("slack token", r"xox[abcdeoprs][.-]|xapp-", r"[A-Za-z0-9.-]{10,250}", "xox", "xapp"),
+    _token("slack token", "xox[a-z][.-]|xapp-", r"[A-Za-z\d-]{16}[A-Za-z\d.-]{0,240}", "xox", "xa"),
     _token("stripe key", r"[rs]k_(?:live|test)_|whsec_", "[A-Za-z0-9+/]{20,250}", "k_", "whsec_"),
     _token("elevenlabs key", "sk_", r"[0-9a-f]{40,64}", "sk_"),
     _token("sendgrid key", r"SG\.", r"[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}", "sg."),
@@ -63,6 +88,32 @@ TOKENS = (
     _token("cursor key", "crsr_", r"[0-9a-f]{64}", "crsr_"),
     _token("sourcegraph token", "sgp_", r"(?:[0-9a-z]{5,20}_)?[0-9a-f]{40}", "sgp_"),
     _token("azure secret", r"[\w.~]{3}\dQ~", r"[\w.~-]{31,34}", "q~"),
+    _token("cloudflare key", r"v1\.0-", r"[0-9a-f]{24}-[0-9a-f]{146}", "v1.0-"),
+    _token("new relic key", r"[0-9a-f]{36}|eu01xx[0-9a-f]{30}", "NRAL", "nral"),
+    _token("square secret", "sq0(?:atp|csp)-", r"[\w-]{22,43}", "sq0"),
+    _token("join token", "SWMTKN-1-", r"[0-9a-z]{40,60}-[0-9a-z]{20,30}", "swmtkn-1-"),
+    _token("together key", "tgp_v1_", r"[\w-]{40,50}", "tgp_v1_"),
+    _token("alibaba key", "LTAI", r"[A-Za-z0-9]{17,21}", "ltai"),
+    _token("tencent key", "AKID", r"[A-Za-z0-9]{32}", "akid"),
+    _token("bedrock key", "ABSK", r"[A-Za-z0-9+/]{100,200}={0,2}", "absk"),
+    _token("tailscale key", r"tskey-[a-z]{2,10}-", r"[A-Za-z0-9-]{20,60}", "tskey-"),
+    _token("modal token", "a[ks]-", r"(?=[A-Za-z]{0,21}\d)[A-Za-z0-9]{22}", "ak-", "as-"),
+    _token("dynatrace token", r"dt0[a-zA-Z]\d{2}\.[A-Z0-9]{24}\.", "[A-Z0-9]{64}", "dt0"),
+    _token("posthog key", "phx_", r"[A-Za-z0-9]{40,60}", "phx_"),
+    _token("resend key", "re_", r"[A-Za-z0-9]{8}_[A-Za-z0-9]{24}", "re_"),
+    _token("mailersend key", r"mlsn\.", r"[0-9a-f]{64}", "mlsn."),
+    _token("mapbox key", r"sk\.eyJ", r"[\w-]{60,200}\.[\w-]{20,30}", "sk.eyj"),
+    _token("circleci token", "CCI(?:PAT|PRJ)_", r"[A-Za-z0-9]{20,24}_[0-9a-f]{40}", "ccip"),
+    _token("crates token", "cio", r"(?=[A-Za-z]{0,31}\d)[A-Za-z0-9]{32}", "cio"),
+    _token("nuget key", "oy2", r"[a-z0-9]{43}", "oy2"),
+    _token("clojars token", "CLOJARS_", r"[0-9a-z]{60}", "clojars_"),
+    _token("easypost key", "EZ[AT]K", r"[A-Za-z0-9]{54}", "ezak", "eztk"),
+    _token("razorpay key", "rzp_(?:live|test)_", r"[A-Za-z0-9]{14,24}", "rzp_"),
+    _token("vercel token", "vc[pikac]_", r"[A-Za-z0-9]{40,70}", "vc"),
+    _token("1password token", "ops_eyJ", r"[\w-]{100,2000}={0,2}", "ops_eyj"),
+    _token("scaleway key", "SCW", r"(?=[A-Z]{0,16}\d)[A-Z0-9]{17}", "scw"),
+    _token("docker hub token", "dop_", r"[A-Za-z0-9]{40,70}", "dop_"),
+    _token("amazon token", r"amzn1?\.(?:mws|oa2-cs)\.", r"[\w.-]{0,20}?[\w-]{30,80}", "amzn"),
     _token("atlassian token", "ATATT3|ATCTT3", r"[\w=-]{100,250}", "att3", "ctt3"),
     _token("bitbucket password", "ATBB", r"[A-Za-z0-9]{32}", "atbb"),
     _token("trello token", "ATTA", r"[0-9a-f]{64}[0-9A-Fa-f]{8}", "atta"),
@@ -78,7 +129,7 @@ TOKENS = (
     _token("grafana token", "glc_", r"[A-Za-z0-9+/]{32,400}={0,2}", "glc_"),
     _token("new relic key", "NR(?:AK|JS)-", r"[A-Z0-9a-z-]{27,40}", "nrak-", "nrjs-"),
     _token("postman key", "PMAK-", r"[0-9a-f]{24}-[0-9a-f]{34}", "pmak-"),
-    _token("planetscale token", "pscale_(?:tkn|pw|oauth)_", r"[\w.=-]{32,64}", "pscale_"),
+    _token("planetscale token", "pscale_(?:tkn|pw|oauth)_", r"[\w-]{16}[\w.=-]{16,48}", "pscale_"),
     _token("neon key", "napi_", r"[a-z0-9]{40,70}", "napi_"),
     _token(
         "discord token", "(?:[MNO][DTjz][AEIMQUYcgk][0-5w-z]){5,6}[A-Za-z0-9]{0,4}",
@@ -93,7 +144,7 @@ TOKENS = (
     _token("buildkite token", "bk[a-z]{2}_", r"[0-9a-f]{40}", "bk"),
     _token("prefect key", "pn[ub]_", r"[A-Za-z0-9]{36}", "pnu_", "pnb_"),
     _token("contentful token", "CFPAT-", r"[\w-]{43}", "cfpat-"),
-    _token("telegram token", r"\d{8,10}:AA", r"[A-Za-z0-9_-]{33}", ":aa"),
+    _token("telegram token", r"(?:bot)?\d{8,10}:AA", r"[A-Za-z0-9_-]{33}", ":aa"),
     _token("jwt", r"eyJ[\w-]{8,4000}\.eyJ", r"[\w-]{4,8000}(?:\.[\w-]{4,2000})?", "eyj"),
     Rule(
         "webhook",

@@ -1,0 +1,171 @@
+"""Keys, by the names of their variables, and the places where such keys stand."""
+
+from __future__ import annotations
+
+from tests.trajectory.independent_secrets.drawing import UUID
+
+# Keys whose shape says what they are: (names of their variable, shapes).
+SHAPED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "openai": ("OPENAI_API_KEY", ("sk-«{a20}T3BlbkFJ{a20}»",)),
+    "openai project": (
+        "OPENAI_API_KEY",
+        (
+            "sk-proj-«{w74}T3BlbkFJ{w74}»",
+            "sk-svcacct-«{w74}T3BlbkFJ{w74}»",
+            "sk-admin-«{w58}T3BlbkFJ{w58}»",
+        ),
+    ),
+    "anthropic": (
+        "ANTHROPIC_API_KEY",
+        ("sk-ant-api03-«{w93}AA»", "sk-ant-admin01-«{w93}AA»", "sk-ant-oat01-«{w93}AA»"),
+    ),
+    "google api": ("GEMINI_API_KEY", ("AIza«{w35}»",)),
+    "google oauth": ("GOOGLE_CLIENT_SECRET", ("GOCSPX-«{w28}»",)),
+    "google access token": ("GOOGLE_OAUTH_ACCESS_TOKEN", ("ya29.«a0A{w120}»",)),
+    "aws access key id": ("AWS_ACCESS_KEY_ID", ("AKIA«{B16}»", "ASIA«{B16}»")),
+    "azure client secret": ("AZURE_CLIENT_SECRET", ("«{a3}8Q~{a34}»",)),
+    "github": (
+        "GITHUB_TOKEN",
+        ("ghp_«{a36}»", "gho_«{a36}»", "ghu_«{a36}»", "ghs_«{a36}»", "ghr_«{a76}»"),
+    ),
+    "github fine-grained": ("GH_TOKEN", ("github_pat_«{a22}_{a59}»",)),
+    "gitlab": ("GITLAB_TOKEN", ("glpat-«{w20}»", "gldt-«{w20}»", "glrt-«{w20}»", "glptt-«{h40}»")),
+    "slack": (
+        "SLACK_BOT_TOKEN",
+        (
+            "xoxb-{n12}-{n13}-«{a24}»",
+            "xoxp-{n12}-{n12}-{n13}-«{h32}»",
+            "xapp-1-A0{U9}-{n13}-«{h64}»",
+        ),
+    ),
+    "slack webhook": (
+        "SLACK_WEBHOOK_URL",
+        ("https://hooks.slack.com/services/T{U10}/B{U10}/«{a24}»",),
+    ),
+    "stripe": (
+        "STRIPE_SECRET_KEY",
+        ("sk_live_«{a24}»", "sk_live_51«{a97}»", "rk_live_«{a24}»", "sk_test_51«{a97}»"),
+    ),
+    "stripe webhook": ("STRIPE_WEBHOOK_SECRET", ("whsec_«{a32}»",)),
+    "sendgrid": ("SENDGRID_API_KEY", ("SG.«{w22}.{w43}»",)),
+    "mailgun": ("MAILGUN_API_KEY", ("key-«{h32}»",)),
+    "npm": ("NPM_TOKEN", ("npm_«{a36}»",)),
+    "pypi": ("PYPI_TOKEN", ("pypi-AgEIcHlwaS5vcmc«{w160}»",)),
+    "hugging face": ("HF_TOKEN", ("hf_«{L34}»",)),
+    "databricks": ("DATABRICKS_TOKEN", ("dapi«{h32}»", "dapi«{h32}»-2")),
+    "digitalocean": ("DIGITALOCEAN_TOKEN", ("dop_v1_«{h64}»", "doo_v1_«{h64}»", "dor_v1_«{h64}»")),
+    "heroku new": ("HEROKU_API_KEY", ("HRKU-AA«{w58}»",)),
+    "cloudflare origin ca": ("CLOUDFLARE_API_USER_SERVICE_KEY", ("v1.0-«{h24}-{h146}»",)),
+    "new relic": ("NEW_RELIC_LICENSE_KEY", ("NRAK-«{U27}»", "«{h36}»NRAL")),
+    "linear": ("LINEAR_API_KEY", ("lin_api_«{a40}»",)),
+    "notion": ("NOTION_API_KEY", ("secret_«{a43}»", "ntn_«{d11}{a35}»")),
+    "discord bot": ("DISCORD_BOT_TOKEN", ("{T}.{a6}.«{w38}»",)),
+    "discord webhook": ("DISCORD_WEBHOOK_URL", ("https://discord.com/api/webhooks/{n19}/«{w68}»",)),
+    "telegram": ("TELEGRAM_BOT_TOKEN", ("{n10}:«AA{w33}»",)),
+    "shopify": (
+        "SHOPIFY_ACCESS_TOKEN",
+        ("shpat_«{h32}»", "shpca_«{h32}»", "shppa_«{h32}»", "shpss_«{h32}»"),
+    ),
+    "square": ("SQUARE_ACCESS_TOKEN", ("EAAA«{w60}»", "sq0csp-«{w43}»", "sq0atp-«{w22}»")),
+    "postman": ("POSTMAN_API_KEY", ("PMAK-«{h24}-{h34}»",)),
+    "vault": ("VAULT_TOKEN", ("hvs.«CAESI{w90}»", "hvb.«AAAAA{w140}»", "hvs.«{a24}»")),
+    "groq": ("GROQ_API_KEY", ("gsk_«{a52}»",)),
+    "xai": ("XAI_API_KEY", ("xai-«{a80}»",)),
+    "replicate": ("REPLICATE_API_TOKEN", ("r8_«{a37}»",)),
+    "perplexity": ("PERPLEXITY_API_KEY", ("pplx-«{a48}»",)),
+    "openrouter": ("OPENROUTER_API_KEY", ("sk-or-v1-«{h64}»",)),
+    "deepseek": ("DEEPSEEK_API_KEY", ("sk-«{h32}»",)),
+    "tools around agents": (
+        "SERVICE_TOKEN",
+        (
+            "lsv2_pt_«{h32}_{h10}»",
+            f"sk-lf-«{UUID}»",
+            "dckr_pat_«{w27}»",
+            "glsa_«{a32}_{h8}»",
+            "sbp_«{h40}»",
+            "figd_«{w40}»",
+            "pat«{a14}.{h64}»",
+            "dp.pt.«{a43}»",
+            "ATATT3xFfGF0«{w172}={H8}»",
+            "{a14}.atlasv1.«{w67}»",
+        ),
+    ),
+    "jwt": ("ACCESS_TOKEN", ("{J}.«{w43}»",)),
+}
+
+# Keys that only the name of their variable gives away.
+NAMED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "aws secret key": ("AWS_SECRET_ACCESS_KEY", ("«{b40}»",)),
+    "aws session token": ("AWS_SESSION_TOKEN", ("IQoJb3JpZ2luX2Vj«{b300}»==",)),
+    "azure openai": ("AZURE_OPENAI_API_KEY", ("«{h32}»", "«{a84}»")),
+    "azure devops": ("AZURE_DEVOPS_PAT", ("«{v52}»",)),
+    "twilio auth token": ("TWILIO_AUTH_TOKEN", ("«{h32}»",)),
+    "twilio api secret": ("TWILIO_API_SECRET", ("«{a32}»",)),
+    "mailgun new": ("MAILGUN_API_KEY", ("«{h32}-{h8}-{h8}»",)),
+    "heroku": ("HEROKU_API_KEY", (f"«{UUID}»",)),
+    "cloudflare": ("CLOUDFLARE_API_TOKEN", ("«{w40}»",)),
+    "cloudflare global": ("CLOUDFLARE_API_KEY", ("«{h37}»",)),
+    "datadog": ("DD_API_KEY", ("«{h32}»",)),
+    "datadog app": ("DD_APP_KEY", ("«{h40}»",)),
+    "mistral": ("MISTRAL_API_KEY", ("«{a32}»",)),
+    "cohere": ("COHERE_API_KEY", ("«{a40}»",)),
+    "together": ("TOGETHER_API_KEY", ("«{h64}»",)),
+    "weights and biases": ("WANDB_API_KEY", ("«{h40}»",)),
+    "pinecone": ("PINECONE_API_KEY", (f"«{UUID}»",)),
+    "vault old": ("VAULT_TOKEN", ("«s.{a24}»",)),
+    "django secret": ("SECRET_KEY", ("django-insecure-«{s50}»", "«{a50}»")),
+    "jwt secret": ("JWT_SECRET", ("«{b43}»=", "«{h64}»")),
+    "client secret": ("OAUTH_CLIENT_SECRET", ("«{a40}»",)),
+    "database password": ("DB_PASSWORD", ("«{a18}»", "«{P}»")),
+    "mail password": ("SMTP_PASSWORD", ("«{a16}»", "«{P}»")),
+    "root password": ("MYSQL_ROOT_PASSWORD", ("«{a12}»", "«{P}»")),
+    "encryption key": ("ENCRYPTION_KEY", ("«{h64}»", "«{b43}»=")),
+}
+
+# Where a key with a name stands.
+NAMED_PLACES = (
+    "$ cat .env\nDEBUG=1\n@NAME@=@VALUE@\nPORT=8000\n",
+    'export @NAME@="@VALUE@"',
+    "$ env | sort\nHOME=/root\nLANG=C.UTF-8\n@NAME@=@VALUE@\nPATH=/usr/bin:/bin",
+    '{"model": "large", "@name@": "@VALUE@", "timeout": 30}',
+    "service:\n  @name@: @VALUE@\n  retries: 3\n",
+    "service:\n  @camel@: '@VALUE@'\n  replicas: 2\n",
+    "docker run --rm -e @NAME@=@VALUE@ -p 8000:8000 app:latest",
+    "diff --git a/.env b/.env\n@@ -1,2 +1,3 @@\n DEBUG=1\n+@NAME@=@VALUE@\n",
+    "      - name: @NAME@\n        value: @VALUE@\n      - name: LOG_LEVEL\n        value: info",
+    '"Env": [\n  "PATH=/usr/local/bin:/usr/bin",\n  "@NAME@=@VALUE@",\n  "LANG=C.UTF-8"\n]',
+    "const @camel@ = '@VALUE@';\nmodule.exports = { @camel@ };",
+    '{"event": "config", "body": "{\\"@name@\\": \\"@VALUE@\\", \\"debug\\": true}"}',
+    "config = {'host': 'localhost', '@name@': '@VALUE@', 'port': 5432}",
+    'os.environ["@NAME@"] = "@VALUE@"',
+    "Sure, the @words@ is @VALUE@ and it is valid until Friday.",
+    "Use this @words@: @VALUE@\nThanks!",
+    "[default]\n@name@ = @VALUE@\nregion = eu-west-1\n",
+    '$env:@NAME@ = "@VALUE@"\npython main.py',
+    "ENV @NAME@=@VALUE@\nRUN pip install -r requirements.txt",
+    '  "attributes": {\n    "id": "main",\n    "@name@": "@VALUE@",\n    "port": 443\n  },',
+    '@NAME@ = "@VALUE@"  # move to the environment later\nDEBUG = True',
+    "+ @NAME@=@VALUE@ ./deploy.sh --env production\nDeploying ...",
+    "    @name@ = '@VALUE@'\n    self = <app.client.Client object at 0x7f3a5c0d1e50>",
+    "settings.py:14:@NAME@ = '@VALUE@'\nsettings.py:15:TIMEOUT = 30",
+    "     1\tDEBUG=1\n     2\t@NAME@=@VALUE@\n     3\tPORT=8000",
+    '{"exit_code": 0, "stdout": "DEBUG=1\\n@NAME@=@VALUE@\\nPORT=8000\\n"}',
+)
+
+# Where a key stands that is known by its shape; these come on top of the places above.
+BARE_PLACES = (
+    "$ echo $@NAME@\n@VALUE@\n$ ",
+    "AuthenticationError: Error code: 401 - Incorrect key provided: @VALUE@.",
+    "curl -s -H 'Authorization: Bearer @VALUE@' https://api.example.com/v1/models",
+    "DEBUG send headers={'Authorization': 'Bearer @VALUE@', 'User-Agent': 'python'}",
+    'client = Client("@VALUE@", timeout=30)',
+    "here you go @VALUE@ (do not share)",
+    "GET /v1/items?limit=5&token=@VALUE@&page=2 HTTP/1.1",
+    "Run deploy --key @VALUE@ --verbose\n##[error]Process completed with exit code 1.",
+    "| id | label | value |\n| 1 | main | @VALUE@ |",
+    "\x1b[32mINFO\x1b[0m using \x1b[33m@VALUE@\x1b[0m for requests",
+    "<@VALUE@>, please rotate it",
+    '{"exit_code": 0, "stdout": "your key:\\n@VALUE@\\n"}',
+    "[32mINFO[0m using [33m@VALUE@[0m for requests",
+)
+WEBHOOK_PLACES = tuple(p for p in BARE_PLACES if "token=" not in p and "Bearer" not in p)
