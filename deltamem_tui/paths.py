@@ -238,9 +238,23 @@ def _banks_in(folder: Path, *, shipped: bool) -> Iterator[BankPlace]:
             yield BankPlace(entry.name, entry, shipped)
 
 
+def is_bank_folder(path: Path) -> bool:
+    """Whether a folder is a bank's: only a bank has such a manifest."""
+    return _is_file(path / MANIFEST)
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file begins as an export does. Nothing more of it is looked at."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(4) == b"PK\x03\x04"
+    except OSError:
+        return False
+
+
 def _is_bank(path: Path) -> bool:
     archive = path.suffix == ARCHIVE_SUFFIX and _is_file(path)
-    return archive or _is_file(path / MANIFEST)
+    return archive or is_bank_folder(path)
 
 
 def _is_file(path: Path) -> bool:

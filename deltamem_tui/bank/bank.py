@@ -308,7 +308,7 @@ class Bank:
         Raises:
             BankFrozenError: It is.
         """
-        self._require_folder()
+        self.require_folder()
         if self.frozen:
             raise BankFrozenError(
                 "the bank is frozen",
@@ -361,7 +361,12 @@ class Bank:
             self.require_writable()
             yield
 
-    def _require_folder(self) -> None:
+    def require_folder(self) -> None:
+        """See that the bank is no archive: what never can be written need not be planned.
+
+        Raises:
+            BankFrozenError: It is one.
+        """
         if self.archived:
             raise BankFrozenError(
                 "the bank lies in an archive, which is never written",
@@ -372,7 +377,7 @@ class Bank:
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """The writer's lock, frozen or not, and the manifest as it is under it."""
-        self._require_folder()
+        self.require_folder()
         with writers_turn(self.path):
             self.manifest = self._present_manifest()
             yield

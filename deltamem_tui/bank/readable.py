@@ -46,7 +46,7 @@ def readable(path: Path) -> Iterator[str]:
 
 def _array(path: Path) -> Iterator[str]:
     try:
-        values = np.load(path, mmap_mode="r", allow_pickle=False)
+        values = np.atleast_1d(np.load(path, mmap_mode="r", allow_pickle=False))
     except (ValueError, OSError, EOFError) as error:
         raise BankCorruptError(f"not an array: {one_line(str(error))}", source=str(path)) from error
     if values.dtype.names:

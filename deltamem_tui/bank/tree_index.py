@@ -20,6 +20,7 @@ from deltamem_tui.bank.node import Node
 
 NO_PARENT = -1
 _PIECE_LINES = 256  # few enough objects at a time that Python does not stop to look for garbage
+_PIECE_BYTES = 4 * 1024 * 1024  # a stranger's lines may be long
 
 INDEX_TYPE = np.dtype(
     [
@@ -95,7 +96,7 @@ def read_lines(
     revisions: dict[str, int] = {}
     again: list[int] = []
     count = 0
-    while taken := list(islice(lines, _PIECE_LINES)):
+    while taken := _piece(lines):
         outline = _outline(shelf, taken, tree)
         altered += [count + place for place in outline.altered]
         stop = count + len(taken)
@@ -122,6 +123,17 @@ def read_lines(
         raise shelf.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
     _refuse_repeated(shelf, index, again)
     return index, altered
+
+
+def _piece(lines: Iterator[tuple[int, int, bytes]]) -> list[tuple[int, int, bytes]]:
+    """The next few lines."""
+    taken, size = [], 0
+    for each in islice(lines, _PIECE_LINES):
+        taken.append(each)
+        size += len(each[2])
+        if size >= _PIECE_BYTES:
+            break
+    return taken
 
 
 def _refuse_repeated(shelf: Shelf, index: NDArray[Any], again: Sequence[int]) -> None:

@@ -25,6 +25,7 @@ def run(context: typer.Context, bank: options.Bank, dry_run: options.DryRun = Fa
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
+    opened.require_folder()
     if not dry_run:
         tell_debts(opened)  # while the journal can still say what it has told of them
     with invocation.output.progress("compacting"):

@@ -13,8 +13,8 @@ from deltamem_tui.cli.forms import FORMS
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
-from deltamem_tui.errors import BankError, DeltaMemError, UsageError
-from deltamem_tui.paths import ARCHIVE_SUFFIX
+from deltamem_tui.errors import BankError, BankExistsError, DeltaMemError, UsageError
+from deltamem_tui.paths import ARCHIVE_SUFFIX, is_archive, is_bank_folder
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def run(
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank))
+    _require_elsewhere(out or Path())
     with invocation.output.progress("exporting"):
         if form != _ARCHIVE:
             leaks = outgoing.leaks(opened)
@@ -89,8 +90,29 @@ def run(
         if ready.leaks and not allow_secrets:
             return _kept_here(opened, ready.leaks)
         path = _path(out, opened.name, ARCHIVE_SUFFIX)
+        _require_export(path)
         digest = ready.parcel.write(path, replace=replace)
     return _written(path, digest, ready)
+
+
+def _require_elsewhere(out: Path) -> None:
+    """See that nothing is written among the files of a bank."""
+    for place in (out.expanduser(), out.expanduser().parent):
+        if is_bank_folder(place):
+            raise UsageError(
+                f"{one_line(str(place), 200)} is a bank's folder",
+                hint="name another place with -o",
+            )
+
+
+def _require_export(path: Path) -> None:
+    """See that a file which is to be written over is an export, and not somebody's work."""
+    if path.is_file() and not is_archive(path):
+        raise BankExistsError(
+            "something is here that no export wrote",
+            source=str(path),
+            hint="choose another name, or move it away first",
+        )
 
 
 def _path(out: Path | None, name: str, ending: str) -> Path:

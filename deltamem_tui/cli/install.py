@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,6 +90,8 @@ def run(
             hint="`deltamem reembed` gives an installed bank those of another",
         )
     pinned = installing.checked_digest(digest)
+    if max_gigabytes is not None and not isfinite(max_gigabytes):
+        raise UsageError(f"--max-gigabytes cannot be {max_gigabytes}", hint="a number, such as 20")
     total = LIMITS.total if max_gigabytes is None else int(max_gigabytes * GIGABYTE)
     with invocation.output.progress("installing"):
         delivery = installing.receive(source, Limits(total=total))

@@ -179,8 +179,10 @@ class Invocation:
                     f"{error.message}, but this one says it is called so",
                     hint="name it with --name",
                 ) from error
+        else:
+            paths.check_bank_name(name)  # a path would place it where no bank is looked for
         if replace:
-            path = self.banks_folder / paths.check_bank_name(name)
+            path = self.banks_folder / name
             if path.is_dir() and not path.is_symlink():
                 return path
         try:

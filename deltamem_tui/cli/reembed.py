@@ -52,6 +52,7 @@ def run(
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
+    opened.require_folder()
     if not dry_run:
         opened.require_writable()
     loaded = load(invocation.settings(embedder=embedder).embedder)

@@ -12,7 +12,7 @@ import pytest
 
 from deltamem_tui.bank.disk import files
 
-EFFECTS = ("open", "pwrite", "fsync", "replace", "truncate", "unlink")
+EFFECTS = ("open", "pwrite", "fsync", "replace", "link", "truncate", "unlink")
 NEVER = -1
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.cli import extract as extract_command
+from deltamem_tui.cli import extracted
 from deltamem_tui.errors import (
     CredentialsError,
     DeltaMemError,
@@ -134,9 +134,9 @@ def test_what_teaches_nothing_new_is_learnt_too_and_said(program: Program) -> No
         Lesson("b", new=True, trees={}),
         Lesson("c", new=False, trees={}),
     ]
-    counts = extract_command.counts(lessons)
+    counts = extracted.counts(lessons)
     assert [counts[key] for key in ("learned", "skipped", "learned_elsewhere")] == [2, 2, 1]
-    assert list(extract_command.facts({**counts, "waiting": 0}, dry_run=False).items())[:3] == [
+    assert list(extracted.facts({**counts, "waiting": 0}, dry_run=False).items())[:3] == [
         ("episodes learnt", 2),
         ("of these, nothing new to write", 2),
         ("learnt by another process meanwhile", 1),
@@ -290,7 +290,7 @@ def test_freezing_and_thawing(program: Program) -> None:
     assert frozen.data["frozen"] is True
     assert "task.nodes.jsonl" in frozen.data["digests"]
     assert program.json("info", "kitchen").data["frozen"] is True
-    assert program("verify", "kitchen").err == "kitchen is sound\n"
+    assert program("verify", "kitchen").err.startswith("kitchen is sound\n")
     again = program("freeze", "kitchen")
     assert again.code == 1
     assert "the bank is frozen" in again.error

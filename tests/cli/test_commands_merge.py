@@ -127,7 +127,7 @@ def test_a_conflict_and_a_disagreement_are_shown_with_both_texts(two: Program, a
     assert "was changed in two banks, at the same revision" in answer.out
     assert "MINE" in answer.out
     assert "THEIRS" in answer.out
-    assert "task.d_max: 5 stays; kitchen says 4" in answer.out
+    assert "task.d_max: 5 stays; annex says 4" in answer.out
     data = two.json("merge", "kitchen", "annex", "--dry-run").data
     (conflict,) = data["conflicts"]
     both = {conflict[which]["activation_condition"] for which in ("kept", "lost")}

@@ -248,6 +248,62 @@ print(recall(open_bank("kitchen"), task).context)
 """
 
 
+@pytest.mark.parametrize("form", ["archive", "jsonl"])
+@pytest.mark.parametrize("place", ["", "task.nodes.jsonl", "bank.json", "new.deltamem"])
+def test_nothing_is_written_among_a_banks_files(program: Program, form: str, place: str) -> None:
+    before = state_of(program.bank)
+    answer = program(
+        "export", "kitchen", "--as", form, "-o", str(program.bank / place), "--replace"
+    )
+    assert answer.code == 2
+    assert "a bank's folder" in answer.error
+    assert state_of(program.bank) == before
+
+
+def test_only_an_export_is_written_over(program: Program) -> None:
+    thesis = program.folder / "thesis.txt"
+    thesis.write_text("years of work")
+    answer = program("export", "kitchen", "-o", str(thesis), "--replace")
+    assert "no export wrote" in answer.error
+    assert thesis.read_text() == "years of work"
+    assert program("export", "kitchen").code == 0
+    assert program("export", "kitchen", "--replace").code == 0
+
+
+@pytest.mark.parametrize("name", ["a/b", "../up", "/tmp/x", ""])
+def test_a_name_to_install_under_is_no_path(program: Program, name: str) -> None:
+    assert program("export", "kitchen").code == 0
+    before = sorted(program.folder.rglob("*"))
+    answer = program("install", "kitchen.deltamem", "--name", name)
+    assert answer.code == 2
+    assert sorted(program.folder.rglob("*")) == before
+
+
+def test_a_digest_is_pinned_as_sha256sum_prints_it(program: Program) -> None:
+    digest = str(program.json("export", "kitchen").data["digest"])
+    bare = digest.removeprefix("sha256:")
+    pinned = ("install", "kitchen.deltamem", "--name", "copy", "--digest")
+    assert "pinned" in program(*pinned, bare[::-1]).error
+    assert program(*pinned, bare).code == 0
+
+
+@pytest.mark.parametrize("size", ["inf", "nan"])
+def test_a_size_is_a_number(program: Program, size: str) -> None:
+    assert program("export", "kitchen").code == 0
+    answer = program("install", "kitchen.deltamem", "--name", "x", "--max-gigabytes", size)
+    assert answer.code == 2
+    assert "--max-gigabytes" in answer.error
+
+
+@pytest.mark.parametrize("call", [("compact",), ("reembed", "--embedder", "hashing")])
+def test_what_can_never_be_written_is_not_planned(program: Program, call: tuple[str, ...]) -> None:
+    assert program("export", "kitchen").code == 0
+    command, *options = call
+    answer = program(command, "./kitchen.deltamem", *options, "--dry-run")
+    assert answer.code == 1
+    assert "never written" in answer.error
+
+
 def test_from_one_project_to_another(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     for project in (one, two):

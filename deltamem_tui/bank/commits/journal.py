@@ -25,6 +25,8 @@ from deltamem_tui.errors import BankCorruptError, BankError
 FILE_NAME = "journal.jsonl"
 _BLOCK = 64 * 1024
 _LINE_LIMIT = 64 * 1024 * 1024
+_FEW_LISTS = 10_000
+_LIST_BYTES = 8
 COUNTER_LIMIT = 2**32 - 1
 """The most that a counter holds; one that is full stays so."""
 _COUNTS = range(COUNTER_LIMIT + 1)
@@ -146,6 +148,7 @@ def parse(line: bytes, source: str, position: str) -> Commit:
         BankCorruptError: It is not a commit.
     """
     try:
+        _require_flat(line)
         record = orjson.loads(line)
         return _checked(
             sequence=_natural(record["sequence"]),
@@ -173,6 +176,15 @@ def parse(line: bytes, source: str, position: str) -> Commit:
             position=position,
             hint="restore the file from a copy of the bank",
         ) from error
+
+
+def _require_flat(line: bytes) -> None:
+    """See that a stranger's line does not become a hundred times larger as objects.
+
+    A counted row is a list of eight bytes at least; nothing else in a commit comes in numbers.
+    """
+    if line.count(b"[") + line.count(b"{") > _FEW_LISTS + len(line) // _LIST_BYTES:
+        raise ValueError("holds more lists than a commit has a use for")
 
 
 def _checked(**fields: Any) -> Commit:

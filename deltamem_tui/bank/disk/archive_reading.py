@@ -26,7 +26,7 @@ _LINE_BYTES = archive.CENTRAL.size + _NAME_BYTES + archive.LARGE_CENTRAL.size
 _END_BYTES = archive.LARGE_END.size + archive.LOCATOR.size + archive.END.size
 _ENCRYPTED = 1
 # What is read in place takes no room on the disk, and only that in memory which is looked at.
-_IN_PLACE = replace(LIMITS, total=2**62)
+_IN_PLACE = replace(LIMITS, total=2**48)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +97,7 @@ class _Reading:
         listed = self._list()
         layout = Layout(tuple(self._entries(listed)))
         if layout.size > self._limits.total:
-            raise self._wrong(
-                f"has {layout.size:,} bytes, more than the {self._limits.total:,} it may have",
-                hint="allow more with `--max-gigabytes`, if you trust where it comes from",
-            )
+            raise self._too_large(layout.size)
         pieces = [*zip(self._header_starts(layout), layout.headers, strict=True)]
         pieces.append((layout.directory_start, layout.directory))
         same = all(self._read(at, len(piece)) == piece for at, piece in pieces)
@@ -167,6 +164,8 @@ class _Reading:
                 raise self._wrong(
                     f"has a {name!r} of {line.size:,} bytes, more than {self._limits.manifest:,}"
                 )
+            if line.size > self._limits.total:  # as much as a list claims, no offset can hold
+                raise self._too_large(line.size)
             yield Entry(name, line.size, line.crc)
         if not lines or lines[0].name.decode("ascii", "replace") != archive.MEMBERS[0]:
             raise self._wrong(f"holds no {archive.MEMBERS[0]!r}")
@@ -178,6 +177,12 @@ class _Reading:
 
     def _read(self, position: int, length: int) -> bytes:
         return os.pread(self._descriptor, length, position)
+
+    def _too_large(self, size: int) -> BankCorruptError:
+        return self._wrong(
+            f"has {size:,} bytes, more than the {self._limits.total:,} it may have",
+            hint="allow more with `--max-gigabytes`, if you trust where it comes from",
+        )
 
     def _wrong(self, message: str, hint: str | None = None) -> BankCorruptError:
         return BankCorruptError(

@@ -26,6 +26,7 @@ _HINTS = {
     errno.ELOOP: "put the file itself in the link's place; the bank is as it was",
 }
 _REASONS = {errno.ELOOP: "a symbolic link stands in the file's place"}
+_NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS}
 _HERE = -100 if sys.platform == "linux" else -2  # paths are meant from the working folder
 _EXCHANGE = 2
 # A bank may come from a stranger: a link in it must not choose what is written.
@@ -228,9 +229,28 @@ def new_file(path: Path, *, replace: bool = False) -> Iterator[Path]:
         yield draft
         sync(draft)
         _require_room(path, replace=replace)
-        with storage_errors(path):
-            os.replace(draft, path)  # noqa: PTH105 - every effect goes through `os`, by name
+        if replace or not _linked(draft, path):
+            with storage_errors(path):
+                os.replace(draft, path)  # noqa: PTH105 - every effect goes through `os`, by name
         sync(path.parent)
+
+
+def _linked(draft: Path, path: Path) -> bool:
+    """Give a draft its name, without a moment in which a file made there meanwhile could go.
+
+    Returns:
+        False where the file system has no hard links.
+    """
+    with storage_errors(path):
+        try:
+            os.link(draft, path)
+        except OSError as error:
+            if error.errno == errno.EEXIST:
+                _require_room(path, replace=False)
+            if error.errno not in _NO_LINKS:
+                raise
+            return False
+    return True
 
 
 def _require_room(path: Path, *, replace: bool) -> None:

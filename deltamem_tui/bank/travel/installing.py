@@ -7,11 +7,10 @@ format. Only a bank without a flaw is put in its place, in one step.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -23,7 +22,7 @@ from deltamem_tui.bank.disk import archive, archive_reading, files, regions
 from deltamem_tui.bank.limits import LIMITS, Limits
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.travel import parcel
-from deltamem_tui.bank.travel.parcel import Member
+from deltamem_tui.bank.travel.parcel import Member, Seal
 from deltamem_tui.bank.upkeep import freezing
 from deltamem_tui.bank.upkeep.verify import Flaw, line_flaws, vector_flaws
 from deltamem_tui.errors import BankCorruptError, BankError, BankNotFoundError, UsageError
@@ -45,7 +44,6 @@ class Delivery:
         text: The manifest as it is written.
         members: All other files.
         crcs: Their CRC-32 by name, where the source states them.
-        digest: Gives `sha256:…` of the archive, or of that which a folder's files would make.
         sealed: Whether its files were digested where it comes from, and not just here.
     """
 
@@ -54,7 +52,6 @@ class Delivery:
     text: bytes
     members: Sequence[Member]
     crcs: Mapping[str, int]
-    digest: Callable[[], str]
     sealed: bool = True
 
     @property
@@ -120,16 +117,19 @@ def install(
     """
     with place(path, replacing=replacing) as draft, ThreadPoolExecutor(1) as beside:
         vectors = [member for member in delivery.members if member.name.endswith(_VECTORS)]
-        found = _copied([each for each in delivery.members if each not in vectors], draft)
+        _copy([each for each in delivery.members if each not in vectors], draft)
         manifest.write(draft, _renamed(delivery.manifest, path.name))
         # What only waits for the disk and for digests goes on while the lines are read.
-        copying = beside.submit(_copied, vectors, draft)
-        digesting = beside.submit(delivery.digest)
-        syncing = beside.submit(_sync, [draft / member.name for member in delivery.members])
+        copying = beside.submit(_copy, vectors, draft)
+        names = [member.name for member in delivery.members]
+        # Not of the source: somebody may put other bytes there meanwhile.
+        reading = beside.submit(lambda: _read(delivery, _members(draft, names)))
+        syncing = beside.submit(_sync, [draft / name for name in names])
         flaws = _flaws(delivery, draft, line_flaws)
-        _refuse(delivery, _broken_promises(delivery, found | copying.result()))
+        copying.result()
+        seals, digest = reading.result()
+        _refuse(delivery, _broken_promises(delivery, seals))
         _refuse(delivery, flaws + _flaws(delivery, draft, vector_flaws))
-        digest = digesting.result()
         _require_pinned(delivery, digest, pinned)
         syncing.result()
         if not frozen:
@@ -149,12 +149,9 @@ def inspect(delivery: Delivery, *, pinned: str | None = None) -> str:
     Raises:
         BankCorruptError: As `install`.
     """
-    digest = delivery.digest()
+    seals, digest = _read(delivery, delivery.members)
     _require_pinned(delivery, digest, pinned)
-    with ThreadPoolExecutor(2) as readers:
-        seals = readers.map(parcel.seal, delivery.members)
-        found = {member.name: seal for member, seal in zip(delivery.members, seals, strict=True)}
-    _refuse(delivery, _broken_promises(delivery, found))
+    _refuse(delivery, _broken_promises(delivery, seals))
     for check in (line_flaws, vector_flaws):
         _refuse(delivery, _flaws(delivery, delivery.source, check))
     return digest
@@ -168,6 +165,8 @@ def checked_digest(text: str | None) -> str | None:
     """
     if text is None or _DIGEST.fullmatch(text):
         return text
+    if _DIGEST.fullmatch(f"sha256:{text}"):  # as `sha256sum` prints it
+        return f"sha256:{text}"
     raise UsageError(
         f"{one_line(text, 80)!r} is not a digest", hint="sha256: and 64 hexadecimal digits"
     )
@@ -187,9 +186,8 @@ def _from_archive(source: Path, limits: Limits) -> Delivery:
         source,
         found,
         regions.read(source / manifest.FILE_NAME, limits.manifest),
-        [parcel.member_at(source / entry.name) for entry in others],
+        _members(source, (entry.name for entry in others)),
         {entry.name: entry.crc for entry in layout.entries},
-        lambda: freezing.digest_of_file(source),
     )
 
 
@@ -201,15 +199,10 @@ def _from_folder(source: Path, limits: Limits) -> Delivery:
         own, *others = whole.members
         text = b"".join(own.pieces())
         crcs = {name: seal.crc for name, seal in whole.seals.items()}
-        return Delivery(source, whole.manifest, text, others, crcs, whole.digest, sealed=False)
+        return Delivery(source, whole.manifest, text, others, crcs, sealed=False)
     text = regions.read(source / manifest.FILE_NAME, limits.manifest)
-    members = [parcel.member_at(source / name) for name in names if name != manifest.FILE_NAME]
-
-    def digest() -> str:
-        seals = {member.name: parcel.seal(member) for member in members}
-        return parcel.as_written(found, text, members, seals).digest()
-
-    return Delivery(source, found, text, members, {}, digest)
+    others = _members(source, (name for name in names if name != manifest.FILE_NAME))
+    return Delivery(source, found, text, others, {})
 
 
 def _checked_names(folder: Path, limits: Limits) -> list[str]:
@@ -256,26 +249,31 @@ def place(path: Path, *, replacing: bool) -> Iterator[Path]:
         yield draft
 
 
-def _copied(members: Iterable[Member], draft: Path) -> dict[str, parcel.Seal]:
-    """Copy files, and say what was found on reading each.
+def _copy(members: Iterable[Member], draft: Path) -> None:
+    """Copy files. Each is there only when it is whole: somebody may read the draft meanwhile."""
+    for member in members:
+        unfinished = draft / f".{member.name}.draft"
+        files.create_anew(unfinished)
+        position = 0
+        for piece in member.pieces():
+            files.write_at(unfinished, position, piece)
+            position += len(piece)
+        files.move(unfinished, draft / member.name)
 
-    A file is there only when it is whole: somebody may read the draft meanwhile.
+
+def _members(folder: Path, names: Iterable[str]) -> list[Member]:
+    return [parcel.member_at(folder / name) for name in names]
+
+
+def _read(delivery: Delivery, members: Sequence[Member]) -> tuple[Mapping[str, Seal], str]:
+    """What is found on reading files, and `sha256:…` of the archive that they make.
+
+    An archive was compared with its layout when it was received, so if these are its files,
+    this is its own digest.
     """
-    found = {}
-    with ThreadPoolExecutor(1) as beside:
-        for member in members:
-            digest, crc, position = hashlib.sha256(), 0, 0
-            unfinished = draft / f".{member.name}.draft"
-            files.create_anew(unfinished)
-            for piece in member.pieces():
-                hashing: Future[None] = beside.submit(digest.update, piece)
-                files.write_at(unfinished, position, piece)
-                crc = zlib.crc32(piece, crc)
-                position += len(piece)
-                hashing.result()
-            files.move(unfinished, draft / member.name)
-            found[member.name] = parcel.Seal(f"sha256:{digest.hexdigest()}", crc)
-    return found
+    seals = parcel.sealed(members)
+    archived = parcel.as_written(delivery.manifest, delivery.text, members, seals)
+    return seals, archived.digest()
 
 
 def _sync(paths: Iterable[Path]) -> None:
@@ -283,7 +281,7 @@ def _sync(paths: Iterable[Path]) -> None:
         files.sync(path)
 
 
-def _broken_promises(delivery: Delivery, found: Mapping[str, parcel.Seal]) -> Iterator[Flaw]:
+def _broken_promises(delivery: Delivery, found: Mapping[str, Seal]) -> Iterator[Flaw]:
     digests = {name: seal.digest for name, seal in found.items()}
     for name, message in freezing.disagreements(delivery.manifest, delivery.text, digests):
         yield Flaw(message, name)

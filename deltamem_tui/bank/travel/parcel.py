@@ -152,10 +152,7 @@ def pack(bank: Bank, *, with_episodes: bool = False, with_journal: bool = False)
     ]
     if with_journal and bank.journal.exists:
         members.append(_journal_member(bank, left_out))
-    with ThreadPoolExecutor(2) as readers:
-        found = list(readers.map(seal, members))
-    seals = {member.name: each for member, each in zip(members, found, strict=True)}
-    return _promising(bank.manifest.called(bank.name), members, seals)
+    return _promising(bank.manifest.called(bank.name), members, sealed(members))
 
 
 def _promising(before: Manifest, members: Sequence[Member], seals: Mapping[str, Seal]) -> Parcel:
@@ -187,6 +184,13 @@ def member_of(name: str, buffers: Sequence[bytes | memoryview]) -> Member:
 def member_at(path: Path) -> Member:
     """A file on disk, or in an archive, as it is."""
     return member_of(path.name, [regions.mapped(path, regions.size(path))])
+
+
+def sealed(members: Sequence[Member]) -> dict[str, Seal]:
+    """Read files once each, two at a time."""
+    with ThreadPoolExecutor(2) as readers:
+        found = list(readers.map(seal, members))
+    return {member.name: each for member, each in zip(members, found, strict=True)}
 
 
 def seal(member: Member) -> Seal:

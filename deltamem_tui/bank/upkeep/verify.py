@@ -20,6 +20,7 @@ from deltamem_tui.bank.upkeep import freezing
 from deltamem_tui.errors import BankCorruptError, BankError
 
 _CHUNK_ROWS = 16_384
+_ELSEWHERE = "get it again from where it came from"
 _IF_MEANT = (
     "restore the bank from a copy; if you changed it yourself, `deltamem unfreeze` and "
     "`deltamem freeze` state it as it is"
@@ -75,7 +76,7 @@ def vector_flaws(bank: Bank) -> Iterator[Flaw]:
 
 def _digest_flaws(bank: Bank) -> Iterator[Flaw]:
     for name, message in freezing.broken_promises(bank.path, bank.manifest):
-        yield Flaw(message, name, hint=_IF_MEANT)
+        yield Flaw(message, name, hint=_ELSEWHERE if bank.archived else _IF_MEANT)
 
 
 def unchecked(bank: Bank) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -181,12 +182,42 @@ def test_nothing_is_written_over_unless_asked(tmp_path: Path, bank: Bank) -> Non
     assert sorted(each.name for each in tmp_path.iterdir()) == ["kitchen", "kitchen.deltamem"]
 
 
+def test_a_file_that_is_made_meanwhile_stays(
+    tmp_path: Path, bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "kitchen.deltamem"
+    link = os.link
+
+    def late(draft: Path, target: Path) -> None:
+        """Somebody makes a file there after the last look, and before the draft gets its name."""
+        path.write_bytes(b"mine")
+        link(draft, target)
+
+    monkeypatch.setattr(os, "link", late)
+    with pytest.raises(BankExistsError):
+        packed(bank, path)
+    assert path.read_bytes() == b"mine"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["kitchen", "kitchen.deltamem"]
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP])
+def test_a_file_system_without_links_will_do(
+    tmp_path: Path, bank: Bank, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "link", refuse)
+    path = packed(bank, tmp_path / "kitchen.deltamem")
+    assert contents(Bank.open(path))["trees"] == contents(bank)["trees"]
+
+
 def test_a_disk_that_is_full_leaves_nothing_behind(tmp_path: Path, bank: Bank) -> None:
     path = tmp_path / "kitchen.deltamem"
     with FragileOS(NEVER).at_work() as counting:
         packed(bank, path)
     path.unlink()
-    for last in range(1, counting.names.index("replace") + 2):
+    for last in range(1, counting.names.index("link") + 2):
         with FragileOS(last, "disk full").at_work(), pytest.raises(StorageError):
             packed(bank, path)
         assert [each.name for each in tmp_path.iterdir()] == ["kitchen"]

@@ -213,6 +213,21 @@ def test_list_and_headers_must_agree(
             refused(path, "")
 
 
+@pytest.mark.parametrize("size", [2**32, 2**47, 2**63, 2**64 - 1])
+def test_no_size_is_too_large_to_be_refused(place: Path, good: Files, size: int) -> None:
+    path = forged(place / "x.deltamem", good)
+    whole = bytearray(path.read_bytes())
+    first = whole.find(archive.CENTRAL_SIGNATURE)
+    struct.pack_into("<LL", whole, first + 20, archive.FULL, archive.FULL)
+    struct.pack_into("<H", whole, first + 30, archive.LARGE_CENTRAL.size)
+    end = first + archive.CENTRAL.size + len("bank.json")
+    whole[end:end] = archive.LARGE_CENTRAL.pack(1, 24, size, size, 0)
+    (length,) = struct.unpack_from("<L", whole, len(whole) - 10)
+    struct.pack_into("<L", whole, len(whole) - 10, length + archive.LARGE_CENTRAL.size)
+    path.write_bytes(whole)
+    refused(path, "bytes, more than")
+
+
 @pytest.mark.parametrize("field", range(4, 22, 2))
 def test_the_end_of_the_archive_is_believed_in_nothing(
     place: Path, good: Files, field: int
@@ -634,7 +649,7 @@ for attempt in (lambda: install(receive(source), source.parent / "banks" / "x"),
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
-@pytest.mark.parametrize("kind", ["chain", "one line", "header", "many lines", "manifest"])
+@pytest.mark.parametrize("kind", ["chain", "one line", "header", "many lines", "manifest", "lists"])
 def test_memory_and_time_stay_bounded(place: Path, good: Files, kind: str) -> None:
     """In a process that may map the archive, and else take little more than it has.
 
@@ -645,6 +660,11 @@ def test_memory_and_time_stay_bounded(place: Path, good: Files, kind: str) -> No
         files = long_chain(1_000_000)
     elif kind == "one line":
         files["task.nodes.jsonl"] = b"x" * 60_000_000
+    elif kind == "lists":
+        end = files["journal.jsonl"].rindex(b'"detail":{') + len(b'"detail":{')
+        lists = b'"x":[' + b",".join([b"[]"] * 10_000_000) + b"],"
+        rest = files["journal.jsonl"][end:]
+        files["journal.jsonl"] = files["journal.jsonl"][:end] + lists + rest
     elif kind == "many lines":
         files["task.nodes.jsonl"] = b"\n" * 3_000_000
     elif kind == "manifest":

@@ -178,7 +178,7 @@ def test_a_digest_that_was_pinned_is_kept(tmp_path: Path, source: Path) -> None:
     assert installing.inspect(receive(source), pinned=right) == right
     install(receive(source), tmp_path / "kitchen", pinned=right)
     assert installing.checked_digest(right) == right
-    for text in (right.upper(), right[7:], right + "0", "sha256:", "md5:00"):
+    for text in (right.upper(), right[7:-1], right + "0", "sha256:", "md5:00"):
         with pytest.raises(UsageError, match="not a digest"):
             installing.checked_digest(text)
 
@@ -229,6 +229,17 @@ def test_folders_that_do_not_exist_are_not_swapped(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     with pytest.raises(StorageError, match="swapped"):
         files.exchange(tmp_path / "one", tmp_path / "other")
+
+
+def test_what_is_pinned_is_what_is_placed(tmp_path: Path, source: Path) -> None:
+    """Between a look at an archive and its installation, another may take its place."""
+    other = packed(small_bank(tmp_path / "other" / "kitchen", episodes=2), tmp_path / "o.deltamem")
+    pinned = freezing.digest_of_file(source)
+    delivery = receive(other)
+    source.replace(other)
+    with pytest.raises(BankCorruptError, match="pinned"):
+        install(delivery, tmp_path / "kitchen", pinned=pinned)
+    assert not (tmp_path / "kitchen").exists()
 
 
 def test_sizes_are_bounded(tmp_path: Path, source: Path) -> None:
