@@ -20,8 +20,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.codec import to_line
 from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.commits.journal import Commit, Extent, Journal
+from deltamem_tui.bank.commits.shelf import COUNTER
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.disk.shelf import COUNTER
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Label, Node, Origin, Payload, born
 from deltamem_tui.bank.tree import shelf

@@ -17,7 +17,8 @@ from benchmarks import big_bank, goals
 from benchmarks.goals import Goal
 from benchmarks.timing import in_turns
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.travel.merging import NEAR, merge
+from deltamem_tui.memory.travel.merging import merge
+from deltamem_tui.memory.travel.near import NEAR
 
 NODES = 100_000
 ROUNDS = 3

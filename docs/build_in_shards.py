@@ -2,11 +2,13 @@
 
     pip install 'deltamem-tui[distributed]'
     python docs/build_in_shards.py BANK LOG… [--embedder NAME] [--domain NAME] [--tau X]
+                                             [--near X] [--near-policy keep|skip|hang]
                                              [--workers N | --scheduler ADDRESS]
 
 Merging is associative, so the shards may be built anywhere and in any order. The workers and
 this script share a file system. What differs from one import of everything stands in
-`docs/travelling.md`.
+`docs/travelling.md`. Roots of several shards that say nearly the same are dealt with here or
+by hand: the shards are gone afterwards.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ from deltamem_tui.bank.union.merge import Plan, merge_to
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.episodes.intake import take_in, waiting
 from deltamem_tui.memory.parameters import assigned, preset
+from deltamem_tui.memory.travel.merging import merge
+from deltamem_tui.memory.travel.near import NEAR, NEAR_POLICIES
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,13 @@ def build_shard(log: str, folder: str, embedder: str, domain: str, tau: float | 
         numbers = preset(domain)
         for tree in ("task", "env") if tau is not None else ():
             numbers = assigned(numbers, f"{tree}.tau_base={tau}")
-        bank = create_bank(folder, embedder=embedder, domain=domain, parameters=numbers)
+        bank = create_bank(
+            folder,
+            embedder=embedder,
+            domain=domain,
+            parameters=numbers,
+            provenance={"log": Path(log).name},
+        )
         intake = take_in(bank, read_logs([Path(log)]), listed=False)
         known = [each for each in waiting(bank) if each.outcome.known]
         for trajectory in known:
@@ -82,6 +92,8 @@ def build(
     embedder: str = "hashing",
     domain: str = "generic",
     tau: float | None = None,
+    near: float = NEAR,
+    near_policy: str = "keep",
 ) -> list[Shard]:
     """Build a bank from many logs, a shard each, and merge them into `path`.
 
@@ -92,6 +104,9 @@ def build(
         embedder: The name of the embedder.
         domain: What the corpus is about.
         tau: The threshold of both trees; the domain's preset if None.
+        near: The similarity from which two roots of different shards are near.
+        near_policy: What becomes of a near root: `keep`, `skip` or `hang`. Only with `keep` is
+            it all the same in which order the shards come.
 
     Returns:
         What became of each shard.
@@ -107,7 +122,11 @@ def build(
         numbers = {"embedder": embedder, "domain": domain, "tau": tau}
         shards = client.gather(client.map(build_shard, texts, folders, pure=False, **numbers))
         if not any(shard.error for shard in shards):
-            merge_to(path, Plan([open_bank(Path(shard.folder)) for shard in shards]))
+            banks = [open_bank(Path(shard.folder)) for shard in shards]
+            if len(banks) == 1:  # nothing to merge, but it is made a bank of its own all the same
+                merge_to(path, Plan(banks))
+            else:
+                merge(banks, path, near=near, near_policy=near_policy)
     return list(shards)
 
 
@@ -123,12 +142,15 @@ def main() -> int:
     parser.add_argument("--embedder", default="hashing")
     parser.add_argument("--domain", default="generic")
     parser.add_argument("--tau", type=float)
+    parser.add_argument("--near", type=float, default=NEAR, help="from when on roots are near")
+    parser.add_argument("--near-policy", choices=NEAR_POLICIES, default="keep")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a cluster that runs already")
     given = parser.parse_args()
     try:
         files.require_free(given.bank)  # before workers are started for nothing
-        numbers = {"embedder": given.embedder, "domain": given.domain, "tau": given.tau}
+        passed = ("embedder", "domain", "tau", "near", "near_policy")
+        numbers = {name: getattr(given, name) for name in passed}
         with _workers(given.workers, given.scheduler) as client:
             shards = build(client, given.logs, given.bank, **numbers)
     except DeltaMemError as error:

@@ -43,9 +43,33 @@ def test_two_workers_build_one_bank(tmp_path: Path) -> None:
     assert "8 episodes learnt in 2 shards, 0 wait" in done.stdout
     bank = open_bank(tmp_path / "banks" / "both")
     assert (len(bank.episodes), bank.manifest.domain) == (8, "alfworld")
-    assert len(bank.manifest.provenance["merged"]) == 2
+    logs = [each["log"] for each in bank.manifest.provenance["merged"]]
+    assert logs == ["one.jsonl", "two.jsonl"]
     assert verify(bank) == []
     assert [each.name for each in (tmp_path / "banks").iterdir()] == ["both"]
+
+
+def test_near_roots_of_shards_are_dealt_with_while_the_shards_are_there(tmp_path: Path) -> None:
+    write_shard(tmp_path / "one.jsonl", LINES[:4])
+    write_shard(tmp_path / "two.jsonl", LINES[4:8])
+    roots = {}
+    for policy in ("keep", "hang"):
+        near = ("--near", "0.3", "--near-policy", policy)
+        done = build(tmp_path, policy, "one.jsonl", "two.jsonl", "--domain", "alfworld", *near)
+        assert done.returncode == 0, done.stderr
+        bank = open_bank(tmp_path / policy)
+        assert verify(bank) == []
+        roots[policy] = {node.id for node in bank.tree("task").roots()}
+    assert roots["hang"] < roots["keep"]
+    assert build(tmp_path, "x", "one.jsonl", "--near-policy", "melt").returncode == 2
+
+
+def test_one_log_is_one_shard(tmp_path: Path) -> None:
+    write_shard(tmp_path / "one.jsonl", LINES[:2])
+    done = build(tmp_path, "bank", "one.jsonl", "--domain", "alfworld")
+    assert done.returncode == 0, done.stderr
+    assert verify(open_bank(tmp_path / "bank")) == []
+    assert "2 episodes learnt in 1 shards" in done.stdout
 
 
 def test_a_shard_that_fails_leaves_no_bank(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from deltamem_tui.bank.commits import journal, rewriting, settling
 from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.journal import Commit, Journal, Tail
 from deltamem_tui.bank.commits.rewriting import Rewriting
+from deltamem_tui.bank.commits.shelf import Shelf, ShelfSnapshot
 from deltamem_tui.bank.disk import files, locking, regions
-from deltamem_tui.bank.disk.shelf import Shelf, ShelfSnapshot
 from deltamem_tui.bank.episodes import Episodes
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import TREES, Node, TreeName

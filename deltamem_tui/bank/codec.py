@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from deltamem_tui.bank.node import Node, Origin, Payload, identity_digest, is_as_born
+from deltamem_tui.bank.node import Node, Origin, Payload, identity_digest
 from deltamem_tui.errors import BankCorruptError
 
 TEXT_LIMIT = 4_000_000
@@ -75,6 +75,7 @@ def from_line(line: bytes, source: str, position: str) -> Node:
         record = orjson.loads(line)
         if not isinstance(record, dict) or not isinstance(record.get("origin"), dict):
             raise TypeError("no JSON object, or one without an 'origin' that is an object")
+        meant(record, line)
         return _node(record)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
@@ -114,8 +115,24 @@ class Outline:
     altered: Sequence[int] = ()
 
     @classmethod
-    def of(cls, nodes: Sequence[Node], tree: str = "") -> Outline:
-        """The same of some nodes; see `outline`."""
+    def of(
+        cls, lines: Sequence[bytes], rows: Iterable[int], source: str, tree: str = ""
+    ) -> Outline:
+        """What `outline` says of lines that it doubts: each is read by itself.
+
+        Args:
+            lines: The lines.
+            rows: Where in the file each is, for the error.
+            source: The file's name, for the error.
+            tree: The tree that they are of, to look too whether each node is as it was born.
+
+        Raises:
+            BankCorruptError: A line is not a node; says which, and which field is wrong.
+        """
+        nodes = [
+            from_line(line, source, f"line {row + 1}")
+            for row, line in zip(rows, lines, strict=True)
+        ]
         return cls(
             [node.id for node in nodes],
             [node.parent for node in nodes],
@@ -125,7 +142,7 @@ class Outline:
             [node.kind == "residual" for node in nodes],
             [node.consolidated for node in nodes],
             [node.deleted for node in nodes],
-            _altered_nodes(tree, nodes) if tree else (),
+            _altered(tree, [orjson.loads(line) for line in lines]) if tree else (),
         )
 
 
@@ -137,7 +154,7 @@ def outline(lines: Sequence[bytes], tree: str = "") -> Outline | None:
         tree: The tree that they are of, to look too whether each node is as it was born.
 
     Returns:
-        None if there is any doubt: `from_line` then says which line is wrong, if one is.
+        None if there is any doubt: `Outline.of` then says which line is wrong, if one is.
     """
     if max(map(len, lines)) > TEXT_LIMIT:
         return None  # a text in them may be too long; below, none is
@@ -146,6 +163,9 @@ def outline(lines: Sequence[bytes], tree: str = "") -> Outline | None:
         columns = dict(zip(_FIELDS, zip(*map(_OF_NODE, records), strict=True), strict=True))
         origins = [record["origin"] for record in records]
         deleted = [record.get("deleted", False) for record in records]
+        for line, record in zip(lines, records, strict=True):
+            if "meant" in record:
+                meant(record, line)
         if not (_regular(columns, deleted) and _regular_origins(origins)):
             return None
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -159,20 +179,12 @@ def outline(lines: Sequence[bytes], tree: str = "") -> Outline | None:
         [kind == "residual" for kind in columns["kind"]],
         columns["consolidated"],
         deleted,
-        _altered_records(tree, records) if tree else (),
+        _altered(tree, records) if tree else (),
     )
 
 
-def _altered_nodes(tree: str, nodes: Sequence[Node]) -> list[int]:
-    return [
-        place
-        for place, node in enumerate(nodes)
-        if not node.revision and not is_as_born(tree, node)
-    ]
-
-
-def _altered_records(tree: str, records: Sequence[dict[str, Any]]) -> list[int]:
-    """What `_altered_nodes` says, of lines that were not made nodes."""
+def _altered(tree: str, records: Sequence[dict[str, Any]]) -> list[int]:
+    """Which of some sound lines are a node's first revision, and not what its id was made from."""
     altered = []
     for place, record in enumerate(records):
         if record["revision"]:
@@ -186,12 +198,15 @@ def _altered_records(tree: str, records: Sequence[dict[str, Any]]) -> list[int]:
             "execution_procedure": procedure,
             "termination_condition": termination,
         }
-        identity = [tree, record["parent"], record["label"], payload, [*said_by, *optional]]
+        # One that a merge had to make a root says aside whose child it was born as.
+        parent = record.get("meant", _NO_CLAIMS).get("parent", record["parent"])
+        identity = [tree, parent, record["label"], payload, [*said_by, *optional]]
         if identity_digest(identity) != record["id"]:
             altered.append(place)
     return altered
 
 
+_NO_CLAIMS: Mapping[str, Any] = {}
 _TEXTS = ("activation_condition", "execution_procedure", "termination_condition")
 _FIELDS = ("id", "parent", "kind", "label", "depth", "consolidated", "revision", *_TEXTS)
 _OF_NODE = itemgetter(*_FIELDS)
@@ -275,6 +290,30 @@ def _origin(record: dict[str, Any]) -> Origin:
         prompt=_text(record, "prompt") if "prompt" in record else "",
         nodes=tuple(_id(value) for value in record.get("nodes", ())),
     )
+
+
+def meant(record: Mapping[str, Any], line: bytes) -> Mapping[str, Any]:
+    """What a node claims that its line has to say otherwise: its `parent`, or that it lives.
+
+    Args:
+        record: The parsed line.
+        line: The line. Lines that keep a claim are searched for without parsing all, so the
+            key has to stand there plainly.
+
+    Returns:
+        The claims; nothing if the line says all that the node claims.
+
+    Raises:
+        ValueError: It is no such thing.
+    """
+    if "meant" not in record:
+        return {}
+    claims = record["meant"]
+    if isinstance(claims, dict) and set(claims) <= {"parent", "deleted"} and b'"meant"' in line:
+        parent, deleted = claims.get("parent"), claims.get("deleted", False)
+        if (parent is None or is_id(parent)) and isinstance(deleted, bool):
+            return claims
+    raise ValueError("'meant' is not what a node claims")
 
 
 def is_id(value: object) -> bool:

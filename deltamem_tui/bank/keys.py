@@ -44,6 +44,22 @@ def keys(ids: NDArray[Any]) -> Keys:
     return halves.view(">u8").reshape(len(ids)).astype(np.uint64)
 
 
+def places(ids: Keys, wanted: Keys) -> NDArray[np.int64]:
+    """Where some ids stand among others; -1 for those that do not. int64 [wanted].
+
+    Args:
+        ids: Each once, in any order. uint64 [n].
+        wanted: The ids that are looked for. uint64 [wanted].
+    """
+    if not len(ids):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    order = np.argsort(ids)
+    found: NDArray[np.int64] = order[
+        np.minimum(np.searchsorted(ids, wanted, sorter=order), len(ids) - 1)
+    ]
+    return np.where(ids[found] == wanted, found, -1)
+
+
 def texts(numbers: Keys) -> NDArray[Any]:
     """Numbers as ids: bytes [n]."""
     if not len(numbers):

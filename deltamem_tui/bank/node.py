@@ -119,11 +119,6 @@ def born(
     )
 
 
-def is_as_born(tree: str, node: Node) -> bool:
-    """Whether a node's id is the digest of what it says. So it is as long as nobody changed it."""
-    return node.id == _birth_id(tree, node.parent, node.label, node.payload, node.origin)
-
-
 def _birth_id(tree: str, parent: str | None, label: Label, payload: Payload, origin: Origin) -> str:
     identity = [
         tree,

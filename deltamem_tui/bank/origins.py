@@ -26,8 +26,8 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec
-from deltamem_tui.bank.disk.shelf import Rows, Shelf, ShelfSnapshot
-from deltamem_tui.bank.keys import Keys, key, keys, texts
+from deltamem_tui.bank.commits.shelf import Rows, Shelf, ShelfSnapshot
+from deltamem_tui.bank.keys import Keys, key, keys, places, texts
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import BankCorruptError
 
@@ -160,12 +160,9 @@ class Shares:
         Args:
             nodes: The nodes, each once, in any order.
         """
-        order = np.argsort(nodes)
-        places = np.searchsorted(nodes[order], self.node)
-        places[places == len(nodes)] = 0
-        here = nodes[order][places] == self.node if len(nodes) else np.zeros(len(self), np.bool_)
+        at = places(nodes, self.node)
         found = np.zeros((len(nodes), COUNTERS), dtype=np.int64)
-        np.add.at(found, order[places[here]], self.values[here])
+        np.add.at(found, at[at >= 0], self.values[at >= 0])
         return found
 
 

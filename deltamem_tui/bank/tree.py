@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec
+from deltamem_tui.bank.commits.shelf import Rows, Shelf, ShelfSnapshot
 from deltamem_tui.bank.disk import regions
-from deltamem_tui.bank.disk.shelf import Rows, Shelf, ShelfSnapshot
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, build_index, index_row
 from deltamem_tui.errors import BankCorruptError, NodeNotFoundError, wrong_argument

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec
+from deltamem_tui.bank.commits.shelf import Rows, Shelf
 from deltamem_tui.bank.disk import files, regions
-from deltamem_tui.bank.disk.shelf import Rows, Shelf
 from deltamem_tui.bank.node import Node
 
 NO_PARENT = -1
@@ -160,9 +160,8 @@ def _outline(shelf: Shelf, lines: Sequence[tuple[int, int, bytes]], tree: str) -
     outline = codec.outline([line for _, _, line in lines], tree)
     if outline is not None:
         return outline
-    source = str(shelf.lines_path)
-    nodes = [codec.from_line(line, source, f"line {row + 1}") for row, _, line in lines]
-    return codec.Outline.of(nodes, tree)
+    rows = [row for row, _, _ in lines]
+    return codec.Outline.of([line for _, _, line in lines], rows, str(shelf.lines_path), tree)
 
 
 def _parents_of_newborn(

@@ -12,6 +12,7 @@ from deltamem_tui.cli import diff, options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Cell, Page
+from deltamem_tui.memory.travel.near import NEAR, NEAR_POLICIES
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.union.joining import Conflict
@@ -34,7 +35,7 @@ NearPolicy = Annotated[
     str,
     typer.Option(
         "--near-policy",
-        metavar="keep|skip|hang",
+        metavar="|".join(NEAR_POLICIES),
         help="A near root stays, is left out with all below, or hangs below the other.",
     ),
 ]
@@ -51,7 +52,7 @@ def run(
     banks: Banks,
     *,
     output: Into = None,
-    near: Near = 0.95,
+    near: Near = NEAR,
     near_policy: NearPolicy = "keep",
     no_near: NoNear = False,
     no_episodes: NoEpisodes = False,
@@ -117,6 +118,7 @@ def _record(done: Merge) -> dict[str, Any]:
         "conflicts": [_conflict_record(plan, each) for each in plan.conflicts],
         "near": [_near_record(each) for each in done.near],
         "disagreements": [asdict(each) for each in plan.disagreements],
+        "counted_as_one": plan.counted_as_one,
         "episodes": _episodes(plan),
     }
 
@@ -185,6 +187,11 @@ def _show(page: Page, done: Merge) -> None:
         page.text(f"{near.tree} roots are near ({near.similarity:.3f}, {near.label}):")
         page.text(_quoted(near.root, near.bank))
         page.text(_quoted(near.near, near.near_bank))
+    for one, two in plan.counted_as_one:
+        page.text(
+            f"{one} and {two} both counted as one bank since one was copied from the other: of "
+            "each count the greater is kept"
+        )
     for each in plan.disagreements:
         page.text(f"{each.what}: {each.kept} stays; {each.bank} says {each.lost}")
 

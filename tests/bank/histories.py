@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import orjson
 
 from deltamem_tui.bank.bank import Bank
@@ -18,11 +19,16 @@ from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.node import TREES, Node, Payload, TreeName
 from deltamem_tui.bank.travel.copying import copy_bank
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.bank.union.claims import Claims
+from deltamem_tui.bank.union.joining import Join
+from deltamem_tui.bank.union.merge import Plan, Reconcile, Reconciliation, merge_into
 from deltamem_tui.bank.upkeep.compact import compact
+from deltamem_tui.bank.upkeep.verify import verify
 from tests.bank.support import manifest, node, vector
 
 KINDS: tuple[str, ...] = ("add", "add", "add", "edit", "relabel", "delete", "restore", "move")
 KINDS += ("count", "count", "fuse", "copy", "freeze", "ship", "cross", "compact")
+KINDS += ("merge", "merge", "hang")
 
 
 @dataclass
@@ -56,6 +62,8 @@ class World:
             self._ship(bank)
         elif kind == "cross":
             self._cross()
+        elif kind in ("merge", "hang"):
+            self._merge(self._hung_at_random if kind == "hang" else None)
         else:
             tree = self.random.choice(TREES)
             with bank.writing() as batch:
@@ -78,7 +86,7 @@ class World:
         self._next(shipped)
 
     def _cross(self) -> None:
-        """Two banks move two nodes below each other."""
+        """Two banks move two nodes below each other; there may be a newborn in between."""
         if len(self.banks) < 2:
             return
         one, two = self.random.sample(self.banks, 2)
@@ -89,8 +97,32 @@ class World:
             for bank, chosen, above in ((one, left, right), (two, right, left)):
                 tree = bank.tree(name)
                 with bank.writing() as batch:
-                    self._hang(tree, batch, tree.node(chosen), tree.node(above))
+                    moved, place = tree.node(chosen), tree.node(above)
+                    apart = place.id not in {each.id for each in below(tree, moved)}
+                    if apart and self.random.random() < 0.5:
+                        place = node(self._text(), place, "success", tree.name)
+                        batch.add_node(tree.name, place, vector(_seed(place)))
+                    self._hang(tree, batch, moved, place)
                     batch.log("move")
+
+    def _merge(self, reconcile: Reconcile | None) -> None:
+        """A bank gets what another has learnt, and is sound."""
+        if len(self.banks) < 2:
+            return
+        one, two = self.random.sample(self.banks, 2)
+        two.refresh()
+        merge_into(one, lambda: Plan([one, two], reconcile=reconcile))
+        assert verify(Bank.open(one.path)) == []
+
+    def _hung_at_random(self, join: Join, side: Claims) -> Reconciliation:
+        """One root that is new hangs below one that the other bank lacks."""
+        holds, index = join.holding, side.snapshot.index[side.rows]
+        above = holds.living & (holds.above == len(join)) & ~np.isin(join.ids, side.ids)
+        new = (index["parent"] < 0) & ~index["deleted"] & ~np.isin(side.ids, join.ids)
+        roots, parents = np.flatnonzero(new).tolist(), np.flatnonzero(above).tolist()
+        if not roots or not parents:
+            return Reconciliation()
+        return Reconciliation(hung=[(self.random.choice(roots), self.random.choice(parents))])
 
     def _any(self, tree: Tree) -> Node | None:
         return tree.node_at(int(self.random.choice(tree.rows))) if len(tree) else None

@@ -96,6 +96,10 @@ def test_a_missing_field_is_named(key: str) -> None:
         ("consolidated", 1, "'consolidated' is not true or false"),
         ("deleted", "yes", "'deleted' is not true or false"),
         ("revision", -3, "'revision' is not a number"),
+        ("meant", None, "'meant' is not what a node claims"),
+        ("meant", {"parent": "nobody"}, "'meant' is not what a node claims"),
+        ("meant", {"deleted": 0}, "'meant' is not what a node claims"),
+        ("meant", {"depth": 3}, "'meant' is not what a node claims"),
         ("origin", "here", "'origin'"),
         ("origin", {"trajectory": ""}, "'outcome_source' is missing"),
         ("origin", {**ROOT["origin"], "model": 3}, "'model' is not text"),
@@ -108,6 +112,30 @@ def test_a_wrong_field_is_named(key: str, value: object, reason: str) -> None:
     if key == "id" and value == ROOT["id"]:
         pytest.skip("the digest has no letters")
     assert reason in refusal(json.dumps(record).encode())
+
+
+def test_a_claim_that_a_search_would_not_find_is_refused() -> None:
+    line = json.dumps({**ROOT, "meant": {"deleted": False}}).encode()
+    assert codec.from_line(line, "f", "1").id == ROOT["id"]
+    assert codec.outline([line]) is not None
+    hidden = line.replace(b'"meant"', rb'"\u006deant"')
+    assert json.loads(hidden) == json.loads(line)
+    assert codec.outline([hidden]) is None
+    assert "'meant' is not what a node claims" in refusal(hidden)
+
+
+@pytest.mark.parametrize("doubted", [False, True])
+def test_a_root_that_a_merge_made_one_is_known_by_the_parent_it_was_born_below(
+    doubted: bool,
+) -> None:
+    child = node("child", node("parent"))
+    loose = replace(child, parent=None, kind="root", depth=1)
+    kept = {**json.loads(codec.to_line(loose)), "meant": {"parent": child.parent}}
+    lines = [codec.to_line(child), codec.to_line(loose), json.dumps(kept).encode()]
+    found = codec.Outline.of(lines, range(3), "f", "task") if doubted else None
+    found = found or codec.outline(lines, "task")
+    assert found is not None
+    assert list(found.altered) == [1]
 
 
 def test_a_residual_at_depth_nought_is_refused() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank import origins
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.keys import key, keys, texts
+from deltamem_tui.bank.keys import key, keys, places, texts
 from deltamem_tui.bank.origins import Shares
 from deltamem_tui.bank.travel.copying import copy_bank
 from deltamem_tui.bank.upkeep.verify import verify
@@ -68,6 +68,16 @@ def test_ids_are_numbers_and_back(numbers: list[int]) -> None:
     assert keys(ids).tolist() == numbers
     assert texts(keys(ids)).tolist() == ids.tolist()
     assert [int(key(each.decode())) for each in ids.tolist()] == numbers
+
+
+@given(
+    st.lists(st.integers(0, 20), unique=True, max_size=12),
+    st.lists(st.integers(0, 20), max_size=12),
+)
+@settings(deadline=None)
+def test_places_are_where_ids_stand(ids: list[int], wanted: list[int]) -> None:
+    found = places(np.array(ids, dtype=np.uint64), np.array(wanted, dtype=np.uint64))
+    assert found.tolist() == [ids.index(each) if each in ids else -1 for each in wanted]
 
 
 @pytest.mark.parametrize("text", [b"", b"ABCDEF0123456789", b"g" * 16, b"0" * 15])

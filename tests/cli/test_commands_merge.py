@@ -57,6 +57,19 @@ def test_merging_a_bank_with_itself_says_so(two: Program) -> None:
     assert state_of(two.bank) == before
 
 
+def test_two_clones_that_both_counted_are_told(two: Program) -> None:
+    clone = Bank.open(shutil.copytree(two.bank, two.bank.with_name("clone")))
+    assert two.json("merge", "kitchen", "clone", "--dry-run").data["counted_as_one"] == []
+    for hits, bank in enumerate((Bank.open(two.bank), clone), start=1):
+        with bank.writing() as batch:
+            batch.count("task", next(iter(bank.tree("task"))).id, hits=hits)
+            batch.log("learn")
+    told = "kitchen and clone both counted as one bank since one was copied from the other"
+    assert told in two("merge", "kitchen", "clone", "--dry-run").out
+    answer = two.json("merge", "kitchen", "clone", "-o", "both")
+    assert answer.data["counted_as_one"] == [["kitchen", "clone"]]
+
+
 def test_merging_into_a_new_bank(two: Program) -> None:
     before = state_of(two.bank)
     answer = two("merge", "kitchen", "annex", "-o", "both", "--no-episodes")

@@ -1,1 +1,1 @@
-"""How a bank changes: batches and rewritings, the journal that makes them count, and recovery."""
+"""What a bank holds at a commit, and how it changes: the journal, batches, rewritings, recovery."""

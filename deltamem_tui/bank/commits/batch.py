@@ -27,8 +27,7 @@ from deltamem_tui.bank import codec, episodes, manifest, tree_index
 from deltamem_tui.bank.commits import journal, rewriting, settling
 from deltamem_tui.bank.commits.growth import Gathered, Growth, grow, take_back
 from deltamem_tui.bank.commits.journal import COUNTER_LIMIT, Commit, Journal, Tail
-from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.disk.shelf import (
+from deltamem_tui.bank.commits.shelf import (
     LINE_LIMIT,
     UNIT_TOLERANCE,
     VECTOR,
@@ -36,6 +35,7 @@ from deltamem_tui.bank.disk.shelf import (
     Shelf,
     ShelfSnapshot,
 )
+from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node, TreeName

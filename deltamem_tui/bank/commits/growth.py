@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank.commits.journal import Extent
 from deltamem_tui.bank.commits.settling import cut
+from deltamem_tui.bank.commits.shelf import COUNTER, Rows, Shelf, ShelfSnapshot
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.disk.shelf import COUNTER, Rows, Shelf, ShelfSnapshot
 from deltamem_tui.errors import DeltaMemError
 
 _CHUNK_ROWS = 16_384

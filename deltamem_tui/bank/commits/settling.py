@@ -15,8 +15,8 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.commits.journal import Commit, Extent, Tail
+from deltamem_tui.bank.commits.shelf import COUNTER, UNIT_TOLERANCE, Shelf, ShelfSnapshot
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.disk.shelf import COUNTER, UNIT_TOLERANCE, Shelf, ShelfSnapshot
 from deltamem_tui.errors import BankCorruptError
 
 

@@ -1,1 +1,1 @@
-"""Bytes on disk: files that change by single effects, arrays that grow, and a shelf of both."""
+"""Bytes on disk: files that change by single effects, arrays that grow, and archives of both."""

@@ -11,8 +11,8 @@ from deltamem_tui.bank.commits import journal, rewriting
 from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.journal import Commit, Journal
 from deltamem_tui.bank.commits.settling import apply
+from deltamem_tui.bank.commits.shelf import ShelfSnapshot
 from deltamem_tui.bank.disk import files, regions
-from deltamem_tui.bank.disk.shelf import ShelfSnapshot
 
 _CHUNK_ROWS = 16_384
 _CHUNK_BYTES = 16 * 1024 * 1024

@@ -22,10 +22,10 @@ from deltamem_tui.bank import episodes, manifest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import journal, rewriting
 from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.bank.commits.shelf import ShelfSnapshot
 from deltamem_tui.bank.disk import archive, files, regions
 from deltamem_tui.bank.disk.archive import Entry, Layout
 from deltamem_tui.bank.disk.matrix import MatrixFile
-from deltamem_tui.bank.disk.shelf import ShelfSnapshot
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import TREES
 from deltamem_tui.bank.upkeep import freezing

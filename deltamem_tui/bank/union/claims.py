@@ -16,6 +16,7 @@ A person's later change of the node writes a line without it: what was seen is a
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,14 +25,14 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec
-from deltamem_tui.bank.disk.shelf import Rows, ShelfSnapshot
-from deltamem_tui.bank.keys import Keys, key, keys
+from deltamem_tui.bank.commits.shelf import Rows, ShelfSnapshot
+from deltamem_tui.bank.keys import Keys, key, keys, places
 from deltamem_tui.bank.origins import first_rows
 from deltamem_tui.errors import BankCorruptError, BankError
 
 Flags = NDArray[np.bool_]
 
-_MEANT = re.compile(rb',"meant":\{')
+_MEANT = re.compile(rb'"meant"\s*:')
 
 
 @dataclass(slots=True)
@@ -46,6 +47,7 @@ class Claims:
         parents: Their parents' ids, where they are not roots. uint64 [nodes].
         roots: Whether they have no parent. bool [nodes].
         deleted: Whether the line is a tombstone by itself. bool [nodes].
+        failure: Whether the label is `failure`. bool [nodes].
         consolidated: bool [nodes].
         displaced: Whether the line says something else than it claims. bool [nodes].
     """
@@ -57,6 +59,7 @@ class Claims:
     parents: Keys
     roots: Flags
     deleted: Flags
+    failure: Flags
     consolidated: Flags
     displaced: Flags
     _order: Rows | None = None
@@ -95,6 +98,7 @@ def read(snapshot: ShelfSnapshot) -> Claims:
         parents=every[np.maximum(above, 0)] if len(rows) else every,
         roots=above < 0,
         deleted=index["deleted"][rows],
+        failure=index["failure"][rows],
         consolidated=index["consolidated"][rows],
         displaced=np.zeros(len(rows), dtype=np.bool_),
     )
@@ -111,12 +115,12 @@ def displaced_rows(snapshot: ShelfSnapshot) -> Rows:
     found = [match.start() for match in _MEANT.finditer(snapshot.text)]
     offsets = snapshot.index["offset"]
     rows: Rows = np.searchsorted(offsets, np.array(found, dtype=np.uint64), side="right") - 1
-    return rows
+    return np.unique(rows)
 
 
 def _take_claim(claims: Claims, place: int) -> None:
     meant = meant_by(claims.snapshot, int(claims.rows[place]))
-    claims.displaced[place] = True
+    claims.displaced[place] = bool(meant)
     if "parent" in meant:
         claims.roots[place] = meant["parent"] is None
         claims.parents[place] = 0 if meant["parent"] is None else key(meant["parent"])
@@ -124,19 +128,17 @@ def _take_claim(claims: Claims, place: int) -> None:
         claims.deleted[place] = meant["deleted"]
 
 
-def meant_by(snapshot: ShelfSnapshot, row: int) -> dict[str, Any]:
+def meant_by(snapshot: ShelfSnapshot, row: int) -> Mapping[str, Any]:
     """What a line keeps aside: the `parent` and `deleted` that its node claims.
 
     Raises:
         BankCorruptError: It is no such thing.
     """
-    record = orjson.loads(snapshot.line(row))
-    meant = record.get("meant", {})
-    known = isinstance(meant, dict) and set(meant) <= {"parent", "deleted"}
-    parent, deleted = (meant.get("parent"), meant.get("deleted", False)) if known else ("", 0)
-    if (parent is None or codec.is_id(parent)) and isinstance(deleted, bool):
-        return dict(meant)
-    raise snapshot.shelf.corrupt("'meant' is not what a node claims", f"line {row + 1}")
+    line = snapshot.line(row)
+    try:
+        return codec.meant(orjson.loads(line), line)
+    except (ValueError, TypeError) as error:
+        raise snapshot.shelf.corrupt(str(error), f"line {row + 1}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,8 @@ class Holding:
     Attributes:
         above: The place of each node's parent; the number of nodes for a root. int64 [nodes].
         living: bool [nodes].
-        depth: 1 for a root. int64 [nodes].
+        depth: 1 for a root. That of a node that does not live may be more than a line may say.
+            int64 [nodes].
         loosened: Nodes that claim a parent but became roots, to break a circle. bool [nodes].
     """
 
@@ -169,7 +172,7 @@ def holding(ids: Keys, parents: Keys, roots: Flags, deleted: Flags) -> Holding:
         BankCorruptError: A parent is not among the nodes.
         BankError: The tree is deeper than any bank may be.
     """
-    above = _places(ids, parents, roots)
+    above = _parents_places(ids, parents, roots)
     living = with_all_above(above, ~deleted)
     loosened = np.zeros(len(ids), dtype=np.bool_)
     depth, endless = _depths(above)
@@ -177,20 +180,19 @@ def holding(ids: Keys, parents: Keys, roots: Flags, deleted: Flags) -> Holding:
         _loosen(ids, above, endless, loosened)
         depth, _ = _depths(above)
     if len(depth) and int(depth[living].max(initial=0)) > codec.DEPTH_LIMIT:
-        raise BankError(f"the tree would be deeper than the {codec.DEPTH_LIMIT:,} levels it may be")
+        raise BankError(
+            f"the tree would be deeper than the {codec.DEPTH_LIMIT:,} levels it may be",
+            hint="move a chain nearer to its root in one of the banks first",
+        )
     return Holding(above, living, depth, loosened)
 
 
-def _places(ids: Keys, parents: Keys, roots: Flags) -> Rows:
+def _parents_places(ids: Keys, parents: Keys, roots: Flags) -> Rows:
     """Where each node's parent stands; behind the last node for a root."""
     above: Rows = np.full(len(ids), len(ids), dtype=np.int64)
-    order = np.argsort(ids)
-    wanted = parents[~roots]
-    found = np.searchsorted(ids[order], wanted)
-    inside = np.minimum(found, max(len(ids) - 1, 0))
-    if len(wanted) and (ids[order][inside] != wanted).any():
+    above[~roots] = places(ids, parents[~roots])
+    if (above < 0).any():
         raise BankCorruptError("a node's parent does not exist", hint="`deltamem verify` names it")
-    above[~roots] = order[inside]
     return above
 
 

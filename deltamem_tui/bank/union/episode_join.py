@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank import episodes
 from deltamem_tui.bank.commits.batch import Batch
-from deltamem_tui.bank.disk.shelf import Rows, ShelfSnapshot
+from deltamem_tui.bank.commits.shelf import Rows, ShelfSnapshot
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.keys import Keys, keys, texts
+from deltamem_tui.bank.keys import Keys, keys, places, texts
 from deltamem_tui.bank.origins import first_rows
 
 
@@ -52,16 +52,16 @@ class EpisodeJoin:
     @property
     def revised(self) -> Rows:
         """Places of the episodes that the first bank has, and gets another record of."""
-        places: Rows = np.flatnonzero(self.source[: self.before] > 0)
-        return places
+        revised: Rows = np.flatnonzero(self.source[: self.before] > 0)
+        return revised
 
     @property
     def learnt(self) -> Rows:
         """Places of the episodes that wait in the first bank, and were learnt in another."""
         first = self.snapshots[0]
         states = first.counters[first_rows(first), 0]
-        places: Rows = np.flatnonzero(self.states[: self.before] != states)
-        return places
+        learnt: Rows = np.flatnonzero(self.states[: self.before] != states)
+        return learnt
 
     def write(self, batch: Batch) -> None:
         """Put the lines and states into a batch.
@@ -73,11 +73,11 @@ class EpisodeJoin:
         births[: self.before] = first_rows(self.snapshots[0])
         start = batch.next_row(episodes.NAME)
         births[self.before :] = start + np.arange(self.added)
-        places = np.concatenate([np.arange(self.before, len(self.ids)), self.revised])
-        lines = [self._line(int(place)) for place in places]
-        index = np.zeros(len(places), dtype=episodes.INDEX_TYPE)
+        written = np.concatenate([np.arange(self.before, len(self.ids)), self.revised])
+        lines = [self._line(int(place)) for place in written]
+        index = np.zeros(len(written), dtype=episodes.INDEX_TYPE)
         sizes = np.array([len(line) for line in lines], dtype=np.int64)
-        index["id"], index["first"] = texts(self.ids[places]), births[places]
+        index["id"], index["first"] = texts(self.ids[written]), births[written]
         index["offset"] = np.cumsum(sizes) - sizes
         batch.extend(episodes.NAME, lines, index)
         states = np.concatenate([self.learnt, self.before + np.flatnonzero(self._new_states())])
@@ -107,16 +107,16 @@ def join(snapshots: Sequence[ShelfSnapshot]) -> EpisodeJoin:
     source: Rows = np.zeros(before, dtype=np.int64)
     for number, snapshot in enumerate(others, start=1):
         their_ids, their_rows, their_states = _episodes(snapshot)
-        places = _find(ids, their_ids)
-        for place, row in zip(places.tolist(), their_rows.tolist(), strict=True):
+        known = places(ids, their_ids)
+        for place, row in zip(known.tolist(), their_rows.tolist(), strict=True):
             if place < 0:
                 continue
             mine = snapshots[int(source[place])].line(int(rows[place]))
             other = snapshot.line(row)
             if mine != other and _rank(other) > _rank(mine):
                 source[place], rows[place] = number, row
-        shared = places >= 0
-        np.maximum.at(states, places[shared], their_states[shared])
+        shared = known >= 0
+        np.maximum.at(states, known[shared], their_states[shared])
         new = ~shared
         ids = np.concatenate([ids, their_ids[new]])
         rows = np.concatenate([rows, their_rows[new]])
@@ -132,15 +132,6 @@ def _episodes(snapshot: ShelfSnapshot) -> tuple[Keys, Rows, Rows]:
     if len(states) and int(states.max()) > max(EpisodeState):
         raise snapshot.shelf.corrupt("an episode is in a state that there is not")
     return keys(snapshot.index["id"][births]), snapshot.current[births], states
-
-
-def _find(ids: Keys, wanted: Keys) -> Rows:
-    """Where some ids stand among others; -1 for those that do not."""
-    if not len(ids):
-        return np.full(len(wanted), -1, dtype=np.int64)
-    order = np.argsort(ids)
-    places: Rows = order[np.minimum(np.searchsorted(ids[order], wanted), len(ids) - 1)]
-    return np.where(ids[places] == wanted, places, -1)
 
 
 def _rank(line: bytes) -> tuple[bool, bool, bytes]:

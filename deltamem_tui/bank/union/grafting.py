@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from deltamem_tui.bank import codec
 from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.growth import Gathered
-from deltamem_tui.bank.disk.shelf import LINE_LIMIT, UNIT_TOLERANCE, Rows, ShelfSnapshot
+from deltamem_tui.bank.commits.shelf import LINE_LIMIT, UNIT_TOLERANCE, Rows, ShelfSnapshot
 from deltamem_tui.bank.keys import keys, texts
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT
-from deltamem_tui.bank.union.claims import Claims, Flags
+from deltamem_tui.bank.union.claims import Flags
 from deltamem_tui.bank.union.joining import Join
 from deltamem_tui.errors import BankCorruptError, BankError
 
@@ -54,12 +54,11 @@ class Graft:
         return np.concatenate([self.new, self.revised])
 
     def write(self, batch: Batch) -> Rows:
-        """Put the lines, index rows and vectors into a batch.
+        """Put the lines, index rows and vectors into a batch, as they are: `check` looks first.
 
         Returns:
             The row of each node's first line, in the order of the join. int64 [nodes].
         """
-        self.check()
         births = self._births(batch.next_row(self.join.tree))
         if len(self.written):
             pieces = list(self._pieces())
@@ -83,7 +82,7 @@ class Graft:
             join.node(place),
             parent=parent,
             kind="root" if parent is None else "residual",
-            depth=int(holds.depth[place]),
+            depth=int(self._depths[place]),
             consolidated=bool(join.consolidated[place]),
             deleted=not holds.living[place],
         )
@@ -92,14 +91,14 @@ class Graft:
         """See that what is taken from other banks is what their indexes say, and sound.
 
         Raises:
-            BankCorruptError: A line is no node, contradicts the index, or its vector is no
-                unit vector.
+            BankCorruptError: A line is no node, was altered although it says otherwise,
+                contradicts the index, or its vector is no unit vector.
         """
+        written = self.written
         for number, side in enumerate(self.join.sides[1:], start=1):
-            written = self.written
-            places = self.join.place[written[self.join.source[written] == number]]
-            _check_lines(side, np.sort(side.rows[places]))
-            _check_vectors(side.snapshot, np.sort(side.rows[places]))
+            rows = np.sort(self.join.rows[written[self.join.source[written] == number]])
+            _check_lines(side.snapshot, rows, self.join.tree)
+            _check_vectors(side.snapshot, rows)
 
     def _lines_that_fit(self) -> Flags:
         """Whether the line that counts of each node already says what holds. bool [nodes]."""
@@ -151,25 +150,16 @@ class Graft:
         places = self.written
         join = self.join
         source, fits = join.source[places], self._fits[places]
-        rows = self._rows(places)
+        rows = self.join.rows[places]
         breaks = (np.diff(source) != 0) | (np.diff(rows) != 1) | (np.diff(fits) != 0)
         for run in np.split(places, np.flatnonzero(breaks) + 1):
             yield int(join.source[run[0]]), run, bool(self._fits[run[0]])
-
-    def _rows(self, places: Rows) -> Rows:
-        """The row of each place's line in the bank that it comes from. int64 [places]."""
-        rows: Rows = np.empty(len(places), dtype=np.int64)
-        source = self.join.source[places]
-        for number, side in enumerate(self.join.sides):
-            mine = source == number
-            rows[mine] = side.rows[self.join.place[places[mine]]]
-        return rows
 
     def _pieces(self) -> Iterator[_Piece]:
         for number, run, fits in self._runs():
             if fits:
                 snapshot = self.join.sides[number].snapshot
-                rows = self._rows(run)
+                rows = self.join.rows[run]
                 start = int(snapshot.index["offset"][rows[0]])
                 sizes = self._sizes[number][rows]
                 yield _Piece([snapshot.text[start : start + int(sizes.sum())]], sizes)
@@ -191,6 +181,10 @@ class Graft:
             line = line[:-2] + b',"meant":' + orjson.dumps(meant) + b"}\n"
         if len(line) > LINE_LIMIT:
             raise BankError(f"node {node.id} has more bytes than the {LINE_LIMIT:,} of a line")
+        try:
+            codec.from_line(line, f"{join.tree}.nodes.jsonl", "new line")
+        except BankCorruptError as error:
+            raise BankError(f"node {node.id} cannot be stored: {error.message}") from error
         return line
 
     def _claimed_parent(self, place: int) -> str | None:
@@ -208,20 +202,25 @@ class Graft:
         above = holds.above[places]
         roots = above == len(join)
         index["parent"] = np.where(roots, NO_PARENT, births[np.where(roots, 0, above)])
-        index["depth"] = self._depths(places)
+        index["depth"] = self._stated_depths(places)
         index["residual"] = ~roots
+        index["failure"] = join.failure[places]
         index["consolidated"] = join.consolidated[places]
         index["deleted"] = ~holds.living[places]
-        rows, source = self._rows(places), join.source[places]
-        for number, side in enumerate(join.sides):
-            mine = source == number
-            index["failure"][mine] = side.snapshot.index["failure"][rows[mine]]
         return index
 
-    def _depths(self, places: Rows) -> Rows:
+    @cached_property
+    def _depths(self) -> Rows:
+        """The depth that a new line states of each node. int64 [nodes].
+
+        What does not live may lie deeper than any line may say; it then says as much as it may.
+        """
+        return np.minimum(self.join.holding.depth, codec.DEPTH_LIMIT)
+
+    def _stated_depths(self, places: Rows) -> Rows:
         """The depths that the lines state: what was deleted keeps the one that it had."""
-        depths = self.join.holding.depth[places].copy()
-        rows, source = self._rows(places), self.join.source[places]
+        depths = self._depths[places]
+        rows, source = self.join.rows[places], self.join.source[places]
         for number, side in enumerate(self.join.sides):
             kept = (source == number) & self._fits[places]
             depths[kept] = side.snapshot.index["depth"][rows[kept]]
@@ -229,7 +228,7 @@ class Graft:
 
     def _vectors(self) -> Iterator[Gathered]:
         for number, run, _ in self._runs():
-            yield Gathered(self.join.sides[number].snapshot.vectors, self._rows(run))
+            yield Gathered(self.join.sides[number].snapshot.vectors, self.join.rows[run])
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,20 +239,22 @@ class _Piece:
     sizes: NDArray[np.int64]
 
 
-def _check_lines(side: Claims, rows: Rows) -> None:
-    """Lines from another bank are nodes, and its index says of them what they say."""
-    snapshot, index = side.snapshot, side.snapshot.index
+def _check_lines(snapshot: ShelfSnapshot, rows: Rows, tree: str) -> None:
+    """Lines from another bank are nodes as they were born, unless they say that they were
+    changed, and its index says of them what they say.
+    """
+    index = snapshot.index
     source = str(snapshot.shelf.lines_path)
     for start in range(0, len(rows), _PIECE_LINES):
         piece = rows[start : start + _PIECE_LINES]
         lines = [snapshot.line(int(row)) for row in piece]
-        outline = codec.outline(lines)
+        outline = codec.outline(lines, tree)
         if outline is None:
-            outline = codec.Outline.of(
-                [
-                    codec.from_line(line, source, f"line {int(row) + 1}")
-                    for row, line in zip(piece, lines, strict=True)
-                ]
+            outline = codec.Outline.of(lines, piece.tolist(), source, tree)
+        for place in outline.altered:
+            raise snapshot.shelf.corrupt(
+                f"node {outline.ids[place]} does not say what its id was made from",
+                f"line {int(piece[place]) + 1}",
             )
         entries = index[piece]
         parents = index["id"][np.maximum(entries["parent"], 0)].astype("S16")

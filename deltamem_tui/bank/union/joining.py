@@ -18,11 +18,12 @@ import numpy as np
 import orjson
 
 from deltamem_tui.bank import codec
-from deltamem_tui.bank.disk.shelf import Rows, ShelfSnapshot
-from deltamem_tui.bank.keys import Keys, texts
+from deltamem_tui.bank.commits.shelf import Rows, ShelfSnapshot
+from deltamem_tui.bank.keys import places, texts
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.bank.union import claims
 from deltamem_tui.bank.union.claims import Claims, Flags, Holding
+from deltamem_tui.errors import BankError
 
 ConflictKind = Literal["tie", "overtaken"]
 
@@ -72,9 +73,11 @@ class Join:
         ids: The nodes. uint64 [nodes].
         source: Which side's line counts. int64 [nodes].
         place: Which of that side's nodes it is. int64 [nodes].
+        rows: The row of that line there. int64 [nodes].
         parents: Claimed parents. uint64 [nodes].
         roots: Whether none is claimed. bool [nodes].
         deleted: Claimed deletion. bool [nodes].
+        failure: Whether the label is `failure`. bool [nodes].
         consolidated: Whether any line says so. bool [nodes].
         hung: Roots that were hung below another by this merge. bool [nodes].
         conflicts: The nodes that two banks changed apart.
@@ -87,9 +90,11 @@ class Join:
         self.ids = side.ids
         self.source: Rows = np.zeros(len(side), dtype=np.int64)
         self.place: Rows = np.arange(len(side), dtype=np.int64)
+        self.rows = side.rows.copy()
         self.parents = side.parents.copy()
         self.roots = side.roots.copy()
         self.deleted = side.deleted.copy()
+        self.failure = side.failure.copy()
         self.consolidated = side.consolidated.copy()
         self.hung: Flags = np.zeros(len(side), dtype=np.bool_)
         self.conflicts: list[Conflict] = []
@@ -116,7 +121,7 @@ class Join:
         number = len(self.sides)
         self.sides.append(side)
         taken = np.flatnonzero(~left_out) if left_out is not None else np.arange(len(side))
-        known = self.find(side.ids[taken])
+        known = places(self.ids, side.ids[taken])
         shared = known >= 0
         for here, there in zip(known[shared].tolist(), taken[shared].tolist(), strict=True):
             self._meet(here, number, there)
@@ -124,33 +129,40 @@ class Join:
         self.ids = np.concatenate([self.ids, side.ids[new]])
         self.source = np.concatenate([self.source, np.full(len(new), number, dtype=np.int64)])
         self.place = np.concatenate([self.place, new])
+        self.rows = np.concatenate([self.rows, side.rows[new]])
         self.parents = np.concatenate([self.parents, side.parents[new]])
         self.roots = np.concatenate([self.roots, side.roots[new]])
         self.deleted = np.concatenate([self.deleted, side.deleted[new]])
+        self.failure = np.concatenate([self.failure, side.failure[new]])
         self.consolidated = np.concatenate([self.consolidated, side.consolidated[new]])
         self.hung = np.concatenate([self.hung, np.zeros(len(new), dtype=np.bool_)])
         self._holding = None
 
-    def hang(self, child: int, parent: int) -> None:
-        """Hang a root below another node: a change of this merge's own, one revision on."""
-        self.roots[child] = False
-        self.parents[child] = self.ids[parent]
-        self.hung[child] = True
-        self._holding = None
+    def hang(self, children: Rows, parents: Rows) -> None:
+        """Hang roots below other nodes: a change of this merge's own, one revision on.
 
-    def find(self, ids: Keys) -> Rows:
-        """Where some nodes stand; -1 for those that are not here. int64 [ids]."""
-        order = np.argsort(self.ids)
-        found = np.minimum(np.searchsorted(self.ids[order], ids), max(len(self) - 1, 0))
-        if not len(self):
-            return np.full(len(ids), -1, dtype=np.int64)
-        places: Rows = order[found]
-        return np.where(self.ids[places] == ids, places, -1)
+        Args:
+            children: The roots' places. int64 [roots].
+            parents: The place of each one's new parent. int64 [roots].
+
+        Raises:
+            BankError: A root was revised as often as a node may be.
+        """
+        for child in children.tolist():
+            if self.node(child).revision >= codec.REVISION_LIMIT:
+                raise BankError(
+                    f"node {self.id(child)} was changed {codec.REVISION_LIMIT:,} times, as often "
+                    "as a node may be, and cannot hang below another",
+                    hint="`--near-policy keep` leaves it a root",
+                )
+        self.roots[children] = False
+        self.parents[children] = self.ids[parents]
+        self.hung[children] = True
+        self._holding = None
 
     def line(self, place: int) -> bytes:
         """The line that counts of a node."""
-        side = self.sides[int(self.source[place])]
-        return side.snapshot.line(int(side.rows[self.place[place]]))
+        return self.sides[int(self.source[place])].snapshot.line(int(self.rows[place]))
 
     def node(self, place: int) -> Node:
         """The node as the line that counts has it, claims and all.
@@ -178,9 +190,10 @@ class Join:
         won = other.rank > mine.rank
         self._note(here, number, there, mine, other, won=won)
         if won:
-            self.source[here], self.place[here] = number, there
+            self.source[here], self.place[here], self.rows[here] = number, there, row
             self.parents[here], self.roots[here] = side.parents[there], side.roots[there]
             self.deleted[here] = side.deleted[there]
+            self.failure[here] = side.failure[there]
             self.hung[here] = False
 
     def _note(

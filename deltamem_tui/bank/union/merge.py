@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +26,16 @@ from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.journal import Journal
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.keys import texts
-from deltamem_tui.bank.manifest import Manifest
+from deltamem_tui.bank.keys import places
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.bank.origins import Shares
 from deltamem_tui.bank.travel import copying
-from deltamem_tui.bank.union import claims, episode_join
+from deltamem_tui.bank.union import claims, clones, episode_join, manifest_join, tree_changes
 from deltamem_tui.bank.union.claims import Claims, Flags
 from deltamem_tui.bank.union.episode_join import EpisodeJoin
 from deltamem_tui.bank.union.grafting import Graft
 from deltamem_tui.bank.union.joining import Conflict, Join
-
-_MERGED = "merged"
+from deltamem_tui.bank.union.tree_changes import TreeChanges
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,53 +53,6 @@ class Reconciliation:
 
 Reconcile = Callable[[Join, Claims], Reconciliation]
 """Looks at what was joined so far and at what comes next."""
-
-
-@dataclass(frozen=True, slots=True)
-class TreeChanges:
-    """What a merge changes in one tree of the first bank. Ids, in order of birth.
-
-    Attributes:
-        added: Living nodes that it gets.
-        revised: Living nodes that say something else, or stand elsewhere.
-        deleted: Nodes that another bank deleted.
-        revived: Nodes that it had deleted, and another bank changed since.
-        hidden: Nodes that their own bank has alive, below one that another bank deleted. They
-            are kept, and come back when what is above them does.
-        loosened: Nodes that became roots because they were moved below each other.
-        tombstones: How many deleted nodes it gets that it never had alive.
-        left_out: How many nodes were not taken.
-        counted: How many nodes get other counts.
-        too_deep: How many living nodes stand deeper than the tree's D_max.
-    """
-
-    added: tuple[str, ...]
-    revised: tuple[str, ...]
-    deleted: tuple[str, ...]
-    revived: tuple[str, ...]
-    hidden: tuple[str, ...]
-    loosened: tuple[str, ...]
-    tombstones: int
-    left_out: int
-    counted: int
-    too_deep: int
-
-
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """Something that banks say differently, and of which only one can stay.
-
-    Attributes:
-        what: `task.tau_base`, `domain`, `description`, ….
-        kept: The value that stays.
-        lost: The one that does not.
-        bank: The name of the bank that says so.
-    """
-
-    what: str
-    kept: Any
-    lost: Any
-    bank: str
 
 
 class Plan:
@@ -121,8 +73,8 @@ class Plan:
     ) -> None:
         self.banks = tuple(banks)
         first, *others = banks
-        self.manifest, self.disagreements = merged_manifest(
-            [first.manifest, *map(_called_as_here, others)]
+        self.manifest, self.disagreements = manifest_join.joined(
+            [first.manifest, *map(manifest_join.called_as_here, others)]
         )
         self._left_out: dict[TreeName, int] = dict.fromkeys(TREES, 0)
         self.joins = {name: self._join(name, reconcile) for name in TREES}
@@ -150,6 +102,15 @@ class Plan:
         """What the merge changes in each tree of the first bank."""
         return {name: self._changes(name) for name in TREES}
 
+    @cached_property
+    def counted_as_one(self) -> list[tuple[str, str]]:
+        """Names of banks that counted apart under one origin: the greater of each count stays."""
+        return [
+            (one.name, two.name)
+            for one, two in combinations(self.banks, 2)
+            if clones.counted_apart(one, two)
+        ]
+
     @property
     def empty(self) -> bool:
         """Whether the first bank holds all that there is already."""
@@ -162,6 +123,15 @@ class Plan:
         first = self.banks[0]
         shares = origins.shares(first.snapshots, first.manifest.counts_as)
         return not nodes and not counts and known and same and self.shares.equals(shares)
+
+    def check(self) -> None:
+        """See that what is taken from the other banks is sound.
+
+        Raises:
+            BankCorruptError: A bank's line, index or vector is not.
+        """
+        for graft in self.grafts.values():
+            graft.check()
 
     def counts(self, name: TreeName) -> tuple[origins.Values, origins.Values]:
         """What the nodes of a tree count in the first bank, and what they would.
@@ -182,7 +152,11 @@ class Plan:
             batch: A batch of the first bank, or of a copy of it.
             target: That bank.
             origin: What that bank counts as.
+
+        Raises:
+            BankCorruptError: What is taken from another bank is not sound.
         """
+        self.check()
         for name, graft in self.grafts.items():
             births = graft.write(batch)
             before, totals = self.counts(name)
@@ -218,6 +192,7 @@ class Plan:
                 }
                 for each in self.conflicts
             ],
+            "counted_as_one": self.counted_as_one,
             "episodes": self.episodes.added if self.episodes is not None else 0,
         }
 
@@ -228,43 +203,24 @@ class Plan:
             side = claims.read(bank.snapshots[name])
             found = reconcile(join, side) if reconcile else Reconciliation()
             join.add(side, found.left_out)
-            for child, parent in found.hung:
-                join.hang(int(join.find(side.ids[child : child + 1])[0]), parent)
+            if len(found.hung):
+                children, parents = np.array(found.hung, dtype=np.int64).T
+                join.hang(places(join.ids, side.ids[children]), parents)
             if found.left_out is not None:
                 self._left_out[name] += int(found.left_out.sum())
         return join
 
+    def _changes(self, name: TreeName) -> TreeChanges:
+        d_max = self.manifest.parameters.get(name, {}).get("d_max")
+        return tree_changes.found(
+            self.grafts[name],
+            *self.counts(name),
+            deepest=d_max if isinstance(d_max, int) else None,
+            left_out=self._left_out[name],
+        )
+
     def _join_episodes(self) -> EpisodeJoin:
         return episode_join.join([bank.snapshots[episodes.NAME] for bank in self.banks])
-
-    def _changes(self, name: TreeName) -> TreeChanges:
-        graft = self.grafts[name]
-        join, holds = graft.join, graft.join.holding
-        lived = np.zeros(len(join), dtype=np.bool_)
-        first = join.sides[0]
-        lived[: graft.before] = ~first.snapshot.index["deleted"][first.rows]
-        new = np.arange(len(join)) >= graft.before
-        revised = np.zeros(len(join), dtype=np.bool_)
-        revised[graft.revised] = True
-        d_max = self.manifest.parameters.get(name, {}).get("d_max")
-        deepest = d_max if isinstance(d_max, int) else len(join) + 1
-        before, after = self.counts(name)
-
-        def ids(mask: Flags) -> tuple[str, ...]:
-            return tuple(each.decode() for each in texts(join.ids[mask]))
-
-        return TreeChanges(
-            added=ids(new & holds.living),
-            revised=ids(lived & holds.living & revised),
-            deleted=ids(lived & ~holds.living),
-            revived=ids(~new & ~lived & holds.living),
-            hidden=ids(~holds.living & ~join.deleted),
-            loosened=ids(holds.loosened & holds.living),
-            tombstones=int((new & join.deleted).sum()),
-            left_out=self._left_out[name],
-            counted=int((before != after).any(axis=1).sum()),
-            too_deep=int((holds.living & (holds.depth > deepest)).sum()),
-        )
 
 
 def merge_into(target: Bank, plan: Callable[[], Plan]) -> Plan:
@@ -323,7 +279,8 @@ def merge_to(path: Path, plan: Plan) -> Bank:
         merged = replace(
             plan.manifest, name=path.name, origin=copy.manifest.origin, frozen=False, digests={}
         )
-        manifests.write(copy.path, replace(merged, provenance=_all_merged(plan)))
+        provenance = manifest_join.all_merged(plan.banks)
+        manifests.write(copy.path, replace(merged, provenance=provenance))
     return Bank.open(path)
 
 
@@ -337,87 +294,6 @@ def _copy(path: Path, plan: Plan) -> Iterator[Bank]:
             history=False,
             learnt=plan.episodes is not None,
         )
-
-
-def merged_manifest(found: Sequence[Manifest]) -> tuple[Manifest, list[Disagreement]]:
-    """What the first bank is, after the others were merged into it.
-
-    Its own word stays wherever it says something; a description or domain that it lacks is
-    taken from the first that has one.
-
-    Returns:
-        The manifest, and everything that others say differently.
-    """
-    first = found[0]
-    description = next((each.description for each in found if each.description), "")
-    domain = next((each.domain for each in found if each.domain not in _UNSAID), first.domain)
-    merged = replace(
-        first,
-        description=description,
-        domain=domain,
-        provenance=_provenance(found),
-    )
-    disagreements = [
-        disagreement for other in found[1:] for disagreement in _disagreements(merged, other)
-    ]
-    return merged, list(dict.fromkeys(disagreements))
-
-
-_UNSAID = ("", "generic")
-
-
-def _disagreements(kept: Manifest, other: Manifest) -> Iterator[Disagreement]:
-    for what in ("domain", "description"):
-        mine, theirs = getattr(kept, what), getattr(other, what)
-        if theirs not in (*_UNSAID, mine):
-            yield Disagreement(what, mine, theirs, other.name)
-    for tree in sorted({*kept.parameters, *other.parameters}):
-        mine, theirs = kept.parameters.get(tree, {}), other.parameters.get(tree, {})
-        for name in sorted({*mine, *theirs}):
-            if mine.get(name) != theirs.get(name):
-                yield Disagreement(f"{tree}.{name}", mine.get(name), theirs.get(name), other.name)
-
-
-def _provenance(found: Sequence[Manifest]) -> Mapping[str, Any]:
-    """The first bank's facts, and under `merged` those of every bank that went into it."""
-    first = found[0]
-    entries = [*_earlier(first)]
-    for other in found[1:]:
-        entries += [*_earlier(other), _entry(other)]
-    others = [each for each in _unique(entries) if each.get("origin") != first.counts_as]
-    return {**first.provenance, _MERGED: others} if others else first.provenance
-
-
-def _all_merged(plan: Plan) -> Mapping[str, Any]:
-    """The provenance of a new bank: nothing of its own, everything of those it was made from."""
-    found = map(_called_as_here, plan.banks)
-    return {
-        _MERGED: _unique([entry for each in found for entry in (*_earlier(each), _entry(each))])
-    }
-
-
-def _called_as_here(bank: Bank) -> Manifest:
-    """A bank's manifest under the name that people know the bank by."""
-    return bank.manifest.called(bank.name)
-
-
-def _entry(bank: Manifest) -> dict[str, Any]:
-    own = {key: value for key, value in bank.provenance.items() if key != _MERGED}
-    return {"name": bank.name, "origin": bank.counts_as, **own}
-
-
-def _earlier(bank: Manifest) -> list[dict[str, Any]]:
-    merged = bank.provenance.get(_MERGED, [])
-    return [each for each in merged if isinstance(each, dict)] if isinstance(merged, list) else []
-
-
-def _unique(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Every bank once; one that was merged under two names keeps the first."""
-    unique: list[dict[str, Any]] = []
-    for entry in entries:
-        if not any({**entry, "name": each.get("name")} == each for each in unique):
-            unique.append(entry)
-    return unique
 
 
 def _described(bank: Bank) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from deltamem_tui.bank.commits.shelf import Rows
 from deltamem_tui.bank.diff import (
     BankDiff,
     CountChange,
@@ -18,7 +19,6 @@ from deltamem_tui.bank.diff import (
     manifest_changes,
     moved_nodes,
 )
-from deltamem_tui.bank.disk.shelf import Rows
 from deltamem_tui.bank.keys import texts
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.bank.tree import Counts, Tree

@@ -22,8 +22,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.commits.journal import Extent
 from deltamem_tui.bank.commits.rewriting import Cells, Rewriting
+from deltamem_tui.bank.commits.shelf import Rows, ShelfSnapshot
 from deltamem_tui.bank.disk.matrix import MatrixFile
-from deltamem_tui.bank.disk.shelf import Rows, ShelfSnapshot
 from deltamem_tui.bank.node import TREES, Payload
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.union import claims

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec, origins
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits.shelf import UNIT_TOLERANCE, Shelf, ShelfSnapshot
 from deltamem_tui.bank.disk import regions
-from deltamem_tui.bank.disk.shelf import UNIT_TOLERANCE, Shelf, ShelfSnapshot
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import TREES, Node
 from deltamem_tui.bank.tree_index import NO_PARENT, read_lines

@@ -14,7 +14,7 @@ import orjson
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.batch import Batch
-from deltamem_tui.bank.disk.shelf import LINE_LIMIT
+from deltamem_tui.bank.commits.shelf import LINE_LIMIT
 from deltamem_tui.bank.episodes import Episodes, EpisodeState
 from deltamem_tui.errors import BankCorruptError, RecordError
 from deltamem_tui.memory.episodes.receipts import Intake, Reception

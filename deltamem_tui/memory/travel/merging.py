@@ -9,34 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.disk.shelf import Rows
+from deltamem_tui.bank.commits.shelf import Rows
 from deltamem_tui.bank.node import Label, Node, TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.union import claims
 from deltamem_tui.bank.union.claims import Claims, Flags
 from deltamem_tui.bank.union.joining import Join
 from deltamem_tui.bank.union.merge import Plan, Reconciliation, merge_into, merge_to
+from deltamem_tui.bank.upkeep.verify import line_flaws, vector_flaws
 from deltamem_tui.embedding.fingerprint import require_same
-from deltamem_tui.errors import EmbedderMismatchError, UsageError
+from deltamem_tui.errors import BankCorruptError, EmbedderMismatchError, UsageError
+from deltamem_tui.memory.travel.near import NEAR, NEAR_POLICIES, NearPolicy
 from deltamem_tui.memory.vectors.embedder import card_of
 from deltamem_tui.memory.vectors.nearness import nearest
 from deltamem_tui.text import one_line
-
-NearPolicy = Literal["keep", "skip", "hang"]
-"""What becomes of a root that is near one of another bank: both stay; it is left out with all
-below; or it becomes a residual of the other."""
-
-_POLICIES: tuple[NearPolicy, ...] = get_args(NearPolicy)
-
-NEAR = 0.95
-"""The similarity from which two roots are near, unless another is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +98,7 @@ def merge(
         BankFrozenError: The bank that would be written is frozen.
         BankExistsError: Something is at `output` already.
         BankCorruptError: A bank is not sound.
+        BankError: A near root cannot hang below the other, or the tree would be too deep.
         StorageError: The disk refused; everything is as it was.
         UsageError: Fewer than two banks, or an impossible limit or policy.
     """
@@ -123,8 +118,11 @@ def merge(
         made = plan() if dry_run else merge_into(banks[0], plan)
         bank, changed = banks[0], not made.empty
     else:
+        _refuse_unsound_archive(banks[0])
         made = plan()
         bank, changed = (banks[0] if dry_run else merge_to(output, made)), True
+    if dry_run:
+        made.check()  # what would be refused then is refused now
     return Merge(made, tuple(neighbours.found), None if dry_run else bank, changed)
 
 
@@ -134,16 +132,27 @@ def _refuse_impossible(banks: Sequence[Bank], near: float | None) -> None:
             "a merge needs at least two banks", hint="name the others behind the first"
         )
     if near is not None and not -1 <= near <= 1:
-        raise UsageError(f"{near:g} is no similarity", hint="choose one from -1 to 1, such as 0.95")
+        raise UsageError(
+            f"{near:g} is no similarity", hint=f"choose one from -1 to 1, such as {NEAR}"
+        )
 
 
 def _policy(name: str) -> NearPolicy:
-    for policy in _POLICIES:
+    for policy in NEAR_POLICIES:
         if policy == name:
             return policy
     raise UsageError(
-        f"there is no policy {one_line(name, 40)!r} for near roots", hint=" or ".join(_POLICIES)
+        f"there is no policy {one_line(name, 40)!r} for near roots", hint=" or ".join(NEAR_POLICIES)
     )
+
+
+def _refuse_unsound_archive(first: Bank) -> None:
+    """The first bank is copied as it is, and an archive was looked through by nobody yet."""
+    if not first.archived:
+        return
+    for flaw in chain(line_flaws(first), vector_flaws(first)):
+        where = one_line(str(first.path / flaw.source))
+        raise BankCorruptError(flaw.message, source=where, position=flaw.position, hint=flaw.hint)
 
 
 def _require_one_embedder(first: Bank, other: Bank) -> None:
@@ -171,32 +180,42 @@ class _Neighbours:
     def reconcile(self, join: Join, side: Claims) -> Reconciliation:
         """What shall happen to the roots of the next bank."""
         pairs: list[tuple[int, int]] = []
+        here, there = _roots(join, side), _new_roots(join, side)
         for label in get_args(Label):
-            pairs += self._pairs(join, side, label)
+            fails = label == "failure"
+            of_label = here[join.failure[here] == fails], there[side.failure[there] == fails]
+            pairs += self._pairs(join, side, label, *of_label)
         if not pairs or self._policy == "keep":
             return Reconciliation()
         if self._policy == "hang":
             return Reconciliation(hung=pairs)
         return Reconciliation(left_out=_with_all_below(side, [place for place, _ in pairs]))
 
-    def _pairs(self, join: Join, side: Claims, label: Label) -> list[tuple[int, int]]:
-        here, there = _roots(join, side, label), _new_roots(join, side, label)
+    def _pairs(
+        self, join: Join, side: Claims, label: Label, here: Rows, there: Rows
+    ) -> list[tuple[int, int]]:
         best, similarities = nearest(
             np.asarray(side.snapshot.vectors[side.rows[there]]),
             _vectors(join, here),
             self._limit if self._limit is not None else 1.0,
         )
+        tree = Tree(join.tree, side.snapshot)
         pairs = []
         for place, which, similarity in zip(there, best, similarities, strict=True):
             if which >= 0:
                 pairs.append((int(place), int(here[which])))
-                self._note(join, side, pairs[-1], label, float(similarity))
+                self._note(join, side, tree, pairs[-1], label, float(similarity))
         return pairs
 
     def _note(
-        self, join: Join, side: Claims, pair: tuple[int, int], label: Label, similarity: float
+        self,
+        join: Join,
+        side: Claims,
+        tree: Tree,
+        pair: tuple[int, int],
+        label: Label,
+        similarity: float,
     ) -> None:
-        tree = Tree(join.tree, side.snapshot)
         self.found.append(
             NearRoots(
                 tree=join.tree,
@@ -210,31 +229,30 @@ class _Neighbours:
         )
 
 
-def _roots(join: Join, side: Claims, label: Label) -> Rows:
+def _roots(join: Join, side: Claims) -> Rows:
     """The living roots of what was joined so far that the next bank does not have itself."""
-    failure = np.zeros(len(join), dtype=np.bool_)
-    for number, each in enumerate(join.sides):
-        mine = join.source == number
-        failure[mine] = each.snapshot.index["failure"][each.rows[join.place[mine]]]
     roots = join.holding.living & (join.holding.above == len(join))
-    wanted = roots & (failure == (label == "failure")) & ~np.isin(join.ids, side.ids)
-    places: Rows = np.flatnonzero(wanted)
+    places: Rows = np.flatnonzero(roots & ~np.isin(join.ids, side.ids))
     return places
 
 
-def _new_roots(join: Join, side: Claims, label: Label) -> Rows:
+def _new_roots(join: Join, side: Claims) -> Rows:
     """The living roots of the next bank that nobody before it has."""
     index = side.snapshot.index[side.rows]
-    roots = (index["parent"] < 0) & ~index["deleted"] & (index["failure"] == (label == "failure"))
+    roots = (index["parent"] < 0) & ~index["deleted"]
     places: Rows = np.flatnonzero(roots & ~np.isin(side.ids, join.ids))
     return places
 
 
 def _vectors(join: Join, places: Rows) -> NDArray[np.float32]:
+    """The vectors of some nodes, read bank by bank. float32 [places, dimensions]."""
     vectors = np.empty((len(places), join.sides[0].snapshot.vectors.shape[1]), dtype=np.float32)
-    for number, side in enumerate(join.sides):
-        mine = join.source[places] == number
-        vectors[mine] = side.snapshot.vectors[side.rows[join.place[places[mine]]]]
+    source = join.source[places]
+    order = np.argsort(source, kind="stable")
+    for of_one in np.split(order, np.flatnonzero(np.diff(source[order])) + 1):
+        if len(of_one):
+            side = join.sides[int(source[of_one[0]])]
+            vectors[of_one] = side.snapshot.vectors[join.rows[places[of_one]]]
     return vectors
 
 

@@ -19,8 +19,8 @@ import numpy as np
 from deltamem_tui.bank import manifest, tree
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.rewriting import Rewriting
+from deltamem_tui.bank.commits.shelf import VECTOR
 from deltamem_tui.bank.disk.matrix import MatrixFile
-from deltamem_tui.bank.disk.shelf import VECTOR
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.protocol import Embedder, EmbedderCard

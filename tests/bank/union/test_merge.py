@@ -16,11 +16,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deltamem_tui.bank import codec
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import diff
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Node, Payload
+from deltamem_tui.bank.travel import parcel
 from deltamem_tui.bank.travel.copying import copy_bank
+from deltamem_tui.bank.travel.installing import install, receive
 from deltamem_tui.bank.union.merge import Plan, merge_into, merge_to
 from deltamem_tui.bank.union.merge_diff import difference
 from deltamem_tui.bank.upkeep.compact import compact
@@ -159,6 +162,17 @@ def grow(bank: Bank, text: str, parent: Node | None) -> Node:
         batch.add_node("task", grown, vector(3))
         batch.log("learn")
     return grown
+
+
+def grow_chain(bank: Bank, above: Node | None, length: int) -> Node:
+    """The deepest of so many nodes, each below the one before."""
+    with bank.writing() as batch:
+        for number in range(length):
+            above = node(str(number), above)
+            batch.add_node("task", above, vector(1))
+        batch.log("learn")
+    assert above is not None
+    return above
 
 
 def merged_into(first: Bank, *others: Bank) -> Plan:
@@ -318,6 +332,76 @@ def test_nodes_moved_below_each_other_become_a_root_and_its_child(pair: tuple[Ba
     assert merged_into(one, two).empty
 
 
+def test_a_newborn_that_a_merge_makes_a_root_still_says_what_its_id_was_made_from(
+    tmp_path: Path,
+) -> None:
+    """Its line says no parent, and keeps aside the one that it was born below."""
+    above, other = node("a"), node("other")
+    child = next(each for each in (node(str(n), above) for n in range(99)) if each.id > "f")
+    one = Bank.create(tmp_path / "one", manifest("one"))
+    with one.writing() as batch:
+        for each in (above, other):
+            batch.add_node("task", each, vector(1))
+        batch.log("learn")
+    two = copy_bank(one, tmp_path / "two", history=True)
+    change(one, replace(above, parent=other.id, kind="residual", depth=2))
+    with two.writing() as batch:
+        batch.add_node("task", child, vector(2))
+        batch.log("learn")
+    change(two, replace(other, parent=child.id, kind="residual", depth=3))
+    for number, order in enumerate(([one, two], [two, one])):
+        merged = new(str(tmp_path), f"merged{number}", order)
+        found = merged.tree("task").node(child.id)
+        assert (found.parent, found.revision) == (None, 0)
+        parcel.pack(merged).write(tmp_path / f"{number}.deltamem")
+        installed, _ = install(receive(tmp_path / f"{number}.deltamem"), tmp_path / f"in{number}")
+        assert verify(installed) == []
+
+
+def test_what_is_hidden_deeper_than_any_line_may_say_is_kept(tmp_path: Path) -> None:
+    """A deleted node lies deep, and another bank has learnt a long chain below it."""
+    length = codec.DEPTH_LIMIT // 2 + 1
+    top = node("top")
+    one = Bank.create(tmp_path / "one", manifest("one"))
+    with one.writing() as batch:
+        batch.add_node("task", top, vector(1))
+        batch.log("learn")
+    two = copy_bank(one, tmp_path / "two", history=True)
+    deepest = grow_chain(one, None, length)
+    grow_chain(two, top, length)
+    hung = replace(top, parent=deepest.id, kind="residual", depth=length + 1)
+    change(one, hung)
+    change(one, replace(hung, deleted=True))
+    plan = merged_into(one, two)
+    assert len(plan.changes["task"].hidden) == length
+    assert merged_into(one, two).empty
+    assert merged_into(two, one).changes["task"].hidden == plan.changes["task"].hidden
+
+
+def test_a_claim_counts_however_its_line_is_laid_out(
+    tmp_path: Path, pair: tuple[Bank, Bank]
+) -> None:
+    """The format is JSON: another writer may leave blanks."""
+    one, two = pair
+    grown = grow(two, "grown", nodes(two)["b"])
+    change(one, *(replace(nodes(one)[text], deleted=True) for text in ("b", "c")))
+    merged_into(one, two)
+    for name in ("journal.jsonl", "task.index.npy"):
+        (one.path / name).unlink()
+    path = one.path / "task.nodes.jsonl"
+    lines = [json.dumps(json.loads(line), indent=None) for line in path.read_bytes().splitlines()]
+    path.write_text("".join(line + "\n" for line in lines))
+    assert '"meant": {' in lines[-1]
+    other = Bank.open(one.path)
+    assert verify(other) == []
+    assert Plan([other, two]).changes["task"].hidden == (grown.id,)
+    assert compact(other).done
+    with other.writing() as batch:
+        batch.revise_node("task", nodes(two)["b"])
+        batch.log("undo")
+    assert merged_into(other, two).changes["task"].revived == (grown.id,)
+
+
 def test_a_tree_that_grows_too_deep_is_kept_and_told(pair: tuple[Bank, Bank]) -> None:
     one, two = pair
     one.change_manifest(
@@ -467,6 +551,11 @@ def _broken_line(bank: Bank) -> None:
     path.write_bytes(text[:place] + b'"succesS"' + text[place + 9 :])
 
 
+def _altered_node(bank: Bank) -> None:
+    path = bank.path / "task.nodes.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"how new", b"HOW NEW"))
+
+
 def _too_few_counts(bank: Bank) -> None:
     path = bank.path / "task.counts.npy"
     counts = np.load(path)
@@ -480,6 +569,7 @@ def _too_few_counts(bank: Bank) -> None:
         (_lying_index, "the index contradicts the line"),
         (_long_vector, "not of unit length"),
         (_broken_line, "not a node"),
+        (_altered_node, "does not say what its id was made from"),
         (_too_few_counts, "counts less of node"),
     ],
 )
@@ -492,6 +582,25 @@ def test_nothing_unsound_is_taken_in(pair: tuple[Bank, Bank], damage: Damage, re
     with pytest.raises(BankCorruptError, match=reason):
         merge_into(one, lambda: Plan([one, Bank.open(two.path)]))
     assert {path.name: path.read_bytes() for path in one.path.iterdir()} == before
+
+
+def test_an_altered_state_of_a_node_that_both_have_is_not_taken(pair: tuple[Bank, Bank]) -> None:
+    """Neither says that it was changed, so the one that was altered must not win the tie."""
+    one, two = pair
+    (two.path / "journal.jsonl").unlink()
+    path = two.path / "task.nodes.jsonl"
+    text = path.read_bytes()
+    plans = []
+    for number in range(50):
+        path.write_bytes(text.replace(b'"how other"', b'"how o%03dr"' % number))
+        plans.append(Plan([one, Bank.open(two.path)]))
+        if len(plans[-1].changes["task"].revised):
+            with pytest.raises(BankCorruptError, match="does not say what its id was made from"):
+                plans[-1].check()
+            with pytest.raises(BankCorruptError, match="does not say what its id was made from"):
+                merged_into(one, Bank.open(two.path))
+            return
+    pytest.fail("the altered state never won")
 
 
 def test_verify_tells_counts_that_are_less_than_the_others(pair: tuple[Bank, Bank]) -> None:

@@ -8,9 +8,17 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.codec import REVISION_LIMIT
 from deltamem_tui.bank.node import Origin, Payload, born
+from deltamem_tui.bank.travel import parcel
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.errors import BankFrozenError, EmbedderMismatchError, UsageError
+from deltamem_tui.errors import (
+    BankCorruptError,
+    BankError,
+    BankFrozenError,
+    EmbedderMismatchError,
+    UsageError,
+)
 from deltamem_tui.memory.episodes.intake import take_in, waiting
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.opening import create_bank
@@ -120,6 +128,57 @@ def test_a_hung_root_that_the_other_bank_changes_later_is_no_root_again(
     done = merge(pair, near=None)
     assert pair[0].tree("task").node(root.id).parent is None
     assert [each.kind for each in done.plan.conflicts] == ["overtaken"]
+
+
+def test_a_root_that_was_changed_as_often_as_may_be_cannot_hang(
+    tmp_path: Path, pair: tuple[Bank, Bank]
+) -> None:
+    third = new_bank(tmp_path / "three", parameters(tau_base=0.9, d_max=2, env=False))
+    old = born("task", None, "success", Payload("1 0 0.1", "how"), Origin())
+    with third.writing() as batch:
+        worn = replace(old, revision=REVISION_LIMIT)
+        batch.add_node("task", worn, ChosenEmbedder().embed_passages(["1 0 0.1"])[0])
+        batch.log("learn")
+    before = conditions(pair[0])
+    with pytest.raises(BankError, match=r"1,000,000 times.*`--near-policy keep`"):
+        merge((pair[0], third), near_policy="hang")
+    assert conditions(pair[0]) == before
+    merge((pair[0], third), near_policy="keep")
+    assert conditions(pair[0])["1 0 0.1"] == 1
+    assert verify(Bank.open(pair[0].path)) == []
+
+
+def test_near_roots_are_found_by_the_label_that_counts(
+    tmp_path: Path, pair: tuple[Bank, Bank]
+) -> None:
+    """A later bank changed the label of a root that the first has too."""
+    one, two = pair
+    merge((one, two), near=None)
+    root = next(node for node in two.tree("task").roots() if "0 1" in node.text)
+    with two.writing() as batch:
+        batch.revise_node("task", replace(root, label="failure"))
+        batch.log("relabel")
+    third = new_bank(tmp_path / "three", parameters(tau_base=0.9, d_max=2, env=False))
+    learn(third, episode((0, 1, 0.11)), EchoExtractor(), embedder=ChosenEmbedder())
+    (before,) = merge((one, third), dry_run=True).near
+    assert (before.root.id, before.label) == (root.id, "success")
+    assert merge((one, two, third), dry_run=True).near == ()
+
+
+def test_an_unsound_archive_is_refused_before_anything_is_written(
+    tmp_path: Path, pair: tuple[Bank, Bank]
+) -> None:
+    one, two = pair
+    (two.path / "journal.jsonl").unlink()
+    path = two.path / "task.nodes.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"1 0.2 0"', b'"2 0.2 0"'))
+    parcel.pack(Bank.open(two.path)).write(tmp_path / "two.deltamem")
+    stranger = Bank.open(tmp_path / "two.deltamem")
+    for banks, output in (((one, stranger), None), ((stranger, one), tmp_path / "both")):
+        for dry_run in (True, False):
+            with pytest.raises(BankCorruptError, match="does not say what its id was made from"):
+                merge(banks, output, dry_run=dry_run)
+    assert not (tmp_path / "both").exists()
 
 
 def test_a_third_bank_is_compared_with_both_before(tmp_path: Path, pair: tuple[Bank, Bank]) -> None:
