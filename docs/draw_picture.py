@@ -15,7 +15,7 @@ import pty
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,10 +55,11 @@ class View:
 VIEWS = (
     View("trees", ("right", "j", "j")),
     View("chain", ("c",)),
-    View("recall", ("2",), (("task", TASK), ("scene", SCENE))),
-    View("statistics", ("escape", "4")),
+    View("statistics", ("4",)),
     View("keys", ("1", "question_mark")),
+    View("recall", ("escape", "2"), (("task", TASK), ("scene", SCENE))),
 )
+"""In the order in which they are visited; the last one alone asks for the bank's embedder."""
 
 
 def main() -> None:
@@ -67,7 +68,7 @@ def main() -> None:
     folder = DOCS / "pictures"
     folder.mkdir(exist_ok=True)
     with _nobody_home():
-        asyncio.run(_draw_screens(folder))
+        asyncio.run(draw_screens(folder, VIEWS))
 
 
 def _draw_commands(file: Path) -> None:
@@ -113,13 +114,14 @@ def _nobody_home() -> Iterator[None]:
         yield
 
 
-async def _draw_screens(folder: Path) -> None:
+async def draw_screens(folder: Path, views: Iterable[View]) -> None:
+    """Draw screens of the browser into a folder, one file a view."""
     banks = DOCS.parent / "memory_banks"
     app = DeltaMemApp(banks, banks / BANK)
     app.debounce = 0
     async with app.run_test(size=SIZE) as person:
         await _settle(app, person)
-        for view in VIEWS:
+        for view in views:
             for key in view.keys:
                 await person.press(key)
                 await _settle(app, person)

@@ -112,8 +112,12 @@ ACTIONS: tuple[Action, ...] = (
     # Recall
     Action("ask_task", ("slash",), "Type a task", "recall", brief="task"),
     Action("ask_scene", ("s",), "Type a scene", "recall", brief="scene"),
-    Action("thresholds", ("t",), "Type thresholds", "recall", brief="τ ε"),
-    Action("save_parameters", ("w", "f2"), "Save τ and ε in the bank", "recall", brief="save"),
+    Action(
+        "thresholds", ("t",), "Type a threshold or failure penalty", "recall", brief="threshold"
+    ),
+    Action(
+        "save_parameters", ("w", "f2"), "Save these numbers in the bank", "recall", brief="save"
+    ),
     Action("show_node", ("enter",), "Show the node in its tree", "recall", brief="node"),
     # Episodes
     Action("import_logs", ("i",), "Import episodes from logs", "episodes", brief="import"),
@@ -123,8 +127,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_node", ("n",), "Show the next node the episode gave", "episodes"),
     Action("episode_node", ("enter",), "Show the node in its tree", "episodes", brief="node"),
     # Statistics
-    Action("calibrate", ("c",), "Ask every episode for its scores", "statistics", brief="scores"),
-    Action("apply_proposal", ("w",), "Save the proposed thresholds", "statistics"),
+    Action("calibrate", ("c",), "Propose thresholds", "statistics", brief="propose thresholds"),
+    Action("apply_proposal", ("w",), "Save the proposed thresholds", "statistics", brief="save"),
     # Lists
     Action("line_down", ("j", "down"), "Down", "list", "move_cursor(1)"),
     Action("line_up", ("k", "up"), "Up", "list", "move_cursor(-1)"),

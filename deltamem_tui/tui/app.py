@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.message import Message
-from textual.screen import ModalScreen
-from textual.widget import Widget
+from textual.screen import Screen
 from textual.worker import Worker, WorkerFailed
 
 from deltamem_tui.bank.bank import Bank
@@ -19,7 +18,6 @@ from deltamem_tui.tui import state
 from deltamem_tui.tui.actions import bindings, checked_keys
 from deltamem_tui.tui.background import Progress, do_work, look_up
 from deltamem_tui.tui.bank_screens import BankScreens
-from deltamem_tui.tui.jobs import keeping
 from deltamem_tui.tui.jobs.reading import Stamp, read_bank, stamp_of
 from deltamem_tui.tui.key_order import KeyOrder
 from deltamem_tui.tui.messages import (
@@ -32,17 +30,15 @@ from deltamem_tui.tui.messages import (
     Told,
     WorkAdvanced,
 )
-from deltamem_tui.tui.models.banks import bank_lines
 from deltamem_tui.tui.palette import ActionProvider, PaletteOpener
-from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.base import BankScreen, BrowserScreen
-from deltamem_tui.tui.screens.help import HelpScreen
-from deltamem_tui.tui.screens.jump import JumpScreen, jump_targets
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.state import BankState
 from deltamem_tui.tui.themes import checked_theme
 from deltamem_tui.tui.voice import Voice
-from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
 
 _LOOK_SECONDS = 1.0
 
@@ -70,9 +66,6 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
         (70, "-normal"),
         (150, "-wide"),
     ]
-    CSS = """
-    Toast { max-width: 90%; }
-    """
 
     def __init__(
         self, folder: Path, bank: Path | None = None, configuration: Configuration | None = None
@@ -102,11 +95,20 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
             raise RuntimeError("no bank is open")
         return self._bank
 
-    def on_mount(self) -> None:
-        """Show the banks, or the one that was named and nothing before it."""
+    @property
+    def opened(self) -> bool:
+        """Whether a bank is open."""
+        return self._bank is not None
+
+    def get_default_screen(self) -> Screen[Any]:
+        """The banks, or the bank that was named: it is read while its screen is laid out."""
         if self._first_bank is None:
-            self.push_screen(BanksScreen())
-        else:
+            return _banks_screen()
+        return self._screen_as_left(self._first_bank)
+
+    def on_mount(self) -> None:
+        """Read the bank that was named."""
+        if self._first_bank is not None:
             self.open_bank(self._first_bank)
         self.set_interval(_LOOK_SECONDS, self.look_for_changes)
 
@@ -115,13 +117,21 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
     def find_banks(self) -> None:
         """Look through the banks folder."""
         folder = self.folder
-        look_up(self, "looking for banks", lambda _: BanksFound(folder, bank_lines(folder)))
+
+        def work(_: object) -> BanksFound:
+            from deltamem_tui.tui.models.banks import bank_lines
+
+            return BanksFound(folder, bank_lines(folder))
+
+        look_up(self, "looking for banks", work, keys_wait=True)
 
     def open_bank(self, path: Path) -> None:
         """Open a bank, or read it again."""
         self._reading = True
         again = self._bank is not None and self._bank.path == path
-        look_up(self, "opening the bank", lambda _: read_bank(path, again=again))
+        look_up(
+            self, "opening the bank", lambda _: read_bank(path, again=again), keys_wait=not again
+        )
 
     def show(self, name: str) -> None:
         """Show a screen of the open bank."""
@@ -146,16 +156,21 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
         self.install_screen(screen, name)
         return screen
 
+    def _screen_as_left(self, path: Path) -> BankScreen:
+        """The screen that a bank was left on."""
+        self._left = state.load(path)
+        return self._bank_screen(self._left.screen)
+
     async def close_bank(self) -> None:
         """Go back to the banks."""
         if not isinstance(self.screen, BankScreen):
             return
         self._remember()
         self._bank = None
-        if any(isinstance(screen, BanksScreen) for screen in self.screen_stack):
+        if len(self.screen_stack) > 1:
             await self.pop_screen()
         else:
-            await self.switch_screen(BanksScreen())
+            await self.switch_screen(_banks_screen())
         screens, self._screens = self._screens, BankScreens()
         for name, screen in screens:
             self.uninstall_screen(name)
@@ -165,7 +180,7 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
     def work(self, name: str, work: Callable[[Progress], Message]) -> None:
         """Do something long; one thing at a time."""
         if self._work is not None:
-            self.tell("Something is going on already; x cancels it", warning=True)
+            self.tell(f"still {self._work.name}; x cancels it", warning=True)
             return
         self._show_work(WorkAdvanced(name, 0, None))
         self._work = do_work(self, name, work)
@@ -188,18 +203,23 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
 
     def freeze(self, path: Path, *, frozen: bool) -> None:
         """Freeze a bank, or unfreeze it."""
+        from deltamem_tui.tui.jobs import keeping
+
         name = "freezing" if frozen else "unfreezing"
         self.work(name, lambda _: keeping.freeze(path, frozen=frozen))
 
     def verify(self, path: Path) -> None:
         """Check every file of a bank."""
+        from deltamem_tui.tui.jobs import keeping
+
         self.work("verifying", lambda _: keeping.verify(path))
 
     def look_for_changes(self) -> None:
         """Read the open bank again if another process wrote it, one reading after another."""
         if self._bank is None or self._reading:
             return
-        if stamp_of(self._bank.path) != self._stamp:
+        if (stamp := stamp_of(self._bank.path)) != self._stamp:
+            self._stamp = stamp  # what cannot be read is told once, not every second
             self.open_bank(self._bank.path)
 
     # What workers tell
@@ -207,7 +227,7 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
     def on_banks_found(self, message: BanksFound) -> None:
         """Show the banks."""
         for screen in self.screen_stack:
-            if isinstance(screen, BanksScreen):
+            if isinstance(screen, BrowserScreen):
                 screen.show_banks(message)
 
     def on_bank_read(self, message: BankRead) -> None:
@@ -217,9 +237,8 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
         if message.again and not known:
             return
         self._bank, self._stamp = message.bank, message.stamp
-        if not known:
-            self._left = state.load(message.bank.path)
-            self.push_screen(self._bank_screen(self._left.screen))
+        if not any(isinstance(screen, BankScreen) for screen in self.screen_stack):
+            self.push_screen(self._screen_as_left(message.bank.path))
         for screen in self.screen_stack:
             if isinstance(screen, BankScreen):
                 screen.catch_up()
@@ -249,6 +268,7 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
 
     def on_planned(self, message: Planned) -> None:
         """Show what would be done, and ask."""
+        from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 
         def answer(sure: bool | None) -> None:
             if sure:
@@ -264,12 +284,14 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
         """Show the scores."""
         for _, screen in self._screens:
             screen.show_proposals(message.proposals)
+        if any(each.proposed is not None for each in message.proposals):
+            self.tell("thresholds are proposed; w saves them")
 
-    def on_failed(self, message: Failed) -> None:
-        """Say what went wrong; if there is nothing to look at yet, show the banks."""
+    async def on_failed(self, message: Failed) -> None:
+        """Say what went wrong; if there is no bank to look at, show the banks."""
         self._reading = False
-        if not isinstance(self.screen_stack[-1], ModalScreen | BrowserScreen):
-            self.push_screen(BanksScreen())
+        if not self.opened:
+            await self.close_bank()
         self.tell_error(message.error)
 
     @property
@@ -287,11 +309,15 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
 
     def action_help(self) -> None:
         """Show the keys of the screen in front."""
+        from deltamem_tui.tui.screens.help import HelpScreen
+
         if isinstance(self.screen, BrowserScreen):
             self.push_screen(HelpScreen(self.screen.SCOPES, self.configuration.keys))
 
     def action_jump(self) -> None:
         """Show a letter on everything that can have the focus; the letter gives it."""
+        from deltamem_tui.tui.screens.jump import JumpScreen, jump_targets
+
         below = self.screen
         if not isinstance(below, BrowserScreen):
             return
@@ -330,6 +356,13 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
         trees = self._screens.get("trees")
         left = trees.remembered() if isinstance(trees, TreesScreen) else self._left
         state.save(self._bank.path, replace(left, screen=shown))
+
+
+def _banks_screen() -> Screen[Any]:
+    """The list of banks; who named a bank may never see it."""
+    from deltamem_tui.tui.screens.banks import BanksScreen
+
+    return BanksScreen()
 
 
 def run(folder: Path, bank: Path | None, configuration: Configuration) -> None:

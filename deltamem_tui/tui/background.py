@@ -16,6 +16,7 @@ from textual.screen import Screen
 from textual.worker import Worker, get_current_worker
 
 from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.tui.key_order import KeyOrder
 from deltamem_tui.tui.messages import Failed, WorkAdvanced, WorkEnded
 
 Stopped = Callable[[], bool]
@@ -48,7 +49,11 @@ class Progress:
 
 
 def look_up(
-    owner: App[Any] | Screen[Any], name: str, work: Callable[[Stopped], Message | None]
+    owner: App[Any] | Screen[Any],
+    name: str,
+    work: Callable[[Stopped], Message | None],
+    *,
+    keys_wait: bool = False,
 ) -> Worker[None]:
     """Find something out for a screen. A later call of the same name makes this one void.
 
@@ -56,7 +61,9 @@ def look_up(
         owner: Who asks, and gets the message.
         name: What is being done.
         work: Does it; may ask now and then whether nobody waits any more.
+        keys_wait: Whether keys that are typed meanwhile are meant for what comes of it.
     """
+    keys_go = owner.app.hold_keys() if keys_wait and isinstance(owner.app, KeyOrder) else None
 
     def run() -> None:
         worker = get_current_worker()
@@ -66,6 +73,9 @@ def look_up(
             message = Failed(name, error)
         if message is not None and not worker.is_cancelled:
             owner.post_message(message)
+        if keys_go is not None:
+            # Behind the message; a screen that is gone by now takes no call.
+            owner.call_later(keys_go) or owner.app.call_later(keys_go)
 
     return owner.run_worker(run, name=name, group=name, thread=True, exclusive=True)
 

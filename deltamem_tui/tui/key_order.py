@@ -4,12 +4,16 @@ A key travels to the widget in focus and back before its action is done, and the
 give the focus to another. Over a slow line, or from a macro, several keys come at once: those
 typed behind a `/` would reach the outline and be taken for its commands, delete and edit
 among them. So a key waits until all that the one before it led to is done.
+
+What a key leads to may have to be read first, beside the screen: a bank, a subtree. Keys
+typed meanwhile are meant for what comes of it, and wait for that as well; but not for long,
+and never to be taken for the commands of what is still there.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from textual import events
 from textual.app import App
@@ -17,6 +21,9 @@ from textual.dom import DOMNode
 
 _ROUNDS = 2
 """First comes the key itself back to its action; then what the action sent to the widget."""
+
+PATIENCE = 3.0
+"""Seconds that keys wait for what is read beside the screen; then they are forgotten."""
 
 
 class KeyOrder(App[None]):
@@ -31,6 +38,30 @@ class KeyOrder(App[None]):
         super().__init__()
         self._held: deque[events.Key | events.Paste] = deque()
         self._under_way = False
+        self._awaited: set[object] = set()
+
+    def hold_keys(self) -> Callable[[], None]:
+        """Let keys wait for something that is being read.
+
+        Returns:
+            What lets them go when it is there.
+        """
+        reading = object()
+        self._awaited.add(reading)
+        self.set_timer(PATIENCE, lambda: self._give_up(reading))
+        return lambda: self._is_there(reading)
+
+    def _is_there(self, reading: object) -> None:
+        if reading in self._awaited:
+            self._awaited.remove(reading)
+            if self._held and not self._under_way and not self._awaited:
+                self._under_way = True
+                self._follow_to(self._target)
+
+    def _give_up(self, reading: object) -> None:
+        if reading in self._awaited:
+            self._awaited.remove(reading)
+            self._held.clear()
 
     async def on_event(self, event: events.Event) -> None:
         """Let one key or paste go its way, and hold those that come meanwhile."""
@@ -46,8 +77,8 @@ class KeyOrder(App[None]):
         return self.focused or self.screen
 
     async def _let_go(self) -> None:
-        self._under_way = bool(self._held)
-        if self._held:
+        self._under_way = bool(self._held) and not self._awaited
+        if self._under_way:
             target = self._target
             await super().on_event(self._held.popleft())
             self._follow_to(target)

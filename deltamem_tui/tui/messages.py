@@ -12,12 +12,12 @@ from textual.message import Message
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.tui.models.banks import BankLine
 from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.calibrate import Proposal
     from deltamem_tui.tui.background import Progress
+    from deltamem_tui.tui.models.banks import BankLine
     from deltamem_tui.tui.models.episodes import EpisodeBook
     from deltamem_tui.tui.models.outline import Family
     from deltamem_tui.tui.models.questions import Answer

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+from collections import deque
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from textual.app import App, SuspendNotSupported
+from textual.timer import Timer
 
 from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.text import clean
@@ -15,9 +18,19 @@ from deltamem_tui.tui.background import look_up
 from deltamem_tui.tui.clipboard import copy_locally
 from deltamem_tui.tui.messages import Told
 from deltamem_tui.tui.models.words import counted
+from deltamem_tui.tui.screens.base import BrowserScreen
+from deltamem_tui.tui.widgets.note_bar import Note
+
+if TYPE_CHECKING:
+    from textual.notifications import SeverityLevel
 
 _NOTE_CHARACTERS = 2_000
-_ERROR_SECONDS = 10
+_NOTE_SECONDS = 4.0
+_ERROR_SECONDS = 15.0
+_READ_A_SECOND = 12
+"""Characters that everybody reads in a second, a digest among them."""
+
+_KEPT_NOTES = 50
 _EDITED_CHARACTERS = 50_000
 
 
@@ -28,24 +41,69 @@ class Voice(App[None]):
     styles for terminal colours tell by reverse and bold what others tell by colour.
 
     Attributes:
+        note: What it says just now; None if nothing.
+        said: What it said last, oldest first.
         edited: Lets a person edit a text.
         paged: Lets a person read a text.
     """
 
     def __init__(self) -> None:
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
+        self.note: Note | None = None
+        self.said: deque[str] = deque(maxlen=_KEPT_NOTES)
+        self._note_timer: Timer | None = None
         self.edited: Callable[[str], str] = self._edited_in_terminal
         self.paged: Callable[[str], None] = self._paged_in_terminal
 
-    def tell(self, words: str, *, warning: bool = False) -> None:
-        """Say something to the person."""
-        severity = "warning" if warning else "information"
-        self.notify(clean(words)[:_NOTE_CHARACTERS], severity=severity, markup=False)  # type: ignore[arg-type]
+    def tell(self, words: str, *, warning: bool = False, stays: bool = False) -> None:
+        """Say something to the person.
+
+        Args:
+            words: What.
+            warning: Whether it is bad news.
+            stays: Whether it stands until something else is said, or `say_no_more`.
+        """
+        self._say(Note(_short(words), "warning" if warning else "information"))
+        if not stays:
+            self._take_away_after(_NOTE_SECONDS)
 
     def tell_error(self, error: DeltaMemError) -> None:
-        """Say what went wrong."""
-        words = clean(str(error))[:_NOTE_CHARACTERS]
-        self.notify(words, severity="error", timeout=_ERROR_SECONDS, markup=False)
+        """Say what went wrong, long enough to be read."""
+        self._say(Note(_short(str(error)), "error"))
+        self._take_away_after(_ERROR_SECONDS)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",  # noqa: ARG002 - the line has no room for a title
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,  # noqa: ARG002 - nor the note a time of its own
+        markup: bool = True,  # noqa: ARG002 - and outside text is never markup
+    ) -> None:
+        """What widgets say comes to the same line, where it covers nothing."""
+        self.tell(message, warning=severity != "information")
+
+    def _take_away_after(self, seconds: float) -> None:
+        """Take the note away after some seconds, or once it can have been read."""
+        length = len(self.note.words) if self.note else 0
+        self._note_timer = self.set_timer(max(seconds, length / _READ_A_SECOND), self.say_no_more)
+
+    def say_no_more(self) -> None:
+        """Take the note away; the keys come back."""
+        self._say(None)
+
+    def _say(self, note: Note | None) -> None:
+        """One note at a time: a new one takes the place of the one before."""
+        if self._note_timer is not None:
+            self._note_timer.stop()
+            self._note_timer = None
+        self.note = note
+        if note is not None:
+            self.said.append(note.words)
+        for screen in self.screen_stack:
+            if isinstance(screen, BrowserScreen):
+                screen.show_note(note)
 
     def copy(self, text: str) -> None:
         """Copy text, by the terminal and by the local clipboard."""
@@ -96,6 +154,10 @@ class Voice(App[None]):
     def _paged_in_terminal(self, text: str) -> None:
         with self.suspend():
             programs.paged(text)
+
+
+def _short(words: str) -> str:
+    return clean(words)[:_NOTE_CHARACTERS]
 
 
 def _copied(text: str) -> Told:

@@ -206,7 +206,7 @@ class Person:
     @property
     def said(self) -> list[str]:
         """What the program told the person, oldest first."""
-        return [note.message for note in self.app._notifications]
+        return list(self.app.said)
 
 
 def screen_text(app: App[None]) -> str:

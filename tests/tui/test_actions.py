@@ -51,7 +51,7 @@ async def another_bank(person: Person) -> None:
 
 
 async def another_threshold(person: Person) -> None:
-    """A τ that the bank does not have yet."""
+    """A threshold that the bank does not have yet."""
     await person.press("t")
     await person.write("0.75")
     await person.press("enter")
@@ -168,7 +168,7 @@ DEEDS: Mapping[str, Deed] = {
     "thresholds": Deed({"focus": "task-tau_base"}, before=("2", "escape")),
     "save_parameters": Deed(
         {"tau": 0.75, "event": "parameters"},
-        "saved: task τ 0.75 ε ",
+        "saved: task threshold 0.75, failure penalty ",
         before=("2", "escape"),
         ready=another_threshold,
     ),
@@ -184,7 +184,9 @@ DEEDS: Mapping[str, Deed] = {
     "episode_node": Deed({"screen": "TreesScreen"}, before=("3",)),
     # Statistics
     "calibrate": Deed({"scores": True}, before=("4",)),
-    "apply_proposal": Deed({"event": "parameters"}, "saved: task τ ", before=("4",), ready=scores),
+    "apply_proposal": Deed(
+        {"event": "parameters"}, "saved: task threshold ", before=("4",), ready=scores
+    ),
     # Lists
     "line_down": Deed({"line": 1}),
     "line_up": Deed({"line": 1}, before=("G",)),

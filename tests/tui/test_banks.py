@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+
+import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
@@ -18,7 +21,7 @@ def test_every_bank_is_listed_the_broken_one_too(folder: Path) -> None:
         lines = person.screen.splitlines()
         assert any("broken" in line and "not JSON" in line for line in lines)
         kitchen = next(line for line in lines if line.startswith(" kitchen"))
-        for words in ("alfworld · hashing", "6 task", "3 env"):
+        for words in ("alfworld", "hashing", " 6 ", " 3 "):
             assert words in kitchen
         await person.press("enter")
         assert "not JSON" in person.said[-1]
@@ -123,11 +126,34 @@ def test_a_click_moves_and_a_second_one_opens(folder: Path) -> None:
     async def story(person: Person) -> None:
         line = names(person).index("kitchen")
         if line:
-            await person.pilot.click(BankList, offset=(5, 1 + line))
+            await person.pilot.click(BankList, offset=(5, line))
             await person.settle()
             assert isinstance(person.app.screen, BanksScreen)
-        await person.pilot.click(BankList, offset=(5, 1 + line))
+        await person.pilot.click(BankList, offset=(5, line))
         await person.settle()
         assert isinstance(person.app.screen, TreesScreen)
 
     browse(folder, story)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_columns_stand_below_their_headings(folder: Path, width: int) -> None:
+    long = f"a-bank-with-a-name-that-is-{'very-' * 6}long"
+    shutil.copytree(folder / "kitchen", folder / long)
+
+    async def story(person: Person) -> None:
+        lines = person.screen.splitlines()
+        heading, kitchen, other = lines[2], lines[4], lines[3]
+        assert kitchen.startswith(" kitchen ")
+        assert other.startswith(" a-bank-with-a")
+        assert "… " in other
+        for name, number in (("task", "6"), ("env", "3")):
+            end = heading.index(name) + len(name)
+            assert kitchen[:end].endswith(f" {number}")
+            assert other[:end].endswith(f" {number}")
+        change = heading.index("changed" if width == 60 else "last change")
+        assert kitchen[change:].startswith("20")
+        if width >= 80:
+            assert kitchen[heading.index("domain") :].startswith("alfworld ")
+
+    browse(folder, story, size=(width, 24))

@@ -171,7 +171,7 @@ def test_extraction_shows_how_far_it_is_and_can_be_cancelled(
         assert person.outline.cursor == 1  # a key answers while it learns
         assert person.app.screen.query_one(WorkBar).has_class("-busy")
         await person.pilot.press("3", "E", "enter")
-        assert "something is going on" in person.said[-1].lower()
+        assert "still learning; x cancels it" in person.said[-1]
         await person.pilot.press("x")
         go_on.set()
         await person.settle()

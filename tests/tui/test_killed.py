@@ -23,7 +23,7 @@ _EDITOR = "#!/bin/sh\nsed -i 's/heat some object and/warm some object and/' \"$1
 _MORTAL = """
 import os, signal, sys
 from types import SimpleNamespace
-from deltamem_tui.bank import files
+from deltamem_tui.bank.disk import files
 
 left = int(sys.argv.pop(1))
 

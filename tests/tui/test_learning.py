@@ -13,7 +13,9 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.episodes.intake import take_in
-from deltamem_tui.tui.jobs.extracting import ModelChoice
+from deltamem_tui.memory.views.history import history
+from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.jobs.extracting import ModelChoice, extract_by_model
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
@@ -148,3 +150,41 @@ def test_a_model_that_cannot_be_asked_is_told_and_nothing_is_written(folder: Pat
 def test_a_choice_that_cannot_be_is_refused(typed: tuple[str, str, str]) -> None:
     with pytest.raises(UsageError):
         ModelChoice.of(MODEL, *typed)
+
+
+class Watched(Progress):
+    """Work that a test stops."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+
+    @property
+    def stopped(self) -> bool:
+        return self.over.is_set()
+
+    def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
+        pass
+
+
+def test_the_bill_has_the_calls_that_came_back_after_the_end(
+    folder: Path, server: ModelServer
+) -> None:
+    """Calls that are on their way when somebody cancels are paid for."""
+    more = [trajectory(f"wash pan {number}", "a kitchen", success=True) for number in range(4)]
+    take_in(Bank.open(folder / "kitchen"), more)
+    work = Watched()
+
+    def reply(request: Request) -> Reply:
+        if len(server.requests) < 5:
+            return sensible.reply(request)
+        work.over.set()
+        return sensible.reply(request, delay=0.3)
+
+    server.replies = reply
+    choice = ModelChoice(MODEL, concurrency=4, address=server.base)
+    changed = extract_by_model(folder / "kitchen", choice, Configuration(), work)
+    bill = history(Bank.open(folder / "kitchen")).usage
+    assert bill.calls == len(server.requests) >= 5
+    assert f"for ${bill.cost:.4f} ({bill.calls} calls, 0 cached)" in changed.summary
+    assert "came to nothing" in changed.summary
+    assert changed.summary.endswith("cancelled")

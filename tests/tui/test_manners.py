@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from textual import events
@@ -11,8 +13,11 @@ from textual.widgets import Input, OptionList
 
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.tui import app as app_module
+from deltamem_tui.tui import key_order
 from deltamem_tui.tui.actions import ACTIONS
 from deltamem_tui.tui.app import DeltaMemApp
+from deltamem_tui.tui.screens import trees as trees_module
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.base import BrowserScreen
 from deltamem_tui.tui.screens.help import HelpScreen
@@ -167,7 +172,7 @@ def test_keys_that_come_all_at_once_are_taken_one_after_another(folder: Path) ->
         assert person.trees.query_one("#filter", Input).value == "De"
         assert person.app.focused is person.outline
         assert "1 fit the filter" in person.screen
-        assert len(person.app.screen_stack) == 2
+        assert person.app.screen_stack == [person.trees]
 
     browse(folder, story, "kitchen")
 
@@ -199,6 +204,69 @@ def test_what_is_typed_behind_the_key_of_a_dialog_reaches_the_dialog(folder: Pat
         assert lines[1].endswith("xyz")
 
     browse(folder, story)
+
+
+def test_what_is_typed_while_a_bank_is_opened_is_meant_for_the_bank(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = slowly(monkeypatch, app_module, "read_bank")
+
+    async def story(person: Person) -> None:
+        typed_at_once(person, "enter", "slash", *"De", "enter", "c")
+        await person.pilot.pause()
+        assert isinstance(person.app.screen, BanksScreen)
+        opened.set()
+        await person.until(lambda: isinstance(person.app.screen, TreesScreen))
+        await person.until(lambda: "chain" in str(person.trees.query_one("#detail").border_title))
+        assert person.trees.arrangement.text == "De"
+        assert person.said == []
+
+    browse(folder, story)
+
+
+def test_what_is_typed_behind_a_filter_is_meant_for_what_it_finds(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story(person: Person) -> None:
+        arranged = slowly(monkeypatch, trees_module, "arrange")
+        typed_at_once(person, "slash", *"lamp", "enter", "L")
+        await person.until(lambda: person.app.focused is person.outline)
+        arranged.set()
+        await person.until(lambda: bool(person.said))
+        await person.settle()
+        assert person.node.payload.activation_condition == "look at some object under the lamp"
+        assert person.node.label == "success"
+
+    browse(folder, story, "kitchen")
+
+
+def test_keys_do_not_wait_for_ever(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_order, "PATIENCE", 0.01)
+    opened = slowly(monkeypatch, app_module, "read_bank")
+
+    async def story(person: Person) -> None:
+        typed_at_once(person, "enter", "n")
+        await person.until(lambda: person.app._under_way is False and bool(person.app._held))
+        await person.until(lambda: not person.app._held)
+        typed_at_once(person, "question_mark")
+        await person.until(lambda: isinstance(person.app.screen, HelpScreen))
+        assert len(person.app.screen_stack) == 2, "what was typed meanwhile is forgotten"
+        opened.set()
+        await person.settle()
+
+    browse(folder, story)
+
+
+def slowly(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> threading.Event:
+    """Let a function wait for an event."""
+    real, event = getattr(module, name), threading.Event()
+
+    def waits(*args: object, **named: object) -> object:
+        assert event.wait(20)
+        return real(*args, **named)
+
+    monkeypatch.setattr(module, name, waits)
+    return event
 
 
 def typed_at_once(person: Person, *keys: str) -> None:

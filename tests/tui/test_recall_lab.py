@@ -9,6 +9,7 @@ import pytest
 from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.config import Configuration
 from deltamem_tui.memory.recall import recall
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.tui.models import questions
@@ -50,7 +51,8 @@ def test_what_is_typed_is_answered_as_recall_answers(folder: Path) -> None:
         assert best.candidate == expected.task.match
         assert "▶1.000" in person.screen
         assert best.candidate is not None
-        assert placement(person) == f"on write: a residual below {best.candidate.node.id}, depth 2"
+        assert placement(person) == "would become a residual below the match, at depth 2"
+        assert "score = similarity − penalty node" in person.screen
         assert placement(person, "env").endswith("depth 3")
 
     browse(folder, story, "kitchen", size=(120, 40))
@@ -65,11 +67,16 @@ def test_a_threshold_above_the_best_score_means_a_new_root(folder: Path) -> None
         line.value = "0.999"
         await person.settle()
         assert matches(person).lines[0].kind == "threshold"
-        assert placement(person).startswith("on write: a new root (best score 0.")
+        assert placement(person).startswith("would become a new root: 0.")
+        assert placement(person).endswith(" is below 0.999")
         assert context(person) == "Nothing is recalled: the agent is told nothing."
         line.value = "much"
         await person.settle()
         assert line.has_class("-invalid")
+        assert "task tree: threshold (tau_base) must be a number" in person.screen
+        line.value = "9"
+        await person.settle()
+        assert "threshold (tau_base) must be a similarity from -1 to 1" in person.screen
         assert matches(person).lines[0].kind == "threshold"
         line.value = "0,2"
         await person.settle()
@@ -88,7 +95,7 @@ def test_the_penalty_pushes_failures_down(folder: Path) -> None:
         person.app.screen.query_one("#task-failure_penalty", Input).value = "0.9"
         await person.settle()
         assert matches(person).lines[0].text != failure
-        assert "−0.90 ✗" in person.screen
+        assert "− 0.90    ✗ look at" in person.screen
 
     browse(folder, story, "kitchen", size=(140, 40))
 
@@ -101,7 +108,7 @@ def test_a_match_at_d_max_gives_a_sibling(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("2")
         await person.write("heat some object with a broken microwave")
-        assert "on write: a sibling of" in placement(person)
+        assert "would become a sibling of the match" in placement(person)
         assert "D_max = 2" in placement(person)
 
     browse(folder, story, "kitchen")
@@ -116,7 +123,7 @@ def test_saving_writes_the_numbers_into_the_bank(folder: Path) -> None:
         assert person.app.bank.manifest.parameters["env"]["tau_base"] == 0.42
         assert person.app.bank.commit.event == "parameters"
         await person.press("f2")
-        assert "the bank's numbers already" in person.said[-1]
+        assert "these numbers already" in person.said[-1]
 
     browse(folder, story, "kitchen")
 
@@ -204,3 +211,28 @@ def test_an_embedder_that_cannot_be_loaded_is_told(folder: Path) -> None:
         assert "No answer" in person.screen
 
     browse(folder, story, "kitchen")
+
+
+def test_the_context_has_the_header_of_the_folder_in_the_settings(
+    folder: Path, tmp_path: Path
+) -> None:
+    header = tmp_path / "mine" / "alfworld" / "memory_header.md"
+    header.parent.mkdir(parents=True)
+    header.write_text('+++\npurpose = "Mine"\n+++\nRead this as our house does.\n')
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        await person.write(TASK)
+        assert "Read this as our house does." in context(person)
+        assert "some object" in context(person)
+
+    settings = Configuration(prompts=tmp_path / "mine")
+    browse(folder, story, "kitchen", configuration=settings)
+    missing = Configuration(prompts=tmp_path / "nowhere")
+
+    async def nowhere(person: Person) -> None:
+        await person.press("2")
+        await person.write(TASK)
+        assert "there is no folder of prompts here" in context(person)
+
+    browse(folder, nowhere, "kitchen", configuration=missing)

@@ -145,3 +145,53 @@ print("loaded:", *sorted({{name.partition(".")[0] for name in sys.modules}}))
     loaded = set(done.stdout.splitlines()[-1].removeprefix("loaded: ").split())
     assert "textual" in loaded
     assert loaded & HEAVY == set()
+
+
+NOT_BEFORE_IT_IS_ASKED_FOR = {
+    "typer",
+    "textual_plot",
+    "deltamem_tui.llm",
+    "deltamem_tui.memory.prompts",
+    "deltamem_tui.memory.recall",
+    "deltamem_tui.tui.screens.banks",
+    "deltamem_tui.tui.screens.recall",
+    "deltamem_tui.tui.screens.episodes",
+    "deltamem_tui.tui.screens.statistics",
+    "deltamem_tui.tui.screens.help",
+    "deltamem_tui.tui.widgets.dialogs",
+    "deltamem_tui.tui.widgets.plot",
+}
+
+
+def test_the_first_screen_of_a_bank_loads_nothing_but_what_it_shows(large: Path) -> None:
+    script = f"""
+import asyncio, sys
+from pathlib import Path
+import deltamem_tui.__main__
+from deltamem_tui.tui.app import DeltaMemApp
+
+async def look():
+    app = DeltaMemApp(Path({str(large)!r}), Path({str(large / "large")!r}))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert app.screen.shown.line_count()
+        assert len(app.screen_stack) == 1
+
+asyncio.run(look())
+print("loaded:", *sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "deltamem_tui.tui.screens.trees" in loaded
+    assert loaded & NOT_BEFORE_IT_IS_ASKED_FOR == set()
+
+
+def test_an_outline_that_is_all_collapsed_visits_no_node(
+    large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    family = Family(Bank.open(large / "large").tree("task"))
+    monkeypatch.setattr(Family, "children", None)
+    assert Outline(family).rows.tolist() == family.roots.tolist()

@@ -8,7 +8,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.tui.models.statistics import overview, overview_sections
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.widgets.plot import Plot
-from tests.tui.support import Person, browse, take_in_many
+from tests.tui.support import READY, Person, browse, take_in_many
 
 
 def test_the_numbers_are_the_banks(folder: Path) -> None:
@@ -30,9 +30,16 @@ def test_plots_and_numbers_are_shown(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("4")
         assert isinstance(person.app.screen, StatisticsScreen)
-        for words in ("nodes by depth", "nodes over episodes", "6 nodes: 3 roots"):
+        for words in ("nodes by depth", "nodes by hits", "6 nodes: 3 roots"):
             assert words in person.screen
         assert "█" in person.screen
+        assert "nodes over episodes" not in person.screen, "one episode is no line"
+        bank = Bank.open(folder / "kitchen")
+        with bank.writing() as batch:
+            batch.log("learn", {"trajectory": READY.id, "trees": {}})
+        person.app.look_for_changes()
+        await person.settle()
+        assert "nodes over episodes" in person.screen
         assert not person.app.screen.query_one("#scores", Plot).display
 
     browse(folder, story, "kitchen", size=(120, 60))
@@ -43,8 +50,9 @@ def test_scores_are_asked_for_and_the_proposal_saved(folder: Path) -> None:
 
     async def story(person: Person) -> None:
         await person.press("4", "w")
-        assert "there is no proposal" in person.said[-1]
+        assert "no thresholds were proposed yet: c asks" in person.said[-1]
         await person.press("c")
+        assert "w saves them" in person.said[-1]
         assert person.app.screen.query_one("#scores", Plot).display
         shown = person.app.screen.readable()  # type: ignore[attr-defined]
         scores = next(each for each in shown if each.title == "Best scores, task tree")
@@ -52,7 +60,7 @@ def test_scores_are_asked_for_and_the_proposal_saved(folder: Path) -> None:
         proposed = next(line for line in scores.body.splitlines() if "proposed" in line)
         await person.press("w")
         stored = person.app.bank.manifest.parameters["task"]["tau_base"]
-        assert proposed.startswith(f"τ {stored:g} proposed")
+        assert proposed.startswith(f"threshold {stored:g} proposed")
 
     browse(folder, story, "kitchen", size=(120, 60))
 
@@ -63,6 +71,9 @@ def test_without_enough_scores_it_is_told_why_nothing_is_proposed(folder: Path) 
         shown = person.app.screen.readable()  # type: ignore[attr-defined]
         scores = next(each for each in shown if each.title == "Best scores, task tree")
         assert "nothing proposed: too few episodes" in scores.body
+        assert person.app.screen.readable()[0] is scores  # type: ignore[attr-defined]
+        await person.press("w")
+        assert "no threshold is proposed (task tree: too few episodes" in person.said[-1]
 
     browse(folder, story, "kitchen", size=(120, 60))
 
@@ -75,7 +86,7 @@ def test_a_frozen_bank_tells_its_scores_and_keeps_its_thresholds(folder: Path) -
     async def story(person: Person) -> None:
         await person.press("4", "c")
         assert person.app.screen.query_one("#scores", Plot).display
-        assert person.said == []
+        assert not any("frozen" in words for words in person.said)
         await person.press("w")
         assert "the bank is frozen" in person.said[-1]
 

@@ -128,7 +128,7 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     terminal.press("2")
     terminal.until("Type a task")
     terminal.write(chain[0].payload.activation_condition)
-    terminal.until("▶", "on write:", "## ")
+    terminal.until("▶", "would become", "## ")
     # Quit, the bank sound.
     terminal.press("Escape")
     terminal.until("q quit")  # escape and q in one breath would be alt+q

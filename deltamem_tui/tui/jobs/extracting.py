@@ -82,8 +82,8 @@ def extract_by_rules(path: Path, progress: Progress) -> Changed:
     from deltamem_tui.memory.runs.run import LearningRun
 
     bank = Bank.open(path)
-    with LearningRun(bank, RulesExtractor(), stopped=lambda: progress.stopped) as run:
-        return _learnt(bank, run, progress)
+    run = LearningRun(bank, RulesExtractor(), stopped=lambda: progress.stopped)
+    return _learnt(bank, run, progress)
 
 
 def plan_by_model(
@@ -137,13 +137,13 @@ def extract_by_model(
 
     bank = Bank.open(path)
     extractor = _extractor(bank, choice, configuration, sending=True)
-    with LearningRun(
+    run = LearningRun(
         bank,
         extractor,
         concurrency=choice.concurrency,
         stopped=lambda: progress.stopped,
-    ) as run:
-        return _learnt(bank, run, progress)
+    )
+    return _learnt(bank, run, progress)
 
 
 def _extractor(
@@ -185,7 +185,10 @@ def _estimate(usage: Usage, choice: ModelChoice) -> str:
 
 
 def _learnt(bank: Bank, run: LearningRun, progress: Progress) -> Changed:
-    """Learn, telling how far it is and what it cost; what ends the run is told as well."""
+    """Learn, telling how far it is and what it cost; what ends the run is told as well.
+
+    The bill is made when the run is closed: calls that were on their way are on it too.
+    """
     from deltamem_tui.memory.runs.run import Refusal
 
     episodes = ready(bank)
@@ -194,18 +197,23 @@ def _learnt(bank: Bank, run: LearningRun, progress: Progress) -> Changed:
     refused: list[DeltaMemError] = []
     ended: DeltaMemError | None = None
     try:
-        for found in run.learn(episodes):
-            if isinstance(found, Refusal):
-                refused.append(found.error)
-            else:
-                learnt += 1
-                nodes += sum(taught.node is not None for taught in found.trees.values())
-            asked = run.usage.calls + run.usage.cached
-            progress.advance(1, len(episodes), dollars(run.usage.cost) if asked else "")
+        with run:
+            for found in run.learn(episodes):
+                if isinstance(found, Refusal):
+                    refused.append(found.error)
+                else:
+                    learnt += 1
+                    nodes += sum(taught.node is not None for taught in found.trees.values())
+                asked = run.usage.calls + run.usage.cached
+                progress.advance(1, len(episodes), dollars(run.usage.cost) if asked else "")
     except DeltaMemError as error:
         ended = error
     words = [f"learnt {counted(learnt, 'episode')} {_price(run.usage)}: {counted(nodes, 'node')}"]
     words.append(f"{len(bank.episodes.waiting()):,} waiting")
+    if run.wasted.calls > 0:
+        words.append(f"{counted(run.wasted.calls, 'call')} came to nothing")
+    if run.on_their_way:
+        words.append(f"{run.on_their_way:,} had no answer yet and may be paid for")
     if refused:
         words.append(f"{len(refused):,} could not be distilled, first: {refused[0]}")
     if ended:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import TreeName
+from deltamem_tui.memory.scenes import MODEL as DRAWER
+from deltamem_tui.memory.scenes import scene_of
 from deltamem_tui.memory.views.descent import nodes_by_episode
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.text import one_line
@@ -125,6 +127,9 @@ def episode_sections(trajectory: Trajectory, refusal: str = "") -> list[Section]
         sections.insert(1, Section("Could not be learnt, so it waits", refusal, warning=True))
     if trajectory.environment:
         sections.append(Section("Scene", trajectory.environment))
+    elif scene_of(trajectory).strip():
+        drawer = one_line(trajectory.metadata.get(DRAWER, ""), 80)
+        sections.append(Section(f"Scene, drawn out of the task by {drawer}", scene_of(trajectory)))
     for number, step in enumerate(trajectory.steps, start=1):
         thought = f"({step.thought})\n" if step.thought else ""
         reward = f"\nreward {step.reward:g}" if step.reward is not None else ""

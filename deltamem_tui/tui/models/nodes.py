@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.bank.tree import Counts, Tree
-from deltamem_tui.memory.context import chain_entries
 from deltamem_tui.text import clean, count_tokens, one_line
+from deltamem_tui.tui.models.apart import told_apart
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import counted
 
@@ -16,6 +16,7 @@ TRIGGER_CHARACTERS = 300
 NOTHING = "(says nothing)"
 _PREVIEW_NODES = 40
 _PREVIEW_INDENTS = 20
+_PREVIEW_CHARACTERS = 48
 
 _FIELDS: dict[TreeName, tuple[str, str, str]] = {
     "task": ("When", "How", "Done when"),
@@ -88,7 +89,9 @@ def _facts(tree: Tree, node: Node) -> str:
         f"depth {node.depth}",
         counted(len(tree.child_rows(tree.row(node.id))), "child", "children"),
         counted(counts.hits, "hit"),
-        f"recalled {counted(counts.recalls, 'time')}, {counts.successes:,} succeeded",
+        f"recalled {counted(counts.recalls, 'time')}, {counts.successes:,} succeeded"
+        if counts.recalls
+        else "never recalled",
         counted(count_tokens(node.text), "token"),
     ]
     if node.consolidated:
@@ -115,6 +118,8 @@ def _origin(node: Node) -> str:
 
 def chain_sections(tree: TreeName, chain: Sequence[Node]) -> list[Section]:
     """A chain exactly as an agent receives it, an entry a section."""
+    from deltamem_tui.memory.context import chain_entries
+
     sections = []
     for node, entry in zip(chain, chain_entries(tree, chain), strict=True):
         title, _, body = entry.partition("\n")
@@ -124,13 +129,14 @@ def chain_sections(tree: TreeName, chain: Sequence[Node]) -> list[Section]:
 
 def subtree_preview(nodes: Sequence[Node]) -> list[Section]:
     """A subtree as an outline, cut where it becomes too long to read."""
-    top = nodes[0].depth
-    lines = [
-        "  " * min(node.depth - top, _PREVIEW_INDENTS)
-        + ("✗ " if node.label == "failure" else "")
-        + one_line(node.payload.activation_condition, 100)
-        for node in nodes[:_PREVIEW_NODES]
-    ]
+    top, before, lines = nodes[0].depth, "", []
+    for node in nodes[:_PREVIEW_NODES]:
+        said = one_line(node.payload.activation_condition[: TRIGGER_CHARACTERS * 4], 1000)
+        indent = "  " * min(node.depth - top, _PREVIEW_INDENTS)
+        mark = "✗ " if node.label == "failure" else ""
+        shown = told_apart(said, before, _PREVIEW_CHARACTERS)
+        lines.append(f"{indent}{mark}{one_line(shown, _PREVIEW_CHARACTERS) or NOTHING}")
+        before = said
     if len(nodes) > _PREVIEW_NODES:
         lines.append(f"… and {len(nodes) - _PREVIEW_NODES:,} more")
     return [Section("", "\n".join(lines))]

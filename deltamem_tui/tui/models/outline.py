@@ -114,6 +114,8 @@ class Family:
             rows: Siblings.
             expanded: The rows that are expanded; all if None.
         """
+        if expanded is not None and not expanded:
+            return rows.copy()
         found: list[int] = []
         waiting = rows[::-1].tolist()
         while waiting:

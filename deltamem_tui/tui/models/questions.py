@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from deltamem_tui.bank.bank import Bank
@@ -76,10 +77,19 @@ class Vectors:
         return {text: self._known[text] for text in texts}
 
 
-def answer(bank: Bank, question: Question, vectors: Vectors) -> Answer:
+def answer(
+    bank: Bank, question: Question, vectors: Vectors, folders: Sequence[Path] | None = None
+) -> Answer:
     """Ask the trees. Nothing is written.
 
+    Args:
+        bank: The bank.
+        question: What is asked.
+        vectors: The vectors of earlier questions.
+        folders: Where the context's header is looked up; the usual places if not given.
+
     Raises:
+        ConfigurationError: The header cannot be read.
         EmbedderUnavailableError: The bank's embedding model cannot be loaded.
         BankCorruptError: The bank breaks the rules of the format.
     """
@@ -93,7 +103,7 @@ def answer(bank: Bank, question: Question, vectors: Vectors) -> Answer:
         for name, text in asked.items()
     }
     chains = {name: found[name].chain if name in found else () for name in TREES}
-    text = context.compose(bank.manifest.domain, chains["task"], chains["env"])
+    text = context.compose(bank.manifest.domain, chains["task"], chains["env"], folders)
     return Answer(question, found, text)
 
 
@@ -129,7 +139,7 @@ def match_lines(found: TreeRecall) -> list[MatchLine]:
 
 
 def _threshold(found: TreeRecall) -> MatchLine:
-    return MatchLine("threshold", f"τ {found.threshold:g}")
+    return MatchLine("threshold", f"threshold {found.threshold:g}")
 
 
 def placement(found: TreeRecall | None, numbers: TreeParameters) -> str:
@@ -139,13 +149,15 @@ def placement(found: TreeRecall | None, numbers: TreeParameters) -> str:
     if found is None:
         return "not asked"
     if found.match is None:
-        best = f"best score {found.candidates[0].score:.3f}" if found.candidates else "empty tree"
-        return f"on write: a new root ({best}, τ {numbers.tau_base:g})"
+        if not found.candidates:
+            return "would become the first root: the tree is empty"
+        best = found.candidates[0].score
+        return f"would become a new root: {best:.3f} is below {numbers.tau_base:g}"
     match = found.match.node
     parent = parent_of(found.chain, numbers.d_max)
     if parent is None or parent.id == match.id:
-        return f"on write: a residual below {match.id}, depth {match.depth + 1}"
+        return f"would become a residual below the match, at depth {match.depth + 1}"
     return (
-        f"on write: a sibling of {match.id}, below {parent.id}: "
-        f"the match is at D_max = {numbers.d_max}"
+        f"would become a sibling of the match, at depth {match.depth}: "
+        f"none lies deeper than D_max = {numbers.d_max}"
     )

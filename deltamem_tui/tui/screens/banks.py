@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
+from textual.widget import Widget
 
 from deltamem_tui import paths
 from deltamem_tui.errors import DeltaMemError
@@ -15,6 +16,7 @@ from deltamem_tui.text import clean
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.jobs import keeping
 from deltamem_tui.tui.messages import BanksFound
+from deltamem_tui.tui.models.bank_table import BankTable
 from deltamem_tui.tui.models.banks import BankLine, bank_sections
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.travelling import TravellingScreen
@@ -24,8 +26,6 @@ from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import columns, line_of
 from deltamem_tui.tui.widgets.text_pane import TextPane
-
-_NARROW = 76
 
 
 class BankList(LineList):
@@ -44,20 +44,17 @@ class BankList(LineList):
         return len(self.banks)
 
     def line_text(self, line: int, width: int) -> Text:
-        """A bank: name and domain, nodes per tree, model, last change."""
+        """A bank in columns, or why it cannot be opened."""
         bank = self.banks[line]
-        quiet = self.style_of("quiet")
+        table = BankTable.of(self.banks, width)
         if bank.error:
-            return line_of(
-                (f" {bank.place.name:<20} ", None), (f"✗ {bank.error}", self.style_of("warning"))
-            )
-        left = line_of((f" {bank.place.name:<20} ", None))
-        left.append("frozen " if bank.frozen else "       ", self.style_of("strong"))
-        counts = f"{bank.nodes['task']:>7,} task {bank.nodes['env']:>7,} env"
-        if width < _NARROW:
-            return columns(left, line_of((counts, None)), width)
-        left.append_text(line_of((f"{bank.domain} · {bank.model}", quiet)))
-        right = line_of((counts, None), (f"  {bank.changed:>16} ", quiet))
+            warning = self.style_of("warning")
+            return line_of((table.name(bank.place.name), None), (f"✗ {bank.error}", warning))
+        said = table.cells(bank)
+        left = line_of((said.name, None), (said.counts, None), (said.about, self.style_of("quiet")))
+        right = line_of(
+            (said.frozen, self.style_of("strong")), (said.changed, self.style_of("quiet"))
+        )
         return columns(left, right, width)
 
     @property
@@ -66,19 +63,50 @@ class BankList(LineList):
         return self.banks[self.cursor] if self.banks else None
 
 
+class BankHeading(Widget):
+    """What the columns of the list of banks are."""
+
+    DEFAULT_CSS = """
+    BankHeading { height: 2; border-top: solid $primary; border-title-color: $foreground; }
+    BankHeading:ansi { border-title-color: ansi_default; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.border_title = "Banks"
+        self._banks: Sequence[BankLine] = ()
+
+    def show(self, banks: Sequence[BankLine]) -> None:
+        """Head the columns of these banks."""
+        self._banks = banks
+        self.refresh()
+
+    def render(self) -> Text:
+        """The line."""
+        width = self.size.width
+        if not self._banks:
+            return Text()
+        said = BankTable.of(self._banks, width).headings
+        left = line_of((f"{said.name}{said.counts}{said.about}", None))
+        line = columns(left, line_of((f"{said.frozen}{said.changed}", None)), width)
+        line.stylize("dim")
+        return line
+
+
 class BanksScreen(TravellingScreen):
     """All banks, and what is known of the one under the cursor."""
 
     SCOPES = ("banks", "list", "app")
     BINDINGS: ClassVar = [*bindings("banks")]
     DEFAULT_CSS = """
-    BanksScreen BankList { height: 1fr; border-top: solid $primary; }
+    BanksScreen BankList { height: 1fr; }
     BanksScreen TextPane { height: 11; border-top: solid $primary; padding: 0 1; }
     """
 
     def compose(self) -> ComposeResult:
         """List above, details below."""
         yield TopBar("DeltaMem")
+        yield BankHeading()
         yield BankList()
         yield TextPane()
         yield WorkBar()
@@ -86,7 +114,6 @@ class BanksScreen(TravellingScreen):
 
     def on_mount(self) -> None:
         """Look for banks."""
-        self.query_one(BankList).border_title = "Banks"
         self.query_one(BankList).focus()
         self.browser.find_banks()
 
@@ -101,6 +128,7 @@ class BanksScreen(TravellingScreen):
         banks.banks = message.banks
         names = [bank.place.path for bank in message.banks]
         place = before.place.path if before else None
+        self.query_one(BankHeading).show(message.banks)
         banks.lines_changed(names.index(place) if place in names else 0)
         if not message.banks:
             words = f"There are no banks in {message.folder}. Press n to create one."

@@ -10,14 +10,16 @@ from textual.screen import Screen
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.actions import Scope, bindings
-from deltamem_tui.tui.messages import WorkAdvanced
 from deltamem_tui.tui.models.sections import Section, plain
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
+from deltamem_tui.tui.widgets.key_bar import KeyBar
+from deltamem_tui.tui.widgets.note_bar import Note, NoteBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.calibrate import Proposal
     from deltamem_tui.tui.app import DeltaMemApp
+    from deltamem_tui.tui.messages import BanksFound, WorkAdvanced
 
 
 class BrowserScreen(Screen[None]):
@@ -34,14 +36,37 @@ class BrowserScreen(Screen[None]):
         """The app."""
         return cast("DeltaMemApp", self.app)
 
+    def _pop_result_callback(self) -> None:
+        """The first screen of all was never pushed: textual counts on it when it switches."""
+        if self._result_callbacks:
+            super()._pop_result_callback()
+
     def on_screen_resume(self) -> None:
-        """Show what is going on."""
+        """Show what is going on, and what was said."""
         self.show_work(self.browser.work_state)
+        self.show_note(self.browser.note)
 
     def show_work(self, state: WorkAdvanced | None) -> None:
         """Show what is going on."""
         for bar in self.query(WorkBar):
             bar.state = state
+
+    def show_note(self, note: Note | None) -> None:
+        """Show a note in the place of the keys, or the keys again."""
+        bars = self.query(NoteBar)
+        if note is None:
+            bars.set(display=False)
+        elif bars:
+            bars.first().show(note)
+            bars.set(display=True)
+        elif self.is_mounted:
+            bar = NoteBar()
+            bar.show(note)
+            self.mount(bar)
+        self.query(KeyBar).set(display=note is None)
+
+    def show_banks(self, message: BanksFound) -> None:
+        """The banks folder was looked through; a screen that lists banks says how."""
 
 
 class BankScreen(BrowserScreen):
@@ -65,16 +90,21 @@ class BankScreen(BrowserScreen):
         self.catch_up()
 
     def on_screen_resume(self) -> None:
-        """Show what changed, and what is going on, since another screen was in front."""
+        """Show what changed since another screen was in front."""
         self.catch_up()
 
     def catch_up(self) -> None:
         """Show the bank as it was last read."""
-        if not self._ready or self._seen is self.bank:
+        if not (self._ready and self.browser.opened) or self._seen is self.bank:
             return
         self._seen = self.bank
+        self.refresh_bindings()
         self.query_one(TopBar).show(self.bank)
         self.bank_changed()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing can be done with a bank that is still being opened."""
+        return self.browser.opened and super().check_action(action, parameters)
 
     def bank_changed(self) -> None:
         """The bank is another, or says something else."""

@@ -37,7 +37,7 @@ from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import columns, line_of
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
-_NARROW = 50
+_NARROW = 64
 
 
 class EpisodeList(LineList):
@@ -133,7 +133,12 @@ class EpisodesScreen(BankScreen):
     def bank_changed(self) -> None:
         """Read the episodes again."""
         bank = self.bank
-        look_up(self, "reading the episodes", lambda _: EpisodesRead(EpisodeBook.read(bank)))
+        look_up(
+            self,
+            "reading the episodes",
+            lambda _: EpisodesRead(EpisodeBook.read(bank)),
+            keys_wait=self.query_one(EpisodeList).book is None,
+        )
 
     def on_episodes_read(self, message: EpisodesRead) -> None:
         """List them."""
@@ -236,6 +241,9 @@ class EpisodesScreen(BankScreen):
     def action_extract(self) -> None:
         """Ask by what to learn from the waiting episodes."""
         if not self.writable():
+            return
+        if not self.bank.episodes.waiting():
+            self.browser.tell("no episode waits to be learnt; i imports some")
             return
         fields = (
             Field(

@@ -15,14 +15,17 @@ from deltamem_tui.tui.widgets.text_pane import TextPane
 
 _SIGNS = """● a root        ○ a residual     ✗ a failure: a warning, never to be carried out
 ▸ collapsed     ▾ expanded       ≡ its chain was fused into a new root
-d3 depth        7× hits: successful episodes whose match it was"""
+d3 depth        7× hits: successful episodes whose match it was
+…   at the beginning of a line: it begins like the line above"""
 
 
 def help_sections(scopes: Iterable[Scope], keys: Mapping[str, str]) -> list[Section]:
     """The keys of some scopes, as they are with the person's own."""
     sections = []
     for scope in scopes:
-        lines = [f"{key_names(action, keys):<16} {action.title}" for action in of_scopes([scope])]
+        named = [(key_names(action, keys), action.title) for action in of_scopes([scope])]
+        room = max((len(names) for names, _ in named), default=0)
+        lines = [f"{names:<{room}}  {title}" for names, title in named]
         if lines:
             sections.append(Section(SCOPE_TITLES[scope], "\n".join(lines)))
     return [*sections, Section("Signs", _SIGNS)]

@@ -47,7 +47,9 @@ class JumpScreen(ModalScreen[Widget | None]):
             yield Static(Text(f" {letter} "))
 
     def on_mount(self) -> None:
-        """Put the letters where they belong."""
+        """Put the letters where they belong, also once the screen below has another shape."""
+        for below in {target.screen for target in self._targets.values()}:
+            below.screen_layout_refresh_signal.subscribe(self, lambda _: self._place())
         self._place()
 
     def on_resize(self) -> None:

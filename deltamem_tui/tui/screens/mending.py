@@ -11,10 +11,8 @@ from deltamem_tui.text import one_line
 from deltamem_tui.tui.background import look_up
 from deltamem_tui.tui.messages import SubtreeRead
 from deltamem_tui.tui.models.nodes import subtree_preview
-from deltamem_tui.tui.models.sheet import read_sheet, write_sheet
 from deltamem_tui.tui.models.words import counted
 from deltamem_tui.tui.screens.base import BankScreen
-from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +60,15 @@ class MendingScreen(BankScreen):
 
     def action_edit(self) -> None:
         """Edit the node's text in the editor."""
+        from deltamem_tui.tui.models.sheet import write_sheet
+
         if chosen := self._writable_node():
             before = write_sheet(chosen.tree, chosen.node)
             self.browser.edit(before, lambda after: self._edited(chosen, before, after))
 
     def _edited(self, chosen: ChosenNode, before: str, after: str) -> None:
+        from deltamem_tui.tui.models.sheet import read_sheet
+
         if after == before:
             self.browser.tell("nothing was changed")
             return
@@ -108,7 +110,8 @@ class MendingScreen(BankScreen):
             trigger = one_line(chosen.node.payload.activation_condition, 50)
             self.browser.tell(
                 f"moving “{trigger}”: go to its new parent and press m, or M to make it a root; "
-                "escape leaves it"
+                "escape leaves it",
+                stays=True,
             )
             return
         self._move(self.moving, chosen.node)
@@ -141,10 +144,13 @@ class MendingScreen(BankScreen):
                 self,
                 "reading the subtree",
                 lambda _: SubtreeRead(tree, editing.subtree(shown, node_id)),
+                keys_wait=True,
             )
 
     def on_subtree_read(self, message: SubtreeRead) -> None:
         """Ask before anything is deleted."""
+        from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+
         tree, nodes = message.tree, message.nodes
 
         def answer(sure: bool | None) -> None:

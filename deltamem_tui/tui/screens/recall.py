@@ -14,13 +14,13 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
-from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.parameters import Parameters, change, changed, checked, from_record
+from deltamem_tui.memory.parameters import Parameters, checked, from_record
 from deltamem_tui.text import count_tokens
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import look_up
+from deltamem_tui.tui.jobs.numbers import NUMBERS, save_numbers
 from deltamem_tui.tui.messages import Answered, Failed
 from deltamem_tui.tui.models.questions import (
     Answer,
@@ -37,11 +37,15 @@ from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.line_input import LineInput
 from deltamem_tui.tui.widgets.line_list import LineList
-from deltamem_tui.tui.widgets.match_list import MatchList
+from deltamem_tui.tui.widgets.match_list import MatchHeading, MatchList
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
-_NUMBERS = ("tau_base", "failure_penalty")
-_SIGNS = {"tau_base": "τ", "failure_penalty": "ε"}
+_WORDS = {"tau_base": "threshold", "failure_penalty": "failure penalty"}
+_TYPABLE = r"[-0-9.,]*"
+_MEANING = (
+    "score = similarity − failure penalty (if a failure) · the best is the match "
+    "from the threshold (tau_base) up"
+)
 
 
 class RecallScreen(BankScreen):
@@ -56,10 +60,15 @@ class RecallScreen(BankScreen):
     RecallScreen #answers { height: 1fr; }
     RecallScreen .answer { width: 1fr; border-top: solid $primary; }
     RecallScreen .answer:focus-within { border-top: heavy $accent; }
-    RecallScreen .numbers { height: 1; }
-    RecallScreen .numbers > Static { width: 3; padding: 0 0 0 1; }
-    RecallScreen .numbers > Input { width: 9; }
-    RecallScreen .numbers > Input.-invalid { color: $text-error; text-style: bold reverse; }
+    RecallScreen #meaning { height: auto; padding: 0 1; color: $text-muted; }
+    RecallScreen #meaning.-warning { color: $text-warning; text-style: bold; }
+    RecallScreen .numbers, RecallScreen .number { height: 1; }
+    RecallScreen .number { width: auto; margin-right: 1; }
+    RecallScreen .number > Static { width: auto; padding: 0 1; }
+    RecallScreen .number > Input { width: 6; }
+    RecallScreen .number > Input.-invalid { color: $text-error; text-style: bold reverse; }
+    RecallScreen.-narrow #answers { height: 2fr; }
+    RecallScreen.-narrow .numbers { layout: vertical; height: 2; }
     RecallScreen MatchList { height: 1fr; }
     RecallScreen .placement { height: auto; max-height: 2; padding: 0 1; color: $text-muted; }
     RecallScreen #context { height: 1fr; border-top: solid $primary; padding: 0 1; }
@@ -83,13 +92,18 @@ class RecallScreen(BankScreen):
             with Horizontal(classes="question"):
                 yield Static(Text(name))
                 yield LineInput(placeholder=hint, id=name, compact=True)
+        yield Static(Text(_MEANING), id="meaning")
         with Horizontal(id="answers"):
             for tree in TREES:
                 with Vertical(classes="answer", id=f"{tree}-answer"):
                     with Horizontal(classes="numbers"):
-                        for number in _NUMBERS:
-                            yield Static(Text(_SIGNS[number]))
-                            yield LineInput(id=f"{tree}-{number}", compact=True)
+                        for number in NUMBERS:
+                            with Horizontal(classes="number"):
+                                yield Static(Text(_WORDS[number]))
+                                yield LineInput(
+                                    id=f"{tree}-{number}", compact=True, restrict=_TYPABLE
+                                )
+                    yield MatchHeading()
                     yield MatchList(id=f"{tree}-matches")
                     yield Static(id=f"{tree}-placement", classes="placement", markup=False)
         yield TextPane(id="context")
@@ -105,8 +119,9 @@ class RecallScreen(BankScreen):
     def _explain(self) -> None:
         words = (
             "Type a task, a scene or both: you see which nodes match, what an agent would be "
-            "told, and where an episode with this question would be written. Change τ and ε "
-            "and see the match change."
+            "told, and what an episode like this would become.\n\n"
+            "Change a threshold or failure penalty (tau_base and failure_penalty in `deltamem "
+            "parameters`) and see the match change; nothing is written before you save it."
         )
         self.query_one("#context", TextPane).show([Section("", words, quiet=True)])
 
@@ -116,7 +131,7 @@ class RecallScreen(BankScreen):
         if self._typed is None or self._typed == self._stored:
             self._typed = stored
             for tree in TREES:
-                for number in _NUMBERS:
+                for number in NUMBERS:
                     line = self.query_one(f"#{tree}-{number}", Input)
                     with self.prevent(Input.Changed):
                         line.value = f"{getattr(stored[tree], number):g}"
@@ -129,7 +144,7 @@ class RecallScreen(BankScreen):
 
     @property
     def numbers(self) -> Parameters:
-        """τ and ε as they are typed, the rest as the bank has it."""
+        """Threshold and failure penalty as they are typed, the rest as the bank has it."""
         return self._typed or from_record(self.bank.manifest.parameters)
 
     # Asking
@@ -165,12 +180,20 @@ class RecallScreen(BankScreen):
                 numbers = checked(tree, replace(numbers, tau_base=value))
             else:
                 numbers = checked(tree, replace(numbers, failure_penalty=value))
-        except (ValueError, DeltaMemError):
+        except (ValueError, DeltaMemError) as error:
             line.add_class("-invalid")
+            self._remark(_why_not(tree, number, error))
             return
         line.remove_class("-invalid")
+        self._remark("")
         self._typed = {**self.numbers, tree: numbers}
         self._ask()
+
+    def _remark(self, words: str) -> None:
+        """Say why a number does not count, or again what the numbers mean."""
+        meaning = self.query_one("#meaning", Static)
+        meaning.update(Text(words or _MEANING))
+        meaning.set_class(bool(words), "-warning")
 
     def _ask(self) -> None:
         """Ask, unless an answer is under way: then once more when it is there."""
@@ -187,9 +210,13 @@ class RecallScreen(BankScreen):
         if self._asking:
             return
         self._asking = True
-        bank, vectors = self.bank, self._vectors
+        bank, vectors, settings = self.bank, self._vectors, self.browser.configuration
         self.query_one("#context", TextPane).border_title = "context · asking …"
-        look_up(self, "recalling", lambda _: Answered(answer(bank, question, vectors)))
+        look_up(
+            self,
+            "recalling",
+            lambda _: Answered(answer(bank, question, vectors, settings.prompt_folders())),
+        )
 
     def on_answered(self, message: Answered) -> None:
         """Show the answer; if the question is another by now, ask again."""
@@ -254,30 +281,21 @@ class RecallScreen(BankScreen):
             await super().action_close_bank()
 
     def action_save_parameters(self) -> None:
-        """Save τ and ε as the bank's own."""
+        """Save threshold and failure penalty as the bank's own."""
         typed = self.numbers
         with contextlib.suppress(DeltaMemError):
             if typed == from_record(self.bank.manifest.parameters):
-                self.browser.tell("these are the bank's numbers already")
+                self.browser.tell("nothing to save: the bank has these numbers already")
                 return
         if not self.writable():
             return
         shown, self._stored = self._stored or typed, typed
-        self.browser.change("saving the parameters", lambda bank: _save(bank, typed, shown))
+        self.browser.change("saving the parameters", lambda bank: save_numbers(bank, typed, shown))
 
 
-def _save(bank: Bank, typed: Parameters, shown: Parameters) -> str:
-    """Change the numbers that were typed over, and leave the others to whoever wrote them last."""
-
-    def taken_over(numbers: Parameters) -> Parameters:
-        for tree in TREES:
-            pairs = {each: getattr(typed[tree], each) for each in _NUMBERS}
-            mine = {key: to for key, to in pairs.items() if to != getattr(shown[tree], key)}
-            numbers = changed(numbers, tree, **mine)
-        return numbers
-
-    numbers = change(bank, "recall lab", taken_over)
-    said = ", ".join(
-        f"{tree} τ {numbers[tree].tau_base:g} ε {numbers[tree].failure_penalty:g}" for tree in TREES
-    )
-    return f"saved: {said}"
+def _why_not(tree: TreeName, number: str, error: ValueError | DeltaMemError) -> str:
+    """Why what was typed is no such number, in the words that stand beside it."""
+    if isinstance(error, DeltaMemError):
+        named = f"{_WORDS[number]} ({number})"
+        return str(error).replace(number, named)
+    return f"{tree} tree: {_WORDS[number]} ({number}) must be a number"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.calibrate import Proposal
 
 _NAMES = {
-    "scores": "best scores of the bank's own episodes, and τ",
+    "scores": "best scores, thresholds",
     "depth": "nodes by depth",
     "growth": "nodes over episodes",
     "tokens": "tokens of a root and a residual",
@@ -92,7 +92,7 @@ class StatisticsScreen(BankScreen):
             }
         )
         points = message.overview.growth
-        self._plot("growth").display = bool(points)  # a bank without its journal has none
+        self._plot("growth").display = len(points) > 1  # a bank without its journal has none
         self._plot("growth").lines(
             [point.episodes for point in points],
             {name: [point.nodes[name] for point in points] for name in TREES},
@@ -105,10 +105,15 @@ class StatisticsScreen(BankScreen):
     def _show_numbers(self) -> None:
         sections = proposal_sections(self._proposals)
         if not self._proposals:
-            words = "Press c to ask every episode for its score: this loads the embedder."
+            words = (
+                "Press c to ask every episode for its best score and to have thresholds "
+                "(tau_base) proposed from them: this loads the embedding model."
+            )
             sections = [Section("Scores", words, quiet=True)]
         shown = overview_sections(self._overview) if self._overview else []
-        self.query_one("#numbers", TextPane).show([*shown, *sections])
+        asked = bool(self._proposals)  # what was asked for last stands first
+        in_order = [*sections, *shown] if asked else [*shown, *sections]
+        self.query_one("#numbers", TextPane).show(in_order)
 
     def readable(self) -> Sequence[Section]:
         """The numbers."""
@@ -138,8 +143,12 @@ class StatisticsScreen(BankScreen):
     def action_apply_proposal(self) -> None:
         """Save the proposed thresholds."""
         proposals = self._proposals
+        if not proposals:
+            self.browser.tell("no thresholds were proposed yet: c asks for them")
+            return
         if not any(each.proposed is not None for each in proposals):
-            self.browser.tell("there is no proposal: press c first")
+            reasons = "; ".join(f"{each.tree} tree: {each.reason}" for each in proposals)
+            self.browser.tell(f"nothing to save, no threshold is proposed ({reasons})")
             return
         if not self.writable():
             return
@@ -154,4 +163,4 @@ def _apply(bank: Bank, proposals: Sequence[Proposal]) -> str:
     from deltamem_tui.memory.calibrate import apply
 
     applied = apply(bank, proposals)
-    return "saved: " + ", ".join(f"{name} τ {applied[name].tau_base:g}" for name in TREES)
+    return "saved: " + ", ".join(f"{name} threshold {applied[name].tau_base:g}" for name in TREES)

@@ -118,11 +118,15 @@ class TreesScreen(MendingScreen):
 
     def bank_changed(self) -> None:
         """Arrange the outlines of what the bank holds now."""
+        self._arrange(keys_wait=self.shown.outline is None)
+
+    def _arrange(self, *, keys_wait: bool) -> None:
         bank, arrangement, parameters = self.bank, self.arrangement, self.parameters
         look_up(
             self,
             "arranging the outlines",
             lambda stopped: Arranged(bank, arrange(bank, arrangement, parameters, stopped)),
+            keys_wait=keys_wait,
         )
 
     def on_arranged(self, message: Arranged) -> None:
@@ -171,7 +175,7 @@ class TreesScreen(MendingScreen):
             return
         if not self.arrangement.wanted.empty and node_id in self.bank.tree(tree).find(node_id):
             self.expect(tree, node_id)
-            self._arrange_by("", self.arrangement.order)
+            self._arrange_by("", self.arrangement.order, keys_wait=True)
 
     def on_line_list_moved(self, message: LineList.Moved) -> None:
         """Show the node under the cursor."""
@@ -267,25 +271,25 @@ class TreesScreen(MendingScreen):
             if say:
                 self.browser.tell_error(error)
             return
-        self._arrange_by(text, self.arrangement.order)
+        self._arrange_by(text, self.arrangement.order, keys_wait=say)
 
     def _close_filter(self) -> None:
         line = self.query_one("#filter", Input)
         line.set_class(bool(line.value), "-open")
         self.shown.focus()
 
-    def _arrange_by(self, text: str, order: Order) -> None:
+    def _arrange_by(self, text: str, order: Order, *, keys_wait: bool) -> None:
         self.arrangement = Arrangement.of(text, order)
         line = self.query_one("#filter", Input)
         if line.value != text:
             line.value = text
         line.set_class(bool(text) or line.has_focus, "-open")
-        self.bank_changed()
+        self._arrange(keys_wait=keys_wait)
 
     def action_sort(self) -> None:
         """Sort siblings another way."""
         order = ORDERS[(ORDERS.index(self.arrangement.order) + 1) % len(ORDERS)]
-        self._arrange_by(self.arrangement.text, order)
+        self._arrange_by(self.arrangement.text, order, keys_wait=True)
 
     async def action_close_bank(self) -> None:
         """Leave what is going on first: the filter's line, a move, the filter; then the bank."""
@@ -296,6 +300,6 @@ class TreesScreen(MendingScreen):
             self.moving = None
             self.browser.tell("not moved")
         elif self.arrangement.text:
-            self._arrange_by("", self.arrangement.order)
+            self._arrange_by("", self.arrangement.order, keys_wait=True)
         else:
             await super().action_close_bank()

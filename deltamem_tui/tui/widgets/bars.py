@@ -10,7 +10,6 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES
 from deltamem_tui.tui.messages import WorkAdvanced
 from deltamem_tui.tui.widgets.painting import columns, line_of
 
@@ -20,7 +19,6 @@ TABS = (
     ("episodes", "3 Episodes"),
     ("statistics", "4 Statistics"),
 )
-_SHORT_TABS = tuple((name, label[:1]) for name, label in TABS)
 _NARROW = 70
 
 
@@ -51,9 +49,8 @@ class TopBar(Widget):
             left = line_of((f" {self._bank.name}", None))
             if self._bank.frozen:
                 left.append_text(line_of((" FROZEN", None)))
-            counts = " ".join(f"{name} {len(self._bank.tree(name)):,}" for name in TREES)
             model = manifest.embedder.get("model", "")
-            left.append_text(line_of((f" · {counts} · {manifest.domain} · {model}", None)))
+            left.append_text(line_of((f" · {manifest.domain} · {model}", None)))
         return columns(left, self._tabs(), self.size.width)
 
     def _tabs(self) -> Text:
@@ -65,7 +62,9 @@ class TopBar(Widget):
     def _labels(self) -> tuple[tuple[str, str], ...]:
         if not self._tab:
             return ()
-        return TABS if self.size.width >= _NARROW else _SHORT_TABS
+        if self.size.width >= _NARROW:
+            return TABS
+        return tuple((name, label if name == self._tab else label[:1]) for name, label in TABS)
 
     async def on_click(self, event: events.Click) -> None:
         """Show the screen whose name was clicked."""

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.text import Text
+from textual.widget import Widget
 
 from deltamem_tui.bank.node import Node
+from deltamem_tui.tui.models.apart import told_apart
 from deltamem_tui.tui.models.questions import MatchLine
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import line_of
@@ -15,7 +17,19 @@ from deltamem_tui.tui.widgets.painting import line_of
 if TYPE_CHECKING:
     from deltamem_tui.memory.recall import Candidate
 
-_NARROW = 44
+_NARROW = 56
+_SCORE = " score "
+_SUM = "= similarity − penalty "
+
+
+class MatchHeading(Widget):
+    """What the columns of a match list are."""
+
+    DEFAULT_CSS = "MatchHeading { height: 1; text-style: dim; }"
+
+    def render(self) -> Text:
+        """The line, as wide as the list below."""
+        return line_of((f"{_SCORE}{_SUM if self.size.width > _NARROW else ''}node", None))
 
 
 class MatchList(LineList):
@@ -57,14 +71,17 @@ class MatchList(LineList):
         failure = candidate.node.label == "failure"
         style = self.style_of("warning") if failure else None
         mark = "▶" if said.kind == "match" else " "
-        return line_of(
+        left = line_of(
             (f"{mark}{candidate.score:.3f} ", self.style_of("good") if mark == "▶" else quiet),
             (_sum(candidate) if width >= _NARROW else "", quiet),
             ("✗ " if failure else "", style),
-            (said.text, style),
         )
+        before = self.lines[line - 1].text if line else ""
+        left.append_text(line_of((told_apart(said.text, before, width - left.cell_len), style)))
+        return left
 
 
 def _sum(candidate: Candidate) -> str:
-    penalty = f"−{candidate.penalty:.2f}" if candidate.penalty else "     "
-    return f"{candidate.similarity:.3f}{penalty} "
+    """What the score is made of, each number below its heading."""
+    penalty = f"− {candidate.penalty:<8.2f}" if candidate.penalty else " " * 10
+    return f"= {candidate.similarity:<11.3f}{penalty}"

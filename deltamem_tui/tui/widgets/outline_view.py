@@ -13,6 +13,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.due import due_rows
 from deltamem_tui.memory.parameters import TreeParameters
 from deltamem_tui.tui.actions import bindings
+from deltamem_tui.tui.models.apart import told_apart
 from deltamem_tui.tui.models.nodes import NodeLine, node_line
 from deltamem_tui.tui.models.outline import Mask, Outline
 from deltamem_tui.tui.widgets.line_list import LineList
@@ -109,9 +110,12 @@ class OutlineView(LineList):
             (" " * self._indent(said.depth, width), None),
             (fold, strong),
             (_mark(said), label or strong),
-            (said.trigger, label),
         )
-        return columns(left, _numbers(said, width, quiet), width)
+        numbers = _numbers(said, width, quiet)
+        before = self._line(line - 1).trigger if line else ""
+        room = width - left.cell_len - numbers.cell_len - 1
+        left.append_text(line_of((told_apart(said.trigger, before, room), label)))
+        return columns(left, numbers, width)
 
     def _indent(self, depth: int, width: int) -> int:
         """Deep nodes are not pushed out of sight: their depth is on the line."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -110,4 +111,12 @@ class Plot(Vertical):
                     places, [float(height) for height in heights], line_style=_COLOURS[name]
                 )
                 canvas.add_v_line(marks[name], line_style=_COLOURS[name])
+        seen = [*marks.values(), *(edge for edges, _ in counts.values() for edge in edges)]
+        if len(ticks := _tenths(min(seen, default=0), max(seen, default=0))) > 1:
+            canvas.set_xticks(ticks)
         canvas.set_ylimits(ymin=0)
+
+
+def _tenths(low: float, high: float) -> list[float]:
+    """The tenths between two scores: few enough that their labels do not run together."""
+    return [tenth / 10 for tenth in range(math.ceil(low * 10), math.floor(high * 10) + 1)]

@@ -81,8 +81,14 @@ class TextPane(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         """Fold anew for another width."""
-        if self.scrollable_content_region.width != self._folded_at:
+        if self._room != self._folded_at:
             self._fold()
+
+    @property
+    def _room(self) -> int:
+        """The width of a line, beside a scrollbar that may come once the lines are counted."""
+        width = self.scrollable_content_region.width
+        return width if self.show_vertical_scrollbar else max(width - 1, 0)
 
     def render_line(self, y: int) -> Strip:
         """One line of the widget."""
@@ -98,7 +104,7 @@ class TextPane(ScrollView, can_focus=True):
         return strip_of(text, self.app.console, width, self.rich_style)
 
     def _fold(self) -> None:
-        width = self.scrollable_content_region.width
+        width = self._room
         self._folded_at = width
         self._lines, self._starts = [], []
         if width:

@@ -1,0 +1,42 @@
+"""Saving the numbers that a person tried out in the recall lab."""
+
+from __future__ import annotations
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import TREES
+from deltamem_tui.memory.parameters import Parameters, change, changed
+
+NUMBERS = ("tau_base", "failure_penalty")
+"""Those of a tree's parameters that the recall lab plays with."""
+
+
+def save_numbers(bank: Bank, typed: Parameters, shown: Parameters) -> str:
+    """Change the numbers that were typed over, and leave the others to whoever wrote them last.
+
+    Args:
+        bank: The bank.
+        typed: The numbers as a person left them.
+        shown: The numbers as they were shown at first.
+
+    Returns:
+        What was saved, as a sentence.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        ConfigurationError: A number is outside its range.
+    """
+
+    def taken_over(numbers: Parameters) -> Parameters:
+        for tree in TREES:
+            pairs = {each: getattr(typed[tree], each) for each in NUMBERS}
+            mine = {key: to for key, to in pairs.items() if to != getattr(shown[tree], key)}
+            numbers = changed(numbers, tree, **mine)
+        return numbers
+
+    numbers = change(bank, "recall lab", taken_over)
+    said = "; ".join(
+        f"{tree} threshold {numbers[tree].tau_base:g}, "
+        f"failure penalty {numbers[tree].failure_penalty:g}"
+        for tree in TREES
+    )
+    return f"saved: {said}"

@@ -1,0 +1,32 @@
+"""Telling lines apart that begin alike, as the triggers of siblings do."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+from rich.cells import cell_len
+
+_LEAST = 8
+"""Fewer characters than this are not worth a sign that some are left out."""
+
+
+def told_apart(text: str, before: str, room: int) -> str:
+    """A text as it is shown on a line below another one.
+
+    If it fits, it is whole. If not, the words it shares with the beginning of the line above
+    give way, so that what is different can be seen.
+
+    Args:
+        text: The text, on one line.
+        before: What the line above says; empty if there is none.
+        room: How many cells there are.
+    """
+    if not before or cell_len(text) <= room:
+        return text
+    words = text.split(" ")
+    pairs = zip(words, before.split(" "), strict=False)
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    rest = " ".join(words[shared:])
+    if not rest or len(text) - len(rest) < _LEAST:
+        return text
+    return rest if rest.startswith("…") else f"…{rest}"

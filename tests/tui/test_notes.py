@@ -1,0 +1,124 @@
+"""What the program says: one note at a time, in a place where it hides nothing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.errors import UsageError
+from deltamem_tui.tui import voice
+from deltamem_tui.tui.widgets.key_bar import KeyBar
+from deltamem_tui.tui.widgets.note_bar import NoteBar
+from tests.tui.support import Person, browse
+
+LONG = "a long error that says what went wrong, where, and what can be done about it " * 4
+
+
+@pytest.mark.parametrize("size", [(60, 20), (100, 30)])
+def test_a_note_takes_the_place_of_the_keys_and_hides_nothing(
+    folder: Path, size: tuple[int, int]
+) -> None:
+    async def story(person: Person) -> None:
+        for words in ("short", LONG):
+            person.app.tell(words)
+            await person.settle()
+            bar = person.app.screen.query_one(NoteBar)
+            assert words[:40] in person.screen
+            assert not person.app.screen.query_one(KeyBar).display
+            assert bar.region.bottom == size[1]
+            assert person.trees.query_one("#detail").region.bottom == bar.region.y
+        person.app.say_no_more()
+        await person.settle()
+        assert person.app.screen.query_one(KeyBar).display
+        assert "? keys" in person.screen.splitlines()[-1]
+
+    browse(folder, story, "kitchen", size=size)
+
+
+def test_a_new_note_takes_the_place_of_the_one_before(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        person.app.tell("the first")
+        person.app.tell_error(UsageError("the second"))
+        await person.settle()
+        assert "the first" not in person.screen
+        assert "✗ the second" in person.screen
+        assert len(person.app.screen.query(NoteBar)) == 1
+        await person.press("3")
+        assert "✗ the second" in person.screen, "another screen shows it too"
+
+    browse(folder, story, "kitchen")
+
+
+def test_errors_stay_longer_and_long_notes_until_they_can_have_been_read(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        def seconds() -> float:
+            timer = person.app._note_timer
+            assert timer is not None
+            return timer._interval
+
+        person.app.tell("short")
+        short = seconds()
+        person.app.tell(LONG)
+        assert seconds() > 3 * short
+        person.app.tell_error(UsageError("short"))
+        assert seconds() > 3 * short
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_note_goes_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(voice, "_NOTE_SECONDS", 0.01)
+    monkeypatch.setattr(voice, "_READ_A_SECOND", 1_000_000)
+
+    async def story(person: Person) -> None:
+        person.app.tell("here and gone")
+        await person.until(lambda: person.app.note is None)
+        await person.settle()
+        assert "here and gone" not in person.screen
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_must_be_known_to_go_on_stays(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("m")
+        assert "press m, or M" in person.screen.replace("\n", " ")
+        assert person.app._note_timer is None
+        await person.press("escape")
+        assert "not moved" in person.screen
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_note_is_no_markup(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        person.app.notify("[/x] [bold]as it is[/bold]\x1b]52;c;eA==\x07", severity="warning")
+        await person.settle()
+        assert "! [/x] [bold]as it is[/bold]" in person.screen
+        assert "\x1b" not in person.screen
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_bank_that_is_taken_away_or_replaced_ends_nothing(folder: Path) -> None:
+    bank, other = folder / "kitchen", folder.parent / "other"
+    shutil.copytree(bank, other)
+
+    async def story(person: Person) -> None:
+        await person.press("l", "j")
+        shutil.rmtree(bank)
+        for _ in range(3):
+            person.app.look_for_changes()
+            await person.settle()
+        told = [words for words in person.said if "no bank here" in words]
+        assert len(told) == 1, "once, not every second"
+        await person.press("c", "3", "4", "1", "j", "L")
+        shutil.copytree(other, bank)
+        person.app.look_for_changes()
+        await person.press("j", "2")
+        await person.write("heat some object")
+        assert "▶" in person.screen
+
+    browse(folder, story, "kitchen")

@@ -1,0 +1,50 @@
+"""The pictures of the README are what the program draws of the bank that is shipped."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree as ET
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "docs" / "pictures"
+
+
+@pytest.fixture(scope="module")
+def drawing() -> ModuleType:
+    """The script that draws them."""
+    found = importlib.util.spec_from_file_location(
+        "draw_picture", ROOT / "docs" / "draw_picture.py"
+    )
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    sys.modules["draw_picture"] = module
+    found.loader.exec_module(module)
+    return module
+
+
+def test_the_pictures_are_as_drawn(drawing: ModuleType, tmp_path: Path) -> None:
+    """All but the recall lab, which needs the shipped bank's embedding model."""
+    views = [view for view in drawing.VIEWS if not view.typed]
+    asyncio.run(drawing.draw_screens(tmp_path, views))
+    assert len(views) >= 4
+    for view in views:
+        name = f"{view.name}.svg"
+        assert (tmp_path / name).read_bytes() == (PICTURES / name).read_bytes(), name
+
+
+def test_every_picture_is_drawn_shown_and_sound(drawing: ModuleType) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    names = {view.name for view in drawing.VIEWS}
+    assert {file.stem for file in PICTURES.iterdir()} == names
+    shown = set(re.findall(r"docs/pictures/(\w+)\.svg", readme))
+    assert shown == names
+    for name in names:
+        ET.parse(PICTURES / f"{name}.svg")
