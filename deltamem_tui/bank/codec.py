@@ -163,6 +163,8 @@ def outline(lines: Sequence[bytes], tree: str = "") -> Outline | None:
         columns = dict(zip(_FIELDS, zip(*map(_OF_NODE, records), strict=True), strict=True))
         origins = [record["origin"] for record in records]
         deleted = [record.get("deleted", False) for record in records]
+        if not (all(map(has_known_fields, records)) and all(map(_is_known_origin, origins))):
+            return None
         for line, record in zip(lines, records, strict=True):
             if "meant" in record:
                 meant(record, line)
@@ -209,9 +211,14 @@ def _altered(tree: str, records: Sequence[dict[str, Any]]) -> list[int]:
 _NO_CLAIMS: Mapping[str, Any] = {}
 _TEXTS = ("activation_condition", "execution_procedure", "termination_condition")
 _FIELDS = ("id", "parent", "kind", "label", "depth", "consolidated", "revision", *_TEXTS)
+_KNOWN = frozenset({*_FIELDS, "origin", "deleted", "meant"})
+_LEAST_FIELDS = len(_FIELDS) + 1  # whoever has as many has these: each of them is read
+_ORIGIN_FIELDS = ("trajectory", "outcome_source", "extractor")
+_KNOWN_ORIGIN = frozenset({*_ORIGIN_FIELDS, "model", "prompt", "nodes"})
+_LEAST_ORIGIN = len(_ORIGIN_FIELDS)
 _OF_NODE = itemgetter(*_FIELDS)
 _OF_PAYLOAD = itemgetter(*_TEXTS)
-_OF_ORIGIN = itemgetter("trajectory", "outcome_source", "extractor")
+_OF_ORIGIN = itemgetter(*_ORIGIN_FIELDS)
 
 
 def _regular(columns: Mapping[str, Sequence[Any]], deleted: Sequence[Any]) -> bool:
@@ -256,7 +263,27 @@ def _are_texts(values: Iterable[Any]) -> bool:
     return set(map(type, values)) == {str}
 
 
+def has_known_fields(record: Mapping[str, Any]) -> bool:
+    """Whether a parsed line says nothing but what a node's line can say.
+
+    What nobody knows of, nobody looks through for secrets, and nobody bounds.
+    """
+    return len(record) == _LEAST_FIELDS or record.keys() <= _KNOWN
+
+
+def _is_known_origin(origin: Mapping[str, Any]) -> bool:
+    return len(origin) == _LEAST_ORIGIN or origin.keys() <= _KNOWN_ORIGIN
+
+
+def _refuse_unknown(record: Mapping[str, Any], known: frozenset[str]) -> None:
+    for name in record:
+        if name not in known:
+            raise ValueError(f"{name[:40]!r} is none of its fields")
+
+
 def _node(record: dict[str, Any]) -> Node:
+    _refuse_unknown(record, _KNOWN)
+    _refuse_unknown(record["origin"], _KNOWN_ORIGIN)
     parent = record["parent"]
     node = Node(
         id=_id(record["id"]),

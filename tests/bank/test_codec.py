@@ -53,6 +53,15 @@ def test_a_node_comes_back_as_it_was_written(written: Node) -> None:
     assert codec.from_line(line, "file", "line 1") == written
 
 
+@pytest.mark.parametrize("of", ["node", "origin"])
+def test_a_field_that_nobody_knows_is_refused(of: str) -> None:
+    record = json.loads(codec.to_line(node("a")))
+    (record if of == "node" else record["origin"])["note"] = "ghp_" + "a" * 36
+    line = json.dumps(record).encode()
+    assert "'note' is none of its fields" in refusal(line)
+    assert codec.outline([line]) is None
+
+
 def refusal(line: bytes) -> str:
     with pytest.raises(BankCorruptError) as caught:
         codec.from_line(line, "task.nodes.jsonl", "line 7")

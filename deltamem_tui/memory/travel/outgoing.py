@@ -162,8 +162,11 @@ def _node_leaks(bank: Bank, tree: str, origins: _Origins) -> Iterator[Leak]:
             texts = [record[name] for record in records for name in _PAYLOAD]
             origins.add([record["origin"] for record in records])
             suspect = may_hold_secrets("\n".join(texts))
+            known = all(map(codec.has_known_fields, records))
         except (KeyError, TypeError) as error:
             raise _no_node(snapshot.shelf.lines_path) from error
+        if not known:  # nobody would look through what no node says
+            raise _no_node(snapshot.shelf.lines_path)
         if suspect:
             yield from _payload_leaks(tree, records)
         if origins.guilty:
