@@ -6,6 +6,7 @@ everything else, and everything without either, is the command line's.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -46,10 +47,14 @@ def main() -> NoReturn:
     arguments = sys.argv[1:]
     request = browser_request(arguments)
     if request and _has_screen():
-        sys.exit(_browse(request))
-    from deltamem_tui.cli import app
+        code = _browse(request)
+    else:
+        from deltamem_tui.cli import app
 
-    sys.exit(app.run(arguments))
+        code = app.run(arguments)
+    # Python would look through all that there is for cycles once more, a second for a model.
+    gc.freeze()
+    sys.exit(code)
 
 
 def _has_screen() -> bool:
