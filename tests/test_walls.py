@@ -40,6 +40,7 @@ def test_the_walls_stand(copy: Path) -> None:
     ("room", "forbidden"),
     [
         ("bank", "deltamem_tui.embedding"),
+        ("bank/disk", "deltamem_tui.bank.commits"),
         ("trajectory", "deltamem_tui.bank"),
         ("llm", "deltamem_tui.memory"),
         ("embedding", "deltamem_tui.llm"),

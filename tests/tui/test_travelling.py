@@ -129,6 +129,23 @@ def test_a_merge_shows_what_it_changes_before_it_is_done(folder: Path) -> None:
     assert verify(Bank.open(folder / "kitchen")) == []
 
 
+def test_copies_that_both_counted_are_told(folder: Path) -> None:
+    shutil.copytree(folder / "kitchen", folder / "other")
+    for name, hits in (("kitchen", 1), ("other", 2)):
+        bank = Bank.open(folder / name)
+        with bank.writing() as batch:
+            batch.count("task", next(bank.tree("task").roots()).id, hits=hits)
+            batch.log("learn")
+
+    async def story(person: Person) -> None:
+        await person.press("m")
+        await fill(person, "other")
+        assert "Copies that both went on counting" in person.screen
+        assert "the greater of each count stays" in person.screen
+
+    browse(folder, story, size=(120, 40))
+
+
 def test_a_frozen_bank_takes_nothing_in(folder: Path) -> None:
     shutil.copytree(folder / "kitchen", folder / "other")
     Bank.open(folder / "kitchen").freeze()

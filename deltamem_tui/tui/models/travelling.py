@@ -95,6 +95,11 @@ def merge_sections(merge: Merge) -> list[Section]:
             for each in plan.disagreements
         ]
         sections.append(Section("Only one can stay", _cut(lines), warning=True))
+    if plan.counted_as_one:
+        lines = [
+            f"{one} and {two}: the greater of each count stays" for one, two in plan.counted_as_one
+        ]
+        sections.append(Section("Copies that both went on counting", _cut(lines), warning=True))
     return sections
 
 
