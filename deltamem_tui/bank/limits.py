@@ -51,7 +51,7 @@ class SkillLimits:
     listing: int = 32 * _MEGABYTE
     facts: int = _MEGABYTE
     front_matter: int = 64 * 1024
-    front_matters: int = 16 * _MEGABYTE
+    front_matters: int = 4 * _MEGABYTE
 
 
 SKILL_LIMITS = SkillLimits()

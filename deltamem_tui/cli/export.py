@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deltamem_tui.cli import options
-from deltamem_tui.cli.forms import FORMS
+from deltamem_tui.cli.forms import FORMS, Replacing, checked_name
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
@@ -42,6 +42,12 @@ Builder = Annotated[
     str, typer.Option("--builder", metavar="WHO", help="Who built it, to be told where it arrives.")
 ]
 Replace = Annotated[bool, typer.Option("--replace", help="Write over an export that is there.")]
+DiscardChanges = Annotated[
+    bool,
+    typer.Option(
+        "--discard-changes", help="With --replace, write over skills that were changed since, too."
+    ),
+]
 AllowSecrets = Annotated[
     bool, typer.Option("--allow-secrets", help="Write although secrets were found in it.")
 ]
@@ -57,6 +63,7 @@ def run(
     journal: Journal = False,
     builder: Builder = "",
     replace: Replace = False,
+    discard_changes: DiscardChanges = False,
     allow_secrets: AllowSecrets = False,
 ) -> Result:
     """Write a bank into one file: frozen, with digests, looked through for secrets.
@@ -72,6 +79,8 @@ def run(
         )
     if form != _ARCHIVE and (episodes or journal or builder):
         raise UsageError("--episodes, --journal and --builder are for archives", hint="leave --as")
+    if discard_changes and not (form == "skills" and replace):
+        raise UsageError("--discard-changes goes with --as skills --replace")
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.travel import outgoing
 
@@ -83,7 +92,9 @@ def run(
             leaks = outgoing.leaks(opened)
             if leaks and not allow_secrets:
                 return _kept_here(opened, leaks)
-            return _in_form(opened, form, out, leaks, replace=replace)
+            return _in_form(
+                opened, form, out, leaks, Replacing(allowed=replace, changed=discard_changes)
+            )
         ready = outgoing.prepare(
             opened, with_episodes=episodes, with_journal=journal, builder=one_line(builder, 200)
         )
@@ -125,10 +136,10 @@ def _path(out: Path | None, name: str, ending: str) -> Path:
 
 
 def _in_form(
-    bank: Bank, form: str, out: Path | None, leaks: Sequence[Leak], *, replace: bool
+    bank: Bank, form: str, out: Path | None, leaks: Sequence[Leak], replacing: Replacing
 ) -> Result:
     chosen = FORMS[form]
-    told = chosen.write(bank, _path(out, bank.name, chosen.ending), replace)
+    told = chosen.write(bank, checked_name(form, _path(out, bank.name, chosen.ending)), replacing)
     data = {"bank": bank.name, "form": form, **told, "secrets": leaks}
 
     def view(page: Page) -> None:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.skills.reading import SkillBook
 
 
+_SHOWN = 10
+
+
 def is_one(source: Path) -> bool:
     """Whether a path is a folder of skills, and no bank."""
     from deltamem_tui.bank import manifest
@@ -68,7 +71,7 @@ def install(
                 frozen=frozen,
                 advance=advance,
             )
-    return _result(book, path, model, frozen=frozen and not dry_run, dry_run=dry_run)
+    return _result(book, path, model, frozen=frozen, dry_run=dry_run)
 
 
 def _own_name(book: SkillBook, source: Path) -> str:
@@ -85,6 +88,7 @@ def _result(book: SkillBook, path: Path, model: str, *, frozen: bool, dry_run: b
         "env_nodes": len(book.nodes["env"]),
         "changed": list(book.changed),
         "adopted": list(book.adopted),
+        "missing": list(book.missing),
         "left": [str(each) for each in book.left],
         "frozen": frozen,
         "dry_run": dry_run,
@@ -98,7 +102,13 @@ def _result(book: SkillBook, path: Path, model: str, *, frozen: bool, dry_run: b
 
 
 def _notes(book: SkillBook, path: Path, data: dict[str, Any]) -> list[str]:
-    notes = [one_line(str(each), 300) for each in book.left]
+    notes = [one_line(str(each), 300) for each in book.left[:_SHOWN]]
+    if len(book.left) > _SHOWN:
+        notes.append(f"{len(book.left) - _SHOWN:,} more are left out; --json lists them")
+    if book.missing:
+        shown = ", ".join(book.missing[:_SHOWN]) + (", …" if len(book.missing) > _SHOWN else "")
+        missing = counted(len(book.missing), "node")
+        notes.append(f"{missing} of the bank in no file here, so not taken in: {shown}")
     if book.changed:
         notes.append(f"{counted(len(book.changed), 'node')} changed since the folder was written")
     if book.adopted:

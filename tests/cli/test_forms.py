@@ -68,8 +68,57 @@ def test_a_folder_that_is_something_else_is_never_replaced(program: Program) -> 
     (program.folder / "mine" / "thesis.txt").write_text("years of work")
     answer = program("export", "kitchen", "--as", "skills", "-o", "mine", "--replace")
     assert answer.code == 1
-    assert "something is here already" in answer.error
+    assert "something is here already, and no skills of a bank" in answer.error
+    assert "--replace is for what an export wrote" in answer.error
     assert (program.folder / "mine" / "thesis.txt").read_text() == "years of work"
+
+
+def test_what_others_put_among_the_skills_stays(program: Program) -> None:
+    program("export", "kitchen", "--as", "skills")
+    folder = program.folder / "kitchen-skills"
+    (folder / "mine").mkdir()
+    (folder / "mine" / "SKILL.md").write_text("my work")
+    assert program("export", "kitchen", "--as", "skills", "--replace").code == 0
+    assert (folder / "mine" / "SKILL.md").read_text() == "my work"
+
+
+def test_a_skill_that_was_changed_is_written_over_only_if_it_is_said(program: Program) -> None:
+    program("export", "kitchen", "--as", "skills")
+    skill = next(iter(sorted((program.folder / "kitchen-skills").glob("*/SKILL.md"))))
+    before = skill.read_text()
+    skill.write_text(before.replace("microwave", "oven") + "mine\n")
+    answer = program("export", "kitchen", "--as", "skills", "--replace")
+    assert answer.code == 1
+    assert "changed since the export" in answer.error
+    assert "--discard-changes" in answer.error
+    assert skill.read_text() != before
+    said = program("export", "kitchen", "--as", "skills", "--replace", "--discard-changes")
+    assert said.code == 0
+    assert skill.read_text() == before
+
+
+@pytest.mark.parametrize("others", [(), ("--as", "skills"), ("--as", "jsonl", "--replace")])
+def test_changes_are_discarded_of_skills_only(program: Program, others: tuple[str, ...]) -> None:
+    answer = program("export", "kitchen", "--discard-changes", *others)
+    assert answer.code == 2
+    assert "goes with --as skills --replace" in answer.error
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        ("markdown", "x.deltamem"),
+        ("jsonl", "x.deltamem"),
+        ("skills", "x.deltamem"),
+        ("markdown", "x.jsonl"),
+        ("jsonl", "x.md"),
+    ],
+)
+def test_no_form_is_called_like_another(program: Program, form: str, name: str) -> None:
+    answer = program("export", "kitchen", "--as", form, "-o", name)
+    assert answer.code == 2
+    assert f"--as {form} writes none" in answer.error
+    assert not (program.folder / name).exists()
 
 
 @pytest.mark.parametrize("option", [("--episodes",), ("--journal",), ("--builder", "Ada")])
@@ -117,6 +166,44 @@ def test_what_a_person_rewrote_and_what_another_program_wrote(program: Program) 
     texts = [node.payload.execution_procedure for node in bank.tree("task")]
     assert "Use hot water." in texts
     assert any("oven" in text for text in texts)
+
+
+def test_what_is_not_taken_in_is_told(program: Program) -> None:
+    program("export", "kitchen", "--as", "skills")
+    folder = program.folder / "kitchen-skills"
+    skills = sorted(folder.glob("*/SKILL.md"))
+    skills[0].write_text(skills[0].read_text() + "And mind the lid.\n")
+    page = next(iter(sorted((folder / "knowledge").glob("*.md"))))
+    page.unlink()
+    gone = page.stem.rpartition("-")[2]
+    answer = program("install", "kitchen-skills", "--name", "canteen", "--dry-run")
+    assert answer.code == 0, answer.err
+    assert "text outside the fences was changed, which is not taken in" in answer.err
+    assert "of the bank in no file here" in answer.err
+    assert gone in answer.err
+    data = program.json("install", "kitchen-skills", "--name", "canteen", "--dry-run").data
+    (left,) = data["left"]
+    assert str(skills[0].relative_to(program.folder)) in left
+    assert gone in data["missing"]
+    assert data["changed"] == []
+
+
+@pytest.mark.parametrize("options", [(), ("--unfreeze",)])
+def test_a_dry_run_says_whether_the_bank_would_be_frozen(
+    program: Program, options: tuple[str, ...]
+) -> None:
+    program("export", "kitchen", "--as", "skills")
+    words = ("install", "kitchen-skills", "--name", "canteen", *options)
+    dry = program.json(*words, "--dry-run").data
+    assert dry["frozen"] == program.json(*words).data["frozen"] == (not options)
+
+
+def test_the_skills_of_an_empty_bank_are_an_empty_bank(program: Program) -> None:
+    assert program("init", "pantry", "--embedder", "hashing").code == 0
+    assert program("export", "pantry", "--as", "skills").code == 0
+    answer = program("install", "pantry-skills", "--name", "larder")
+    assert answer.code == 0, answer.err
+    assert "is sound" in program("verify", "larder").err
 
 
 def test_a_folder_that_no_skill_is_in(program: Program) -> None:

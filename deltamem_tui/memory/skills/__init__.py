@@ -2,11 +2,13 @@
 
 ```
 DIR/
-  deltamem.json                      the bank: name, domain, embedder, parameters
+  deltamem.json                      the bank, and a list of all that was written for it
   <skill>/SKILL.md                   a task root, with links to what differs and to warnings
   <skill>/references/<node>.md       one residual below it
   knowledge/<name>.md                an env root with all residuals below it
 ```
 
-`section` is one node as markdown, both ways; `writing` and `reading` are the two directions.
+`section` is one node as markdown, both ways, made of `blocks`; `listing` is `deltamem.json`.
+`writing` goes out, and `placing` puts what it wrote where an earlier export lies. `reading`
+comes back: from the files that `finding` lets in, and of other programs' skills by `foreign`.
 """

@@ -8,7 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.limits import LIMITS
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.travel import installing
@@ -17,6 +20,7 @@ from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ConfigurationError, RecordError
 from deltamem_tui.memory.parameters import Parameters, from_record, preset, to_record
+from deltamem_tui.memory.skills.naming import BANK_FILE
 from deltamem_tui.memory.skills.reading import SkillBook
 from deltamem_tui.text import one_line
 
@@ -25,13 +29,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _EMBEDDED_AT_ONCE = 256
+_PROVENANCE_LIMIT = LIMITS.manifest // 2  # the manifest holds other things, and is indented
 
 
 def embedder_name(book: SkillBook) -> str:
     """The embedder that the exported bank had; the default for skills from elsewhere."""
     embedder = book.facts.get("embedder")
     model = embedder.get("model") if isinstance(embedder, Mapping) else None
-    return model if isinstance(model, str) and model else DEFAULT_EMBEDDER
+    return one_line(model, 200) if isinstance(model, str) and model else DEFAULT_EMBEDDER
 
 
 def install_skills(
@@ -62,7 +67,7 @@ def install_skills(
         BankBusyError: Another process writes the bank that is to be replaced.
         StorageError: The disk refused. In all cases what was there is as it was.
     """
-    if not any(book.nodes.values()):
+    if not any(book.nodes.values()) and (book.missing or not book.facts):
         raise RecordError("no skill and no knowledge here", hint="name a folder of Agent Skills")
     parameters = _parameters(book)
     loaded = embedder or load(embedder_name(book))
@@ -108,7 +113,21 @@ def _text(book: SkillBook, key: str) -> str:
 def _provenance(book: SkillBook) -> dict[str, Any]:
     before = book.facts.get("provenance")
     kept = dict(before) if isinstance(before, Mapping) else {}
+    try:
+        size = len(orjson.dumps(kept))
+    except TypeError as error:  # nested deeper than can be written again
+        raise _too_much() from error
+    if size > _PROVENANCE_LIMIT:
+        raise _too_much()
     return kept | {"installed_from": _text(book, "name") or "skills"}
+
+
+def _too_much() -> RecordError:
+    return RecordError(
+        "more provenance than a bank can hold",
+        source=BANK_FILE,
+        hint="take out of it what is not needed",
+    )
 
 
 def _vectors(

@@ -1,4 +1,7 @@
-"""Names that the Agent Skills specification takes: a–z, 0–9 and single hyphens, 1 to 64."""
+"""Names that the Agent Skills specification takes, and where files of such names lie.
+
+A name has 1 to 64 of a–z, 0–9 and single hyphens.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,12 @@ import re
 import unicodedata
 
 from deltamem_tui.bank.node import Node
+
+BANK_FILE = "deltamem.json"
+SKILL_FILE = "SKILL.md"
+REFERENCES = "references"
+KNOWLEDGE = "knowledge"
+PAGE_SUFFIX = ".md"
 
 NAME_LIMIT = 64
 DESCRIPTION_LIMIT = 1024
@@ -18,6 +27,17 @@ _BETWEEN = re.compile(r"[^a-z0-9]+")
 def is_name(text: str) -> bool:
     """Whether a skill may be called so."""
     return len(text) <= NAME_LIMIT and _NAME.fullmatch(text) is not None
+
+
+def is_page(path: str) -> bool:
+    """Whether an export may write a file there: a path inside its folder, and no way out."""
+    folder, _, page = path.removesuffix(PAGE_SUFFIX).rpartition("/")
+    if not path.endswith(PAGE_SUFFIX):
+        return False
+    if path == f"{folder}/{SKILL_FILE}":
+        return is_name(folder)
+    skill, _, references = folder.partition("/")
+    return is_name(page) and (folder == KNOWLEDGE or (is_name(skill) and references == REFERENCES))
 
 
 def name_of(node: Node) -> str:

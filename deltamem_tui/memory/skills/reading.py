@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from deltamem_tui.bank.codec import DEPTH_LIMIT
-from deltamem_tui.bank.node import TREES, Node, Origin, Payload, TreeName, born
+from deltamem_tui.bank.limits import SKILL_LIMITS, SkillLimits
+from deltamem_tui.bank.node import TREES, Node, TreeName
 from deltamem_tui.errors import RecordError
-from deltamem_tui.memory.skills import section
-from deltamem_tui.memory.skills.section import Section
-from deltamem_tui.memory.skills.writing import BANK_FILE, FORMAT, KNOWLEDGE, REFERENCES, SKILL_FILE
-from deltamem_tui.text import clean, one_line
+from deltamem_tui.memory.skills import foreign, listing, section
+from deltamem_tui.memory.skills.finding import Finder
+from deltamem_tui.memory.skills.listing import Listing, Written
+from deltamem_tui.memory.skills.naming import BANK_FILE, SKILL_FILE
+from deltamem_tui.memory.skills.section import Page, Section
+from deltamem_tui.text import counted
 
-EXTRACTOR = "skill"
-FILE_LIMIT = 16 * 1024 * 1024
-FILES_LIMIT = 1_000_000
-TOTAL_LIMIT = 2 * 1024 * 1024 * 1024
+_SHOWN_LINES = 8
+_AFTER_ALL = 2**31
+"""The place of what no bank has placed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,19 @@ class SkillBook:
     Attributes:
         nodes: Per tree, the nodes in order of birth, parents before children.
         facts: What the folder says of the bank it was exported from; empty for others' skills.
-        changed: Ids of nodes whose text was changed since they were exported.
+        changed: Ids of nodes that say another thing than was exported, or than their id was
+            made from.
         adopted: Folders of skills that another program wrote; each became a root.
-        left: Files that hold nothing for a bank, with the reason.
+        missing: Ids of nodes that were exported and are in no file any more.
+        left: What is not taken in, file by file: texts around those of nodes that were
+            changed, and files that hold nothing for a bank.
     """
 
     nodes: Mapping[TreeName, tuple[Node, ...]]
     facts: Mapping[str, Any] = field(default_factory=dict)
     changed: tuple[str, ...] = ()
     adopted: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     left: tuple[RecordError, ...] = ()
 
 
@@ -51,53 +55,140 @@ def is_skills_folder(folder: Path) -> bool:
         return any(entry.is_dir() and Path(entry, SKILL_FILE).is_file() for entry in entries)
 
 
-def read_skills(folder: Path) -> SkillBook:
+def read_skills(folder: Path, limits: SkillLimits = SKILL_LIMITS) -> SkillBook:
     """Read all skills and knowledge in a folder.
 
+    Args:
+        folder: The folder, whoever made it.
+        limits: What it may take.
+
     Raises:
-        RecordError: A file is too large or a link, a section is no node's, an id stands
-            twice, or a residual's parent is nowhere. The error names the file.
+        RecordError: There is a link, more than there may be, or a file that is not what it
+            should be; a section is no node's, an id stands twice, a residual's parent is
+            nowhere, or an export was broken off. The error names the file.
+        StorageError: The disk refused.
     """
-    facts = _facts(folder / BANK_FILE)
-    found: dict[TreeName, dict[str, tuple[Section, str]]] = {name: {} for name in TREES}
-    adopted: list[str] = []
-    left: list[RecordError] = []
-    for path in _markdown(folder):
-        source = str(path)
-        text = _text(path)
-        sections = list(section.read(text, source))
-        for each in sections:
-            _take(found[each.tree], each, source)
-        if not sections and path.name == SKILL_FILE:
-            each = _adopted(path, text)
-            _take(found["task"], each, source)
-            adopted.append(str(path.parent))
-        elif not sections:
-            reason = "holds no node of a bank"
-            left.append(RecordError(reason, source=source, hint="it was left out"))
+    written = _listing(folder / BANK_FILE)
+    reading = _Reading(folder, written, limits)
+    for path in reading.finder.pages():
+        reading.take(path)
+    reading.left += [_left(path, "holds no node of a bank") for path in reading.finder.others]
     return SkillBook(
-        nodes={name: _in_order(sections) for name, sections in found.items()},
-        facts=facts,
-        changed=tuple(
-            each.node.id
-            for sections in found.values()
-            for each, _ in sections.values()
-            if each.changed
-        ),
-        adopted=tuple(adopted),
-        left=tuple(left),
+        nodes={name: _in_order(sections) for name, sections in reading.found.items()},
+        facts=written.facts if written else {},
+        changed=tuple(each.node.id for each in reading.sections() if each.changed),
+        adopted=tuple(reading.adopted),
+        missing=tuple(reading.missing()),
+        left=tuple(reading.left),
     )
 
 
-def _take(found: dict[str, tuple[Section, str]], each: Section, source: str) -> None:
-    if each.node.id in found:
+class _Reading:
+    """What was found so far."""
+
+    def __init__(self, folder: Path, written: Listing | None, limits: SkillLimits) -> None:
+        self.finder = Finder(folder, limits)
+        self.found: dict[TreeName, dict[str, tuple[Section, str]]] = {name: {} for name in TREES}
+        self.adopted: list[str] = []
+        self.left: list[RecordError] = []
+        self._folder, self._written, self._limits = folder, written, limits
+        self._front_matters = 0
+
+    def take(self, path: Path) -> None:
+        """Read one file."""
+        text = self.finder.text(path)
+        page = section.read(text, str(path))
+        for each in page.sections:
+            self._put(each, path)
+        if page.sections:
+            self._tell_around(page, path)
+        elif path.name == SKILL_FILE:
+            self._adopt(text, path)
+        else:
+            self.left.append(_left(path, "holds no node of a bank"))
+
+    def sections(self) -> Iterator[Section]:
+        """All sections, tree by tree."""
+        return (each for sections in self.found.values() for each, _ in sections.values())
+
+    def missing(self) -> Iterator[str]:
+        """The ids that were exported and not found."""
+        for name, ids in (self._written.nodes if self._written else {}).items():
+            yield from (node_id for node_id in ids if node_id not in self.found[name])
+
+    def _put(self, each: Section, path: Path) -> None:
+        found = self.found[each.tree]
+        if each.node.id in found:
+            raise RecordError(
+                f"node {each.node.id} stands twice, also in {found[each.node.id][1]}",
+                source=str(path),
+                position=f"line {each.line}",
+                hint="keep one of the two",
+            )
+        found[each.node.id] = (each, str(path))
+
+    def _tell_around(self, page: Page, path: Path) -> None:
+        """Say which texts around the nodes' own were changed: only the nodes' are taken in."""
+        if self._written is None:
+            return  # no bank says what was written, so none can say what was changed
+        written = self._written.files.get(path.relative_to(self._folder).as_posix())
+        if written is None:
+            reason = "not a file of this export: what stands around its fences is not taken in"
+            self.left.append(RecordError(reason, source=str(path)))
+            return
+        self.left += _changes_around(page, path, written)
+
+    def _adopt(self, text: str, path: Path) -> None:
+        head, body = foreign.parted(text)
+        self._front_matters += len(head)
+        if len(head) > self._limits.front_matter or (
+            self._front_matters > self._limits.front_matters
+        ):
+            raise RecordError(
+                f"more front matter than the {self._limits.front_matter:,} bytes of one skill "
+                f"or the {self._limits.front_matters:,} of all",
+                source=str(path),
+            )
+        node = replace(foreign.adopted(head, body, str(path)), depth=0)
+        self._put(Section("task", node, _AFTER_ALL, changed=False, line=1), path)
+        self.adopted.append(str(path.parent))
+
+
+def _listing(path: Path) -> Listing | None:
+    """What an export says of itself; None if the skills are not from a bank."""
+    if not os.path.lexists(path):
+        return None
+    written = listing.read(path)
+    if written.unfinished:
         raise RecordError(
-            f"node {each.node.id} stands twice, also in {found[each.node.id][1]}",
-            source=source,
-            position=f"line {each.line}",
-            hint="keep one of the two",
+            "an export into this folder was broken off, so it holds parts of two",
+            source=str(path),
+            hint="export the bank again with --replace",
         )
-    found[each.node.id] = (each, source)
+    return written
+
+
+def _changes_around(page: Page, path: Path, written: Written) -> Iterator[RecordError]:
+    strange = written.strange(page.around)
+    gone = written.gone(page.around)
+    if strange:
+        shown = ", ".join(map(str, strange[:_SHOWN_LINES]))
+        more = " and more" if len(strange) > _SHOWN_LINES else ""
+        yield RecordError(
+            "text outside the fences was changed, which is not taken in",
+            source=str(path),
+            position=f"line{'s' if len(strange) > 1 else ''} {shown}{more}",
+            hint="say it inside a fence",
+        )
+    elif gone:
+        yield RecordError(
+            f"{counted(gone, 'line')} outside the fences taken away, which is not taken in",
+            source=str(path),
+        )
+
+
+def _left(path: Path, reason: str) -> RecordError:
+    return RecordError(reason, source=str(path), hint="it was left out")
 
 
 def _in_order(found: Mapping[str, tuple[Section, str]]) -> tuple[Node, ...]:
@@ -105,114 +196,47 @@ def _in_order(found: Mapping[str, tuple[Section, str]]) -> tuple[Node, ...]:
     ordered = sorted(found.values(), key=lambda item: (item[0].place, item[1], item[0].line))
     nodes: dict[str, Node] = {}
     for each, source in ordered:
-        way: list[Node] = []
-        step: Node | None = each.node
-        while step is not None and step.id not in nodes:
-            way.append(step)
-            if len(way) > min(len(found), DEPTH_LIMIT):
-                raise RecordError(
-                    f"node {each.node.id} is above itself",
-                    source=source,
-                    hint="name another parent",
-                )
-            step = _parent(step, found, source)
-        for node in reversed(way):
+        for node in reversed(_way(each.node, source, found, nodes)):
             depth = nodes[node.parent].depth + 1 if node.parent else 1
+            if depth > DEPTH_LIMIT:
+                raise _too_deep(node, source)
             nodes[node.id] = replace(node, depth=depth)
     return tuple(nodes.values())
 
 
-def _parent(node: Node, found: Mapping[str, tuple[Section, str]], source: str) -> Node | None:
+def _way(
+    node: Node, source: str, found: Mapping[str, tuple[Section, str]], known: Mapping[str, Node]
+) -> Sequence[Node]:
+    """The node and those above it that are not known yet, upwards."""
+    way: dict[str, Node] = {}
+    step: Node | None = node
+    while step is not None and step.id not in known:
+        if step.id in way:
+            raise RecordError(
+                f"node {step.id} is above itself", source=source, hint="name another parent"
+            )
+        way[step.id] = step
+        if len(way) > DEPTH_LIMIT:
+            raise _too_deep(node, source)
+        step = _parent(step, found)
+    return list(way.values())
+
+
+def _too_deep(node: Node, source: str) -> RecordError:
+    return RecordError(
+        f"node {node.id} lies deeper than {DEPTH_LIMIT:,}",
+        source=source,
+        hint="name a parent that is higher up",
+    )
+
+
+def _parent(node: Node, found: Mapping[str, tuple[Section, str]]) -> Node | None:
     if node.parent is None:
         return None
     if node.parent not in found:
         raise RecordError(
             f"the parent {node.parent} of node {node.id} is in no file",
-            source=source,
+            source=found[node.id][1],
             hint="bring its file back, or take this one out",
         )
     return found[node.parent][0].node
-
-
-def _adopted(path: Path, text: str) -> Section:
-    """A skill that another program wrote, as a root: its description says when, its body how."""
-    import yaml
-
-    source = str(path)
-    head, body = _parted(clean(text))
-    try:
-        record = yaml.safe_load(head)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise RecordError(
-            f"the front matter is not YAML: {one_line(str(error), 120)}", source=source
-        ) from error
-    description = record.get("description") if isinstance(record, dict) else None
-    if not isinstance(description, str) or not description.strip() or not body.strip():
-        raise RecordError(
-            "a skill needs a description in its front matter, and a body", source=source
-        )
-    origin = Origin(extractor=EXTRACTOR, outcome_source="unknown")
-    payload = Payload(description.strip(), body.strip())
-    node = born("task", None, "success", payload, origin)
-    return Section("task", replace(node, depth=0), place=2**31, changed=False, line=1)
-
-
-def _parted(text: str) -> tuple[str, str]:
-    """A file's front matter and its body."""
-    lines = text.split("\n")
-    if lines[0].rstrip() == "---":
-        for number, line in enumerate(lines[1:], start=1):
-            if line.rstrip() == "---":
-                return "\n".join(lines[1:number]), "\n".join(lines[number + 1 :])
-    return "", text
-
-
-def _markdown(folder: Path) -> Iterator[Path]:
-    """The files of skills and knowledge, in order of their names."""
-    total = count = 0
-    for path in sorted(_candidates(folder)):
-        if any(part.is_symlink() for part in (path, *path.relative_to(folder).parents[:-1])):
-            raise RecordError(
-                "a link, not a file", source=str(path), hint="put the file in its place"
-            )
-        count, total = count + 1, total + path.stat().st_size
-        if count > FILES_LIMIT or total > TOTAL_LIMIT:
-            raise RecordError(
-                f"more than {FILES_LIMIT:,} files or {TOTAL_LIMIT:,} bytes", source=str(folder)
-            )
-        yield path
-
-
-def _candidates(folder: Path) -> Iterator[Path]:
-    for skill in (folder, *folder.glob("*")):
-        yield from skill.glob(SKILL_FILE)
-        yield from (skill / REFERENCES).glob("*.md")
-    yield from (folder / KNOWLEDGE).glob("*.md")
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.stat().st_size > FILE_LIMIT:
-            raise RecordError(f"larger than the {FILE_LIMIT:,} bytes of a file", source=str(path))
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise RecordError("not UTF-8 text", source=str(path), hint="save it as UTF-8") from error
-    except OSError as error:
-        raise RecordError(f"cannot be read: {error.strerror}", source=str(path)) from error
-
-
-def _facts(path: Path) -> Mapping[str, Any]:
-    """What an export says of its bank; nothing if the skills are not from a bank."""
-    if not path.is_file():
-        return {}
-    try:
-        facts = orjson.loads(_text(path))
-    except orjson.JSONDecodeError as error:
-        raise RecordError(f"not JSON: {error}", source=str(path)) from error
-    if not isinstance(facts, dict) or facts.get("skills_format") != FORMAT:
-        raise RecordError(
-            f"not an export of format {FORMAT}",
-            source=str(path),
-            hint="a newer version may read it; without this file the skills alone are read",
-        )
-    return facts

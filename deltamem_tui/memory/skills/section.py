@@ -19,16 +19,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import orjson
 
 from deltamem_tui.bank import codec
-from deltamem_tui.bank.node import Node, Payload, TreeName
-from deltamem_tui.errors import BankCorruptError, RecordError
+from deltamem_tui.bank.limits import SKILL_LIMITS
+from deltamem_tui.bank.node import Node, Payload, TreeName, born
+from deltamem_tui.errors import BankCorruptError, BankError, RecordError
+from deltamem_tui.memory.skills.blocks import Block, Kind, blocks
 from deltamem_tui.memory.skills.markdown import fenced
 from deltamem_tui.text import clean
 
@@ -36,10 +36,8 @@ FIELDS: dict[TreeName, tuple[str, str, str]] = {
     "task": ("When", "How", "Done when"),
     "env": ("Where", "What", "Done when"),
 }
-_PLACES = {heading: place for names in FIELDS.values() for place, heading in enumerate(names)}
-_MARKER = re.compile(r"<!-- deltamem (\{.*\}) -->")
-_HEADING = re.compile(r"#{1,6} +(.+?) *#*")
-_FENCE = re.compile(r"(`{3,})[^`]*")
+_NEEDED = 2
+"""How many of the texts every node has, be they empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ class Section:
         tree: The tree that the node belongs to.
         node: The node; its depth is 0, because a section alone does not know it.
         place: Its place among the nodes of its tree, in order of birth.
-        changed: Whether the text is another than the one that was written.
+        changed: Whether it says another thing than was written, or than its id was made from.
         line: The line of the file where the section begins, from 1.
     """
 
@@ -61,6 +59,19 @@ class Section:
     line: int
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a file holds.
+
+    Attributes:
+        sections: Its nodes, in its order.
+        around: The lines that belong to no node, as number (from 1) and text, blank ones left out.
+    """
+
+    sections: Sequence[Section]
+    around: Sequence[tuple[int, str]]
+
+
 def write(tree: TreeName, node: Node, place: int, level: int = 2) -> str:
     """A node as markdown.
 
@@ -69,19 +80,21 @@ def write(tree: TreeName, node: Node, place: int, level: int = 2) -> str:
         node: The node.
         place: Its place in order of birth.
         level: The level of the headings over its texts.
+
+    Raises:
+        BankError: It says more about itself than is read back.
     """
-    cleaned = replace(
-        node, payload=Payload(*(clean(text) for text in asdict(node.payload).values()))
-    )
+    cleaned = _presentable(tree, node)
     parts = [f"<!-- deltamem {_facts(tree, cleaned, place)} -->"]
-    for heading, text in zip(FIELDS[tree], asdict(cleaned.payload).values(), strict=True):
-        if text:
+    texts = asdict(cleaned.payload).values()
+    for number, (heading, text) in enumerate(zip(FIELDS[tree], texts, strict=True)):
+        if text or number < _NEEDED:
             parts.append(f"{'#' * level} {heading}\n\n{fenced(text)}")
     return "\n\n".join(parts)
 
 
-def read(text: str, source: str) -> Iterator[Section]:
-    """All sections of a file, in its order.
+def read(text: str, source: str) -> Page:
+    """All sections of a file, and what stands around them.
 
     Args:
         text: The file's text.
@@ -90,13 +103,49 @@ def read(text: str, source: str) -> Iterator[Section]:
     Raises:
         RecordError: A section's comment, or its text, is not that of a node.
     """
-    for line, match, below in _parts(clean(text).split("\n"), _MARKER):
-        yield _section(match[1], _texts(below), line, source)
+    text = clean(text)
+    if text.count("\n") > SKILL_LIMITS.lines:
+        raise RecordError(f"more than {SKILL_LIMITS.lines:,} lines", source=source)
+    lines = text.split("\n")
+    drafts: list[_Draft] = []
+    around: list[tuple[int, str]] = []
+    for block in blocks(lines):
+        if block.kind is Kind.MARKER:
+            drafts.append(_Draft(block.text, block.start + 1, source))
+        elif not (drafts and drafts[-1].takes(block, lines)):
+            span = range(block.start, block.end)
+            around += [(number + 1, lines[number]) for number in span if lines[number].strip()]
+    return Page([draft.section() for draft in drafts], around)
+
+
+def _presentable(tree: TreeName, node: Node) -> Node:
+    """The node as markdown can say it: in clean text.
+
+    One that another program wrote unclean goes out as its next revision, because its id is
+    made from the text that it was born with. So does one that a merge had to put elsewhere.
+    """
+    payload = Payload(*(clean(text) for text in asdict(node.payload).values()))
+    cleaned = replace(node, payload=payload)
+    if payload == node.payload and _may_say_so(tree, node):
+        return cleaned
+    return _revised(cleaned)
+
+
+def _may_say_so(tree: TreeName, node: Node) -> bool:
+    """Whether a node may say what it says: at birth only that which its id is made from."""
+    if node.revision:
+        return True
+    parent = replace(node, id=node.parent) if node.parent else None
+    return born(tree, parent, node.label, node.payload, node.origin).id == node.id
+
+
+def _revised(node: Node) -> Node:
+    return replace(node, revision=min(node.revision + 1, codec.REVISION_LIMIT))
 
 
 def _facts(tree: TreeName, node: Node, place: int) -> str:
     """What stands in the comment: plain ASCII, in which nothing can end the comment."""
-    facts = {
+    record = {
         "tree": tree,
         "id": node.id,
         "parent": node.parent,
@@ -107,7 +156,13 @@ def _facts(tree: TreeName, node: Node, place: int) -> str:
         "place": place,
         "digest": _digest(node),
     }
-    return json.dumps(facts, separators=(",", ":")).replace(">", "\\u003e")
+    facts = json.dumps(record, separators=(",", ":")).replace(">", "\\u003e")
+    if len(facts) > SKILL_LIMITS.facts:
+        raise BankError(
+            f"node {node.id} says more of its origin than fits into a skill",
+            hint="export an archive, which holds all of it",
+        )
+    return facts
 
 
 def _digest(node: Node) -> str:
@@ -116,87 +171,84 @@ def _digest(node: Node) -> str:
     return hashlib.sha256(orjson.dumps(said)).hexdigest()[:16]
 
 
-def _section(facts: str, texts: tuple[str, str, str], line: int, source: str) -> Section:
-    position = f"line {line}"
-    try:
-        record = orjson.loads(facts)
-        tree, place = record["tree"], record["place"]
-        if tree not in FIELDS or type(place) is not int:
-            raise ValueError(f"no tree {str(tree)[:20]!r} or no place")
-        for heading, said in zip(FIELDS[tree][:2], texts, strict=False):
-            if not said:
-                raise ValueError(f"the text under {heading!r} is missing")
-        node = codec.from_line(_line(record, texts), source, position)
-    except (ValueError, KeyError, TypeError) as error:
-        reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
-        raise _refused(reason, source, position) from error
-    except BankCorruptError as error:
-        raise _refused(error.message.removeprefix("not a node: "), source, position) from error
-    changed = _digest(node) != record.get("digest")
-    node = replace(node, depth=0, revision=node.revision + changed)
-    return Section(tree, node, place, changed, line)
+class _Draft:
+    """A section while its lines come in."""
 
+    def __init__(self, facts: str, line: int, source: str) -> None:
+        self._line, self._source = line, source
+        try:
+            if len(facts) > SKILL_LIMITS.facts:
+                raise ValueError(f"its comment is longer than {SKILL_LIMITS.facts:,} bytes")
+            self._record = orjson.loads(facts)
+            self._tree: TreeName = self._record["tree"]
+            if self._tree not in FIELDS or type(self._record["place"]) is not int:
+                raise ValueError(f"no tree {str(self._tree)[:20]!r} or no place")
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._refused(error) from error
+        self._texts: list[str | None] = [None] * len(FIELDS[self._tree])
+        self._seen: set[str] = set()
+        self._open = ""
+        self._loose: list[str] = []
 
-def _line(record: dict[str, Any], texts: tuple[str, str, str]) -> bytes:
-    """The node's line, so that a stranger's node is checked where all of them are."""
-    parent = record["parent"]
-    known = ("id", "parent", "label", "revision", "consolidated", "origin")
-    fields = zip(asdict(Payload("", "")), texts, strict=True)
-    shape = {"kind": "residual" if parent else "root", "depth": 2 if parent else 1}
-    return orjson.dumps({key: record[key] for key in known} | shape | dict(fields))
+    def takes(self, block: Block, lines: Sequence[str]) -> bool:
+        """Take a block in, if it is part of the section: a text, or the heading over it."""
+        if block.kind is Kind.HEADING:
+            self._close()
+            # The first of its name is the node's; a second one is what somebody wrote around.
+            if block.text in FIELDS[self._tree] and block.text not in self._seen:
+                self._open = block.text
+                self._seen.add(block.text)
+            return bool(self._open)
+        if not self._open:
+            return False
+        if block.kind is Kind.FENCE and not any(line.strip() for line in self._loose):
+            self._put(block.text)
+        else:  # a person took the fence away, so all up to the next heading is the text
+            self._loose += lines[block.start : block.end]
+        return True
 
+    def _put(self, text: str) -> None:
+        self._texts[FIELDS[self._tree].index(self._open)] = text
+        self._open = ""
+        self._loose = []
 
-def _refused(reason: str, source: str, position: str) -> RecordError:
-    return RecordError(
-        f"not a node's section: {reason}",
-        source=source,
-        position=position,
-        hint="export the bank again, and change only the texts inside the fences",
-    )
+    def _close(self) -> None:
+        """End a text that stands in no fence."""
+        if text := "\n".join(self._loose).strip():
+            self._put(text)
+        self._open = ""
+        self._loose = []
 
+    def section(self) -> Section:
+        """The section, when all of it is there."""
+        self._close()
+        try:
+            for heading, said in zip(FIELDS[self._tree][:_NEEDED], self._texts, strict=False):
+                if said is None:
+                    raise ValueError(f"the text under {heading!r} is missing")
+            node = codec.from_line(self._node_line(), self._source, f"line {self._line}")
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._refused(error) from error
+        except BankCorruptError as error:
+            raise self._refused(error.message.removeprefix("not a node: ")) from error
+        changed = _digest(node) != self._record.get("digest") or not _may_say_so(self._tree, node)
+        node = replace(_revised(node) if changed else node, depth=0)
+        return Section(self._tree, node, self._record["place"], changed, self._line)
 
-def _texts(lines: list[str]) -> tuple[str, str, str]:
-    """The three texts of a section, by their headings."""
-    texts = ["", "", ""]
-    for _, match, below in _parts(lines, _HEADING):
-        if match[1] in _PLACES:
-            texts[_PLACES[match[1]]] = _unfenced(below)
-    return texts[0], texts[1], texts[2]
+    def _node_line(self) -> bytes:
+        """The node's line, so that a stranger's node is checked where all of them are."""
+        parent = self._record["parent"]
+        known = ("id", "parent", "label", "revision", "consolidated", "origin")
+        fields = zip(asdict(Payload("", "")), [text or "" for text in self._texts], strict=True)
+        shape = {"kind": "residual" if parent else "root", "depth": 2 if parent else 1}
+        return orjson.dumps({key: self._record[key] for key in known} | shape | dict(fields))
 
-
-def _parts(
-    lines: list[str], opening: re.Pattern[str]
-) -> Iterator[tuple[int, re.Match[str], list[str]]]:
-    """The parts that begin with a line of a kind: its number from 1, the line, and those below."""
-    found = [
-        (number, match)
-        for number in _outside_fences(lines)
-        if (match := opening.fullmatch(lines[number]))
-    ]
-    ends = [number for number, _ in found[1:]] + [len(lines)]
-    for (number, match), end in zip(found, ends, strict=False):
-        yield number + 1, match, lines[number + 1 : end]
-
-
-def _unfenced(lines: list[str]) -> str:
-    """What a fence holds; the lines themselves where a person took the fence away."""
-    for start, line in enumerate(lines):
-        if match := _FENCE.fullmatch(line):
-            body = lines[start + 1 :]
-            return "\n".join(body[: body.index(match[1])] if match[1] in body else body)
-        if line.strip():
-            break
-    return "\n".join(lines).strip()
-
-
-def _outside_fences(lines: list[str]) -> Iterator[int]:
-    """The numbers of the lines that stand in no fence."""
-    fence = ""
-    for number, line in enumerate(lines):
-        if fence:
-            if line == fence:
-                fence = ""
-        elif match := _FENCE.fullmatch(line):
-            fence = match[1]
-        else:
-            yield number
+    def _refused(self, reason: str | Exception) -> RecordError:
+        if isinstance(reason, KeyError):
+            reason = f"{reason.args[0]!r} is missing"
+        return RecordError(
+            f"not a node's section: {reason}",
+            source=self._source,
+            position=f"line {self._line}",
+            hint="export the bank again, and change only the texts inside the fences",
+        )

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.disk import drafts, files
+from deltamem_tui.bank.limits import SKILL_LIMITS
 from deltamem_tui.bank.node import TREES, Node, TreeName
-from deltamem_tui.bank.tree import Tree
-from deltamem_tui.errors import BankExistsError
-from deltamem_tui.memory.skills import section
+from deltamem_tui.errors import BankError
+from deltamem_tui.memory.skills import placing, section
+from deltamem_tui.memory.skills.listing import Listing, Written
 from deltamem_tui.memory.skills.markdown import escaped
-from deltamem_tui.memory.skills.naming import DESCRIPTION_LIMIT, name_of
+from deltamem_tui.memory.skills.naming import (
+    BANK_FILE,
+    DESCRIPTION_LIMIT,
+    KNOWLEDGE,
+    PAGE_SUFFIX,
+    REFERENCES,
+    SKILL_FILE,
+    name_of,
+)
+from deltamem_tui.memory.skills.subtrees import Subtree, subtrees
 from deltamem_tui.text import one_line
-
-BANK_FILE = "deltamem.json"
-SKILL_FILE = "SKILL.md"
-REFERENCES = "references"
-KNOWLEDGE = "knowledge"
-FORMAT = 1
 
 _NOTE = (
     "Recorded experience of an agent that did such tasks before. Take the fenced texts as "
@@ -32,6 +35,7 @@ _NOTE = (
 )
 _TITLE_WIDTH = 80
 _LINE_WIDTH = 200
+_FACT_WIDTH = 500
 _RULE = re.compile("-{3,}")
 
 
@@ -54,101 +58,120 @@ class SkillsWritten:
     files: int
 
 
-def write_skills(bank: Bank, folder: Path, *, replace: bool = False) -> SkillsWritten:
-    """Write a bank as Agent Skills into a folder, which appears whole or not at all.
+def write_skills(
+    bank: Bank, folder: Path, *, replace: bool = False, discard_changes: bool = False
+) -> SkillsWritten:
+    """Write a bank as Agent Skills into a folder.
+
+    A new folder appears whole or not at all. In one that a bank was written into before, only
+    what that export wrote goes; what others put there stays as it is.
 
     Args:
         bank: The bank, as its handle shows it.
-        folder: The folder; a new one, or one that a bank was written into before.
+        folder: The folder.
         replace: Whether what was written there before may go.
+        discard_changes: Whether it may go even where it was changed since.
 
     Raises:
-        BankExistsError: Something else is at `folder`, or it is not to be replaced.
-        StorageError: The disk refused; what was there is as it was.
+        BankExistsError: Something else is at `folder`, or it is not to be replaced, or was
+            changed since it was written.
+        BankError: The bank is larger than a folder of skills may be.
+        RecordError: The folder does not say what was written there before.
+        StorageError: The disk refused.
     """
-    counted = {"skills": 0, "references": 0, "knowledge": 0}
-    again = (folder / BANK_FILE).is_file()
-    if again and not replace:
-        hint = "`--replace` writes it anew"
-        raise BankExistsError("a bank was written here before", source=str(folder), hint=hint)
-    with (files.other_folder if again else files.new_folder)(folder) as draft:
-        _write(draft / BANK_FILE, orjson.dumps(_facts(bank), option=_INDENTED).decode())
-        for subtree in _subtrees(bank.tree("task")):
-            _write_skill(draft, bank, subtree)
-            counted["skills"] += 1
-            counted["references"] += len(subtree.nodes) - 1
-        for subtree in _subtrees(bank.tree("env")):
-            path = draft / KNOWLEDGE / f"{name_of(subtree.root)}.md"
-            _write(path, _knowledge(bank, subtree))
-            counted["knowledge"] += 1
-    return SkillsWritten(folder, **counted, files=1 + sum(counted.values()))
+    old = placing.earlier(folder, replacing=replace)
+    if old is None:
+        with files.new_folder(folder) as draft:
+            new = _Book(bank, draft).write()
+    else:
+        # Inside the folder, because only there it is sure to be on the same file system.
+        with ExitStack() as stack:
+            with files.storage_errors(folder):
+                draft = stack.enter_context(drafts.beside(folder / BANK_FILE, Path.mkdir))
+            new = _Book(bank, draft).write()
+            placing.put(draft, folder, new, old, discarding=discard_changes)
+    skills = sum(path.endswith(f"/{SKILL_FILE}") for path in new.files)
+    knowledge = sum(path.startswith(f"{KNOWLEDGE}/") for path in new.files)
+    references = len(new.files) - skills - knowledge
+    return SkillsWritten(folder, skills, references, knowledge, files=1 + len(new.files))
 
 
-_INDENTED = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+class _Book:
+    """A bank on its way into a folder that nobody else sees yet."""
+
+    def __init__(self, bank: Bank, folder: Path) -> None:
+        self._bank, self._folder = bank, folder
+        self._written: dict[str, Written] = {}
+        self._bytes = 0
+
+    def write(self) -> Listing:
+        """Write all files, and wait until they are on the disk."""
+        for subtree in subtrees(self._bank.tree("task")):
+            self._write_skill(subtree)
+        for subtree in subtrees(self._bank.tree("env")):
+            text = _knowledge(self._bank, subtree)
+            self._write(f"{KNOWLEDGE}/{name_of(subtree.root)}{PAGE_SUFFIX}", text)
+        nodes = {name: [node.id for node in self._bank.tree(name)] for name in TREES}
+        listed = Listing(_facts(self._bank), nodes, self._written)
+        encoded = listed.encoded()
+        self._require_room(BANK_FILE, len(encoded), SKILL_LIMITS.listing)
+        _create(self._folder / BANK_FILE, encoded)
+        self._sync()
+        return listed
+
+    def _write_skill(self, subtree: Subtree) -> None:
+        """One task root: SKILL.md, and a file for each residual below it."""
+        skill = name_of(subtree.root)
+        for node in subtree.nodes.values():
+            head = [_front_matter(self._bank, subtree, node)] if node is subtree.root else []
+            body = [
+                f"# {_title(node)}",
+                _NOTE if node is subtree.root else _above(subtree, node),
+                section.write("task", node, subtree.places[node.id]),
+                *_below(subtree, node),
+            ]
+            self._write(f"{skill}/{_file_of(node)}", "\n\n".join([*head, *body]) + "\n")
+
+    def _write(self, path: str, text: str) -> None:
+        data = text.encode()
+        self._bytes += len(data)
+        self._require_room(path, len(data), SKILL_LIMITS.file)
+        self._require_room("all files", self._bytes, SKILL_LIMITS.total)
+        self._written[path] = Written.of(data, section.read(text, path).around)
+        _create(self._folder / path, data)
+
+    def _require_room(self, what: str, size: int, limit: int) -> None:
+        """See that what is written can be read back."""
+        if size > limit:
+            raise BankError(
+                f"{what} would have {size:,} bytes, more than the {limit:,} it may have as skills",
+                source=self._bank.name,
+                hint="export an archive, which has room",
+            )
+
+    def _sync(self) -> None:
+        folders = {self._folder}
+        for path in self._written:
+            files.sync(self._folder / path)
+            folders.update((self._folder / path).parents[: path.count("/")])
+        for each in (self._folder / BANK_FILE, *sorted(folders)):
+            files.sync(each)
 
 
-@dataclass(frozen=True, slots=True)
-class _Subtree:
-    """A root with all below it, each before its children.
-
-    Attributes:
-        tree: The tree's name.
-        nodes: The nodes.
-        places: Per node, its place among the tree's nodes in order of birth.
-        children: Per node id, the children's ids.
-    """
-
-    tree: TreeName
-    nodes: dict[str, Node]
-    places: dict[str, int]
-    children: dict[str, list[str]]
-
-    @property
-    def root(self) -> Node:
-        return next(iter(self.nodes.values()))
-
-
-def _subtrees(tree: Tree) -> Iterator[_Subtree]:
-    places = {int(row): place for place, row in enumerate(tree.rows)}
-    for root in tree.child_rows(None):
-        rows, children = [int(root)], {}
-        for row in rows:  # grows while it is walked
-            children[row] = [int(child) for child in tree.child_rows(row)]
-            rows.extend(children[row])
-        nodes = {row: tree.node_at(row) for row in rows}
-        yield _Subtree(
-            tree.name,
-            {node.id: node for node in nodes.values()},
-            {nodes[row].id: places[row] for row in rows},
-            {
-                nodes[row].id: [nodes[child].id for child in below]
-                for row, below in children.items()
-            },
-        )
+def _create(path: Path, data: bytes) -> None:
+    with files.storage_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    files.create_anew(path)
+    files.write_at(path, 0, data)
 
 
 def _facts(bank: Bank) -> dict[str, Any]:
     """What `deltamem install` needs to make the bank again, with vectors of its own."""
     kept = ("name", "description", "domain", "embedder", "parameters", "provenance")
-    manifest = {key: getattr(bank.manifest, key) for key in kept}
-    return {"skills_format": FORMAT} | manifest | {name: len(bank.tree(name)) for name in TREES}
+    return {key: getattr(bank.manifest, key) for key in kept}
 
 
-def _write_skill(folder: Path, bank: Bank, subtree: _Subtree) -> None:
-    """One task root: SKILL.md, and a file for each residual below it."""
-    skill = folder / name_of(subtree.root)
-    for node in subtree.nodes.values():
-        head = [_front_matter(bank, subtree, node)] if node is subtree.root else []
-        body = [
-            f"# {_title(node)}",
-            _NOTE if node is subtree.root else _above(subtree, node),
-            section.write("task", node, subtree.places[node.id]),
-            *_below(subtree, node),
-        ]
-        _write(skill / _file_of(node), "\n\n".join([*head, *body]) + "\n")
-
-
-def _knowledge(bank: Bank, subtree: _Subtree) -> str:
+def _knowledge(bank: Bank, subtree: Subtree) -> str:
     """One env root with all that differs below it, in one file."""
     parts = [_front_matter(bank, subtree, subtree.root), f"# {_title(subtree.root)}", _NOTE]
     for node in subtree.nodes.values():
@@ -159,7 +182,7 @@ def _knowledge(bank: Bank, subtree: _Subtree) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _front_matter(bank: Bank, subtree: _Subtree, root: Node) -> str:
+def _front_matter(bank: Bank, subtree: Subtree, root: Node) -> str:
     import yaml
 
     record = {
@@ -187,7 +210,7 @@ def _unruled(text: str) -> str:
     return _RULE.sub("—", text)
 
 
-def _provenance(bank: Bank, subtree: _Subtree, root: Node) -> dict[str, str]:
+def _provenance(bank: Bank, subtree: Subtree, root: Node) -> dict[str, str]:
     """Where a skill comes from; the specification asks for text to text."""
     counts = bank.tree(subtree.tree).counts(root.id)
     facts = {
@@ -201,18 +224,21 @@ def _provenance(bank: Bank, subtree: _Subtree, root: Node) -> dict[str, str]:
         "residuals": len(subtree.nodes) - 1,
         **asdict(counts),
     }
-    texts = {f"deltamem-{key}": _unruled(one_line(str(value))) for key, value in facts.items()}
+    texts = {
+        f"deltamem-{key}": _unruled(one_line(str(value), _FACT_WIDTH))
+        for key, value in facts.items()
+    }
     return {key: text for key, text in texts.items() if text}
 
 
-def _above(subtree: _Subtree, node: Node) -> str:
+def _above(subtree: Subtree, node: Node) -> str:
     """The way up from a residual: what it adds to."""
     above = subtree.nodes[node.parent or subtree.root.id]
     target = f"../{SKILL_FILE}" if above is subtree.root else Path(_file_of(above)).name
     return f"Adds to [{escaped(_condition(above))}]({target}); read that first."
 
 
-def _below(subtree: _Subtree, node: Node) -> Iterator[str]:
+def _below(subtree: Subtree, node: Node) -> Iterator[str]:
     """The ways down from a node: what differs, and what failed."""
     children = [subtree.nodes[child] for child in subtree.children[node.id]]
     for heading, label in (("Where it differs", "success"), ("Warnings", "failure")):
@@ -228,7 +254,7 @@ def _link(node: Node, child: Node) -> str:
 
 
 def _file_of(node: Node) -> str:
-    return SKILL_FILE if node.parent is None else f"{REFERENCES}/{name_of(node)}.md"
+    return SKILL_FILE if node.parent is None else f"{REFERENCES}/{name_of(node)}{PAGE_SUFFIX}"
 
 
 def _title(node: Node) -> str:
@@ -238,9 +264,3 @@ def _title(node: Node) -> str:
 
 def _condition(node: Node) -> str:
     return one_line(node.payload.activation_condition, _LINE_WIDTH)
-
-
-def _write(path: Path, text: str) -> None:
-    with files.storage_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")

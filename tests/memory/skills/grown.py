@@ -36,6 +36,14 @@ TEXTS = (
     .map("\n".join)
     .map(lambda text: f"a{text}z")
 )
+# What a bank may hold that another program wrote: control characters, odd line ends, nothing.
+UNCLEAN = st.one_of(
+    TEXTS,
+    st.text(st.characters(codec="utf-8"), max_size=40),
+    st.sampled_from(
+        ["", "\n", " ", "b\r\nc", "b\rc", "b\x1b[1mc", "b\u2028c", "b\x85c\x0cd", "\ufeffb", "\x00"]
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -50,12 +58,17 @@ class Sprout:
     origin: Origin
 
 
-SPROUTS = st.lists(
-    st.builds(
+def sprouts_of(payloads: st.SearchStrategy[Payload]) -> st.SearchStrategy[list[Sprout]]:
+    """Nodes that say such things."""
+    return st.lists(_sprouts(payloads), min_size=1, max_size=9)
+
+
+def _sprouts(payloads: st.SearchStrategy[Payload]) -> st.SearchStrategy[Sprout]:
+    return st.builds(
         Sprout,
         tree=st.sampled_from(["task", "env"]),
         label=st.sampled_from(["success", "failure"]),
-        payload=st.builds(Payload, TEXTS, TEXTS, st.one_of(st.just(""), TEXTS)),
+        payload=payloads,
         parent=st.none() | st.integers(0, 20),
         consolidated=st.booleans(),
         origin=st.builds(
@@ -63,10 +76,11 @@ SPROUTS = st.lists(
             trajectory=st.sampled_from(["", "0123456789abcdef"]),
             model=st.sampled_from(["", "open/model -->", "modell\u202e"]),
         ),
-    ),
-    min_size=1,
-    max_size=9,
-)
+    )
+
+
+SPROUTS = sprouts_of(st.builds(Payload, TEXTS, TEXTS, st.one_of(st.just(""), TEXTS)))
+UNCLEAN_SPROUTS = sprouts_of(st.builds(Payload, UNCLEAN, UNCLEAN, UNCLEAN))
 
 
 def grow(bank: Bank, sprouts: Sequence[Sprout]) -> Bank:

@@ -1,0 +1,173 @@
+"""`deltamem.json`: what the bank was, and what was written for it, so that changes are seen."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from deltamem_tui.bank import codec
+from deltamem_tui.bank.limits import SKILL_LIMITS
+from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.errors import RecordError
+from deltamem_tui.memory.skills import finding
+from deltamem_tui.memory.skills.naming import is_page
+from deltamem_tui.text import one_line
+
+FORMAT = 1
+
+_KNOWN = {"skills_format", "nodes", "files", "unfinished"}
+_MARK = 8
+_BRACKETS = 2 * SKILL_LIMITS.entries
+_HEXADECIMAL = frozenset("0123456789abcdef")
+_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A file as it was written.
+
+    Attributes:
+        digest: The SHA-256 of its bytes, hexadecimal.
+        around: A mark of 8 digits for each line around the texts of its nodes.
+    """
+
+    digest: str
+    around: str
+
+    @classmethod
+    def of(cls, data: bytes, around: Iterable[tuple[int, str]]) -> Written:
+        """That of a file's bytes, and the lines around its nodes as `section.read` gives them."""
+        return cls(digest_of(data), "".join(_mark(line) for _, line in around))
+
+    def strange(self, around: Sequence[tuple[int, str]]) -> list[int]:
+        """The numbers of those lines that were not written so, or not so often."""
+        known = self._marks()
+        strange = []
+        for number, line in around:
+            known[_mark(line)] -= 1
+            if known[_mark(line)] < 0:
+                strange.append(number)
+        return strange
+
+    def gone(self, around: Sequence[tuple[int, str]]) -> int:
+        """How many lines were written that are not there now."""
+        return (self._marks() - Counter(_mark(line) for _, line in around)).total()
+
+    def _marks(self) -> Counter[str]:
+        return Counter(self.around[at : at + _MARK] for at in range(0, len(self.around), _MARK))
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What `deltamem.json` says.
+
+    Attributes:
+        facts: The bank: name, description, domain, embedder, parameters, provenance.
+        nodes: Per tree, the ids of all nodes that were written.
+        files: What was written, by its path below the folder.
+        unfinished: Digests of what was there before, by path, while another export takes its
+            place; empty when it has.
+    """
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    nodes: Mapping[TreeName, Sequence[str]] = field(default_factory=dict)
+    files: Mapping[str, Written] = field(default_factory=dict)
+    unfinished: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def encoded(self) -> bytes:
+        """The file's bytes."""
+        record = {
+            "skills_format": FORMAT,
+            **self.facts,
+            "nodes": self.nodes,
+            "files": self.files,
+        }
+        if self.unfinished:
+            record["unfinished"] = self.unfinished
+        return orjson.dumps(record, option=_OPTIONS)
+
+
+def digest_of(data: bytes) -> str:
+    """The digest by which a file is known again."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def read(path: Path) -> Listing:
+    """Read `deltamem.json`, which a stranger may have written.
+
+    Raises:
+        RecordError: It is not of this format, or larger than it may be.
+        StorageError: It cannot be read.
+    """
+    text = finding.read(path, SKILL_LIMITS.listing)
+    try:
+        if text.count(b"[") + text.count(b"{") > _BRACKETS:
+            raise ValueError(f"more than {_BRACKETS:,} lists and objects")
+        record = orjson.loads(text)
+    except ValueError as error:
+        raise RecordError(f"not JSON: {one_line(str(error), 120)}", source=str(path)) from error
+    if not isinstance(record, dict) or record.get("skills_format") != FORMAT:
+        raise RecordError(
+            f"not an export of format {FORMAT}",
+            source=str(path),
+            hint="a newer version may read it; without this file the skills alone are read",
+        )
+    try:
+        return Listing(
+            {key: value for key, value in record.items() if key not in _KNOWN},
+            {name: _ids(record.get("nodes", {}).get(name, [])) for name in TREES},
+            {_page(key): _written(value) for key, value in record.get("files", {}).items()},
+            {_page(key): _digests(value) for key, value in record.get("unfinished", {}).items()},
+        )
+    except (AttributeError, TypeError, KeyError, ValueError) as error:
+        raise RecordError(
+            f"its lists of nodes and files are broken: {one_line(str(error), 120)}",
+            source=str(path),
+            hint="export the bank again; without this file the skills alone are read",
+        ) from error
+
+
+def _ids(value: Any) -> list[str]:
+    if not isinstance(value, list) or (value and not codec.are_ids(value)):
+        raise ValueError("not a list of ids")
+    return value
+
+
+def _page(path: str) -> str:
+    if not is_page(path):
+        raise ValueError(f"{path[:80]!r} is not where an export writes")
+    return path
+
+
+def _written(value: Any) -> Written:
+    (digest,) = _digests([value["digest"]])
+    around = value["around"]
+    if not _is_hexadecimal(around) or len(around) % _MARK:
+        raise ValueError("'around' does not hold marks")
+    return Written(digest, around)
+
+
+def _digests(value: Any) -> list[str]:
+    if not isinstance(value, list):
+        raise TypeError("not a list of digests")
+    if not all(
+        _is_hexadecimal(digest) and len(digest) == hashlib.sha256().digest_size * 2
+        for digest in value
+    ):
+        raise ValueError("not a digest")
+    return value
+
+
+def _is_hexadecimal(value: Any) -> bool:
+    return isinstance(value, str) and _HEXADECIMAL.issuperset(value)
+
+
+def _mark(line: str) -> str:
+    return f"{zlib.crc32(line.rstrip().encode()):0{_MARK}x}"
