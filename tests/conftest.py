@@ -1,4 +1,4 @@
-"""What makes two workers on two cores quick; no test depends on it."""
+"""What makes two workers on two cores quick, and every test patient on a busy machine."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import gc
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No test asserts how long anything takes: on a busy machine an example may take its time.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 # Two processes of two threads each wait for one another, which burns time on busy cores.
 # The libraries read this when they are first imported, here and in every program of a test.
