@@ -129,7 +129,13 @@ class TrajectoryError(DeltaMemError):
 
 
 class RecordError(TrajectoryError):
-    """One record of a log cannot be read; the others can."""
+    """One record of a log cannot be read; the others can.
+
+    Attributes:
+        format: The format it was read as; empty if none was found.
+    """
+
+    format: str = ""
 
 
 class LogFormatError(TrajectoryError):

@@ -54,10 +54,11 @@ def run(
     held = cache.info(model, before)
     if action == "info":
         return _result(held, {"action": "info"}, [] if held.answers else ["no such answer is kept"])
-    if held.answers and not yes:
+    anything = held.answers or held.drafts.answers
+    if anything and not yes:
         _confirm(Invocation.of(context), held)
-    removed = cache.clear(model, before) if held.answers else held
-    notes = [f"removed {removed.answers} answers" if removed.answers else "nothing to remove"]
+    removed = cache.clear(model, before) if anything else held
+    notes = [f"removed {removed.answers} answers" if anything else "nothing to remove"]
     return _result(removed, {"action": "clear"}, notes)
 
 
@@ -66,11 +67,14 @@ def _result(info: CacheInfo, data: dict[str, Any], notes: list[str]) -> Result:
         "folder": info.folder,
         "answers": info.answers,
         "bytes": info.bytes,
+        "drafts": {"files": info.drafts.answers, "bytes": info.drafts.bytes},
         "models": {name or "unreadable": held for name, held in info.models.items()},
     }
 
     def view(page: Page) -> None:
         page.facts({"folder": str(info.folder), "answers": info.answers, "bytes": info.bytes})
+        if info.drafts.answers:
+            page.facts({"unfinished files": info.drafts.answers, "their bytes": info.drafts.bytes})
         if info.models:
             page.table(
                 ("model", "answers", "bytes"),

@@ -89,7 +89,7 @@ def run(
             InterruptionError("interrupted", hint="what was learnt before stays; run it again")
         )
     status = Result.verdict(len(found.lessons), found.errors)
-    if status == "error" and not found.usage.calls:
+    if status == "error" and not found.usage.calls and not found.recovered.calls:
         return Result("extract", None, tuple(found.errors), status)
     lacking = without_scene(opened, ready, chosen)
     data = {

@@ -107,16 +107,20 @@ def notes(
     if found.wasted.calls > 0:
         yet = " yet" if found.errors else ""
         said.append(f"{found.wasted.calls} of the calls were not used{yet}: {bill(found.wasted)}")
-    if found.on_their_way:
-        said.append(
-            f"{found.on_their_way} calls were still on their way; they may be paid for, and are "
-            "not in these numbers"
-        )
+    said += left_notes(found.on_their_way)
     if dry_run and ready and (found.usage.calls or found.usage.cached):
         said.append("nothing was sent or written: calls, tokens and cost are an estimate")
     elif dry_run and ready:
         said.append("nothing was written; the rules ask no model and cost nothing")
     return said
+
+
+def left_notes(on_their_way: int) -> list[str]:
+    """What to say of calls that had no answer when nobody waited any longer."""
+    if not on_their_way:
+        return []
+    calls = counted(on_their_way, "call was", "calls were")
+    return [f"{calls} still on the way and may be paid for; these numbers do not hold that"]
 
 
 def without_scene(bank: Bank, ready: Sequence[Trajectory], extractor: Extractor) -> int:

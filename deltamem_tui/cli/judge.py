@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deltamem_tui.cli import options
+from deltamem_tui.cli.extracted import left_notes
 from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.model_client import model_client, recovery_notes, usage_facts, usage_record
@@ -64,8 +65,9 @@ def run(
     recovered = tell_debts(opened)
     judged: list[Judged] = []
     errors: list[DeltaMemError] = []
+    on_their_way: list[int] = []
     with interruptible() as stop, invocation.output.progress("judging", len(ids)) as advance:
-        for found in _judged(opened, judge, ids, concurrency, stop):
+        for found in _judged(opened, judge, ids, concurrency, stop, on_their_way.append):
             if isinstance(found, DeltaMemError):
                 invocation.output.trace(found)
                 errors.append(found)
@@ -75,16 +77,23 @@ def run(
     if stop and not errors:
         errors.append(InterruptionError("interrupted", hint="what was judged before stays"))
     left = len(without_outcome(opened))
-    return _result(bank, judged, errors, left, client.usage, recovered)
+    return _result(bank, judged, errors, left, client.usage, recovered, sum(on_their_way))
 
 
 def _judged(
-    bank: Bank, judge: Judge, ids: list[str], concurrency: int, stopped: Interruption
+    bank: Bank,
+    judge: Judge,
+    ids: list[str],
+    concurrency: int,
+    stopped: Interruption,
+    left: Callable[[int], object],
 ) -> Iterator[Judged | DeltaMemError]:
     from deltamem_tui.memory.episodes.judging import judge_episodes
 
     try:
-        yield from judge_episodes(bank, judge, ids, concurrency=concurrency, stopped=stopped)
+        yield from judge_episodes(
+            bank, judge, ids, concurrency=concurrency, stopped=stopped, left=left
+        )
     except KeyboardInterrupt:
         yield InterruptionError("interrupted", hint="what was judged before stays")
 
@@ -117,11 +126,12 @@ def _result(
     left: int,
     usage: Usage,
     recovered: Usage,
+    on_their_way: int,
 ) -> Result:
     successes = sum(each.judgement.outcome.success is True for each in judged)
     data = _data(successes, len(judged) - successes, left, usage)
     data |= {"would_judge": 0, "judgements": [_record(each) for each in judged]}
-    data["recovered"] = usage_record(recovered)
+    data |= {"recovered": usage_record(recovered), "on_their_way": on_their_way}
 
     def view(page: Page) -> None:
         counts = ("judged", "successes", "failures", "without_outcome")
@@ -129,7 +139,7 @@ def _result(
             {**{name.replace("_", " "): data[name] for name in counts}, **usage_facts(usage)}
         )
 
-    notes = recovery_notes(recovered)
+    notes = recovery_notes(recovered) + left_notes(on_their_way)
     if judged:
         notes.append(f"`deltamem extract {bank} --admit all` learns from judged episodes too")
     elif not errors:

@@ -43,6 +43,7 @@ def model_client(
     from deltamem_tui.llm.call import Server
     from deltamem_tui.llm.client import Client
     from deltamem_tui.llm.cost import Budget, NoBudget
+    from deltamem_tui.llm.secrets import without_secrets
 
     chosen = invocation.settings(model=model).model
     if not chosen or not chosen.strip():
@@ -51,8 +52,9 @@ def model_client(
             hint="`--model NAME` as litellm knows it, or `model = …` in deltamem.toml",
         )
     if api_base is not None and not api_base.startswith(("http://", "https://")):
+        shown = one_line(without_secrets(api_base), 80)
         raise UsageError(
-            f"{one_line(api_base, 80)!r} is no address of a server",
+            f"{shown!r} is no address of a server",
             hint="such as http://localhost:8000/v1",
         )
     client = Client(
@@ -60,6 +62,7 @@ def model_client(
         server=Server(address=api_base),
         cache=None if no_cache else ResponseCache(),
         budget=NoBudget() if rehearsed else Budget(max_cost),
+        tell=invocation.output.note,
     )
     if max_cost is not None and client.card.price is None:
         raise BudgetError(

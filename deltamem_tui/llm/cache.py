@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,6 +29,9 @@ from deltamem_tui.text import clean, one_line
 FORMAT = 1
 _LARGEST_FILE = 4_000_000
 _NAME = re.compile(r"[0-9a-f]{64}\.json")
+_DRAFT = re.compile(r"\..*\.draft")
+# A write takes no time at all: a draft as old as this, in seconds, was left by one that was killed.
+_ABANDONED = 3_600.0
 _SHELF = re.compile(r"[0-9a-f]{2}")
 
 
@@ -40,10 +44,10 @@ def default_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """Some answers.
+    """Some files.
 
     Attributes:
-        answers: How many.
+        answers: How many answers, or unfinished ones.
         bytes: Their size.
     """
 
@@ -61,10 +65,12 @@ class CacheInfo:
     Attributes:
         folder: Where it lies.
         models: Per model, its answers. Those of an empty name cannot be read.
+        drafts: What writes left that were killed. They belong to no model.
     """
 
     folder: Path
     models: Mapping[str, Holding]
+    drafts: Holding = Holding()
 
     @property
     def answers(self) -> int:
@@ -142,7 +148,7 @@ class ResponseCache:
         Raises:
             StorageError: The disk refused.
         """
-        return self._summed(self._chosen(model, before))
+        return self._summed(self._chosen(model, before), self._drafts(model, before))
 
     def clear(self, model: str | None = None, before: float | None = None) -> CacheInfo:
         """Remove answers, and nothing else that lies in the folder.
@@ -157,7 +163,10 @@ class ResponseCache:
         Raises:
             StorageError: The disk refused; some answers may be left.
         """
-        removed = self._summed(self._removed(list(self._chosen(model, before))))
+        removed = self._summed(
+            self._removed(list(self._chosen(model, before))),
+            self._removed(list(self._drafts(model, before))),
+        )
         for shelf in self._shelves():
             with suppress(OSError):  # it is not empty
                 shelf.rmdir()
@@ -173,11 +182,12 @@ class ResponseCache:
                 ) from error
             yield kept
 
-    def _summed(self, chosen: Iterable[_Kept]) -> CacheInfo:
+    def _summed(self, chosen: Iterable[_Kept], drafts: Iterable[_Kept]) -> CacheInfo:
         models: dict[str, Holding] = {}
         for kept in chosen:
             models[kept.model] = models.get(kept.model, Holding()) + Holding(1, kept.bytes)
-        return CacheInfo(self.folder, dict(sorted(models.items())))
+        left = sum((Holding(1, draft.bytes) for draft in drafts), Holding())
+        return CacheInfo(self.folder, dict(sorted(models.items())), left)
 
     def _chosen(self, model: str | None, before: float | None) -> Iterator[_Kept]:
         for path in self._files():
@@ -189,15 +199,28 @@ class ResponseCache:
             if model in (None, kept.model) and (before is None or status.st_mtime < before):
                 yield kept
 
+    def _drafts(self, model: str | None, before: float | None) -> Iterator[_Kept]:
+        """What killed writes left; nothing if only one model's answers are meant."""
+        if model is not None:
+            return
+        oldest = time.time() - _ABANDONED
+        for path in self._files(_DRAFT):
+            try:
+                status = path.stat()
+            except OSError:  # it was finished, or cleared
+                continue
+            if status.st_mtime < min(oldest, oldest if before is None else before):
+                yield _Kept(path, "", status.st_size)
+
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"
 
     def _shelves(self) -> list[Path]:
         return [path for path in _entries(self.folder) if _SHELF.fullmatch(path.name)]
 
-    def _files(self) -> Iterator[Path]:
+    def _files(self, name: re.Pattern[str] = _NAME) -> Iterator[Path]:
         for shelf in self._shelves():
-            yield from (path for path in _entries(shelf) if _NAME.fullmatch(path.name))
+            yield from (path for path in _entries(shelf) if name.fullmatch(path.name))
 
 
 @dataclass(frozen=True, slots=True)

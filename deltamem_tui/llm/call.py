@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,11 @@ from deltamem_tui.text import clean
 
 # Some servers want a key to be there without looking at it.
 _NO_KEY = "none"
+# Our own clock gives a call up; the connection stays that much longer, for a late answer: it is
+# paid for.
+_LINGER = 5.0
+# Tokenizers differ, templates add and thoughts are not shown, but no count is this far from ours.
+_ABSURD = 10
 _LOWER: dict[AnswerFormat, AnswerFormat] = {"schema": "object", "object": "text"}
 
 
@@ -76,6 +82,7 @@ def call(
     messages: list[Message],
     schema: dict[str, Any] | None,
     seed: int,
+    late: Callable[[Reply | BaseException], object] = lambda _answered: None,
 ) -> Reply | BaseException:
     """Make one call.
 
@@ -86,6 +93,7 @@ def call(
         messages: The conversation so far.
         schema: What the answer is bound to; None for free text.
         seed: For servers that take one.
+        late: Told, in another thread, what came of the call after it was given up.
 
     Returns:
         The reply, or what litellm raised. It is not raised again, so that no traceback can
@@ -95,7 +103,7 @@ def call(
         "model": card.name,
         "messages": messages,
         "max_tokens": card.answer_tokens,
-        "timeout": server.timeout,
+        "timeout": server.timeout * _LINGER,
         # Retries are ours alone: litellm's and its clients' would multiply with them.
         "num_retries": 0,
         "max_retries": 0,
@@ -113,13 +121,16 @@ def call(
         arguments["api_key"] = server.key or os.environ.get(_key_variable(card)) or _NO_KEY
     elif server.key:
         arguments["api_key"] = server.key
-    answered = _within(server.timeout, arguments)
-    if isinstance(answered, BaseException):
-        return answered
-    try:
-        return _reply(card, server, messages, answered)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        return error
+
+    def read(answered: Any) -> Reply | BaseException:
+        if isinstance(answered, BaseException):
+            return answered
+        try:
+            return _reply(card, server, messages, answered)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            return error
+
+    return read(_within(server.timeout, arguments, lambda answered: late(read(answered))))
 
 
 def _key_variable(card: ModelCard) -> str:
@@ -135,26 +146,36 @@ def _response_format(answer_format: AnswerFormat, schema: dict[str, Any]) -> dic
     }
 
 
-def _within(seconds: float, arguments: dict[str, Any]) -> Any:
+def _within(seconds: float, arguments: dict[str, Any], late: Callable[[Any], object]) -> Any:
     """Call in a thread of its own and leave it behind when the time is over.
 
     A server that sends a byte now and then never runs into the read timeout of an HTTP client,
-    and clients differ between providers: only the clock of the whole call holds for all.
+    and clients differ between providers: only the clock of the whole call holds for all. The
+    thread goes on for a while, and what it brings then is handed to `late`.
     """
     complete = litellm().completion
     done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    # Whoever takes it first decides: the clock that the call is given up, or the answer that
+    # it came in time.
+    decided = threading.Lock()
 
     def run() -> None:
         try:
-            done.put(complete(**arguments))
+            answered = complete(**arguments)
         except BaseException as error:  # noqa: BLE001 - handed over to the thread that asked
-            done.put(error)
+            answered = error
+        if decided.acquire(blocking=False):
+            done.put(answered)
+        else:
+            late(answered)
 
     threading.Thread(target=run, name="deltamem-call", daemon=True).start()
     try:
-        return done.get(timeout=seconds * 1.1 + 0.1)
+        return done.get(timeout=seconds)
     except queue.Empty:
-        return LateError("no whole answer in time")
+        if decided.acquire(blocking=False):
+            return LateError("no whole answer in time")
+        return done.get()
 
 
 def _reply(card: ModelCard, server: Server, messages: list[Message], response: Any) -> Reply:
@@ -164,15 +185,29 @@ def _reply(card: ModelCard, server: Server, messages: list[Message], response: A
     # A server that sends the key back must not get it into a bank or a cache.
     text = hide_known(clean(str(said)[: ANSWER_LIMIT + 1]), server.key)
     usage = response.usage
-    prompt = usage.prompt_tokens or conversation_tokens(card.name, messages)
-    completion = usage.completion_tokens or count_tokens(card.name, text)
+    prompt = _credible(usage.prompt_tokens, conversation_tokens(card.name, messages))
+    completion = _credible(
+        usage.completion_tokens, count_tokens(card.name, text), card.answer_tokens
+    )
     return Reply(
         text=text,
         finish=str(choice.finish_reason or ""),
-        prompt_tokens=int(prompt),
-        completion_tokens=int(completion),
+        prompt_tokens=prompt,
+        completion_tokens=completion,
         cost=card.price.of(prompt, completion) if card.price else None,
     )
+
+
+def _credible(said: Any, ours: int, allowed: int = 0) -> int:
+    """The server's count of tokens if it can be true, else ours.
+
+    Args:
+        said: The server's count, which may be anything.
+        ours: Ours, of the text that can be seen.
+        allowed: How many there may be that cannot be seen, such as thoughts.
+    """
+    most = _ABSURD * (ours + allowed + MESSAGE_TOKENS)
+    return int(said) if isinstance(said, (int, float)) and 0 < said <= most else ours
 
 
 def conversation_tokens(model: str, messages: list[Message]) -> int:

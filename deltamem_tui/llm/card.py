@@ -5,12 +5,14 @@ All of it comes from the tables that litellm carries; nothing here touches the n
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from deltamem_tui.errors import CredentialsError, ModelNotFoundError
-from deltamem_tui.llm.cost import Price
+from deltamem_tui.llm.cost import Price, Tier
 from deltamem_tui.llm.library import litellm
 from deltamem_tui.text import one_line
 
@@ -20,6 +22,11 @@ AnswerFormat = Literal["schema", "object", "text"]
 # do; a prompt that does not fit is cut again when the server says so.
 UNKNOWN_WINDOW = 32_000
 _LONGEST_ANSWER = 8_192
+# Of these a price of zero is the truth; of others it stands for one that the list does not know.
+_OWN_MACHINE = frozenset(
+    {"ollama", "ollama_chat", "lemonade", "hosted_vllm", "vllm", "lm_studio", "llamafile"}
+)
+_ABOVE = re.compile(r"(input|output)_cost_per_token_above_(\d+)k_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,7 @@ def card(
         answer_tokens=answer_tokens or min(most, max(room // 4, 1)),
         answer_format=_answer_format(model, provider, supported),
         seed="seed" in supported,
-        price=price or _price(entry),
+        price=price or _price(entry, model),
     )
 
 
@@ -103,6 +110,22 @@ def check_credentials(model: str) -> None:
         raise CredentialsError(
             f"there is no key for {one_line(model, 80)}", hint=f"set {' and '.join(missing)}"
         )
+
+
+def server_address(model: str) -> str | None:
+    """Where a model's server is if nobody names one: by the environment or by litellm.
+
+    Where several variables differ, all of them are in it, whichever of them is obeyed: this
+    tells servers apart and is no address to be called. None is the provider's own server.
+    """
+    library = litellm()
+    _, provider, _, own = library.get_llm_provider(model)
+    prefixes = [provider.upper().replace("-", "_")]
+    if provider == "openai" or provider in library.openai_compatible_providers:
+        prefixes.append("OPENAI")
+    names = [f"{prefix}_{end}" for prefix in prefixes for end in ("BASE_URL", "API_BASE")]
+    addresses = [own, *map(os.environ.get, names)]
+    return " ".join(dict.fromkeys(each for each in addresses if each)) or None
 
 
 def _provider(model: str) -> str:
@@ -135,11 +158,52 @@ def _entry(model: str, provider: str) -> Mapping[str, Any]:
     return {}
 
 
-def _price(entry: Mapping[str, Any]) -> Price | None:
+def _price(entry: Mapping[str, Any], name: str) -> Price | None:
+    """The price by the list; None if it has none, or a hosted model's place holder of zeros."""
     prompt, completion = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
     if prompt is None or completion is None:
+        return _price_by_ranges(entry.get("tiered_pricing"))
+    price = Price(float(prompt), float(completion), _tiers(entry))
+    if price == Price(0.0, 0.0) and not _is_free(str(entry.get("litellm_provider")), name):
         return None
-    return Price(float(prompt), float(completion))
+    return price
+
+
+def _is_free(provider: str, name: str) -> bool:
+    """Whether a price of zero is meant: the model runs on one's own machine, or its name says."""
+    return provider in _OWN_MACHINE or name.endswith(":free")
+
+
+def _tiers(entry: Mapping[str, Any]) -> tuple[Tier, ...]:
+    """The other prices of long prompts, which the list holds one to a key."""
+    found: dict[int, dict[str, float]] = {}
+    for key, value in entry.items():
+        if (parts := _ABOVE.fullmatch(key)) and value is not None:
+            found.setdefault(int(parts[2]) * 1_000, {})[parts[1]] = float(value)
+    usual = {side: float(entry[f"{side}_cost_per_token"]) for side in ("input", "output")}
+    rates = [(above, usual | found[above]) for above in sorted(found)]
+    return tuple(Tier(above, rate["input"], rate["output"]) for above, rate in rates)
+
+
+def _price_by_ranges(ranges: object) -> Price | None:
+    """The price of a model that the list prices by ranges of the prompt's length only."""
+    if not isinstance(ranges, list):
+        return None
+    try:
+        first, *others = sorted(
+            (
+                Tier(
+                    int(each["range"][0]),
+                    float(each["input_cost_per_token"]),
+                    float(each["output_cost_per_token"]),
+                )
+                for each in ranges
+            ),
+            key=lambda tier: tier.above,
+        )
+    except (KeyError, IndexError, TypeError, ValueError):
+        return None
+    return Price(first.prompt, first.completion, tuple(others))
 
 
 def _parameters(model: str, provider: str) -> frozenset[str]:

@@ -14,30 +14,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from deltamem_tui.errors import (
-    AnswerError,
-    LanguageModelError,
-    ModelUnavailableError,
-    StorageError,
-)
+from deltamem_tui.errors import AnswerError
 from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
 from deltamem_tui.llm.cache import ResponseCache
-from deltamem_tui.llm.call import Manner, Server, call, conversation_tokens
-from deltamem_tui.llm.card import ModelCard, check_credentials
+from deltamem_tui.llm.call import Server, conversation_tokens
+from deltamem_tui.llm.caller import Caller
+from deltamem_tui.llm.card import ModelCard, check_credentials, server_address
 from deltamem_tui.llm.card import card as look_up
 from deltamem_tui.llm.cost import Budget, Price, Usage
-from deltamem_tui.llm.failures import Failure, failure
 from deltamem_tui.llm.patience import Patience
 from deltamem_tui.llm.reply import Message, Reply
-from deltamem_tui.llm.secrets import host
+from deltamem_tui.llm.till import Till
 from deltamem_tui.llm.tokens import count_tokens
 
 T = TypeVar("T")
 
 REPEATS = 2
 _SHOWN_AGAIN = 4_000
-# Our count may be short of the model's own; the limit on cost must hold all the same.
-_MARGIN = 1.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +55,13 @@ class Tally:
     Attributes:
         usage: What it took so far, all attempts together.
         attempts: How often the model was asked so far.
+        late: Told, in any thread, what an answer took that came after its call was given up
+            and was not used; `usage` is without it.
     """
 
     usage: Usage = field(default_factory=Usage)
     attempts: int = 0
+    late: Callable[[Usage], object] | None = None
 
 
 class InVainError(AnswerError):
@@ -84,6 +80,10 @@ class InVainError(AnswerError):
         self.attempts = attempts
 
 
+def _nothing(_told: object) -> None:
+    """What is told is not needed."""
+
+
 class Client:
     """One model at one server."""
 
@@ -99,9 +99,10 @@ class Client:
         answer_tokens: int | None = None,
         price: Price | None = None,
         seed: int = 0,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], object] | None = None,
         chance: Callable[[], float] = random.random,
         now: Callable[[], float] = time.time,
+        tell: Callable[[str], object] = _nothing,
     ) -> None:
         """Look the model up, in tables only. No call is made.
 
@@ -115,9 +116,10 @@ class Client:
             answer_tokens: The most tokens of an answer.
             price: What tokens cost, where the user knows better.
             seed: For servers that take one.
-            sleep: How to wait some seconds.
+            sleep: How to wait some seconds; a wait that `end_questions` ends if not given.
             chance: A number in [0, 1) that spreads the waits.
             now: Seconds since 1970.
+            tell: Says a line to a person: answers that cannot be kept. Called in any thread.
 
         Raises:
             ModelNotFoundError: No provider goes by this name.
@@ -129,16 +131,20 @@ class Client:
         self._server = server or Server()
         if not (self._server.key or self._server.address):
             check_credentials(model)
-        self._cache = cache
-        self._budget = budget or Budget()
-        self._patience = patience or Patience()
+        self._address = self._server.address or server_address(model)
         self._seed = seed
-        self._sleep = sleep
-        self._chance = chance
-        self._now = now
-        self._manner = Manner(self.card.answer_format, self.card.seed)
-        self._usage = Usage()
-        self._listeners: list[Callable[[Usage], object]] = []
+        self._till = Till(model, cache, budget or Budget(), tell)
+        self._caller = Caller(
+            self.card,
+            self._server,
+            self._till,
+            patience or Patience(),
+            seed=seed,
+            sleep=sleep,
+            chance=chance,
+            now=now,
+        )
+        self._stopped = threading.Event()
         self._lock = threading.Lock()
 
     @property
@@ -149,13 +155,12 @@ class Client:
     @property
     def usage(self) -> Usage:
         """What everything asked through this client took, failed attempts included."""
-        with self._lock:
-            return self._usage
+        return self._till.usage
 
     @property
     def remembers(self) -> bool:
         """Whether answers are kept, so that none is paid for twice."""
-        return self._cache is not None
+        return self._till.keeps
 
     def on_payment(self, told: Callable[[Usage], object]) -> Callable[[], None]:
         """Have every answer that is paid for told when it comes.
@@ -167,14 +172,19 @@ class Client:
         Returns:
             Ends it.
         """
+        return self._till.on_payment(told)
+
+    def end_questions(self) -> None:
+        """Give up the questions that are under way, because nobody waits for them any more.
+
+        A call that is made already goes on to its end; after it comes no further try and no
+        repeat, and a pause before one ends at once, all with `GivenUpError`. Questions that are
+        asked later are asked as ever.
+        """
         with self._lock:
-            self._listeners.append(told)
-
-        def end() -> None:
-            with self._lock:
-                self._listeners.remove(told)
-
-        return end
+            ended, self._stopped = self._stopped, threading.Event()
+        ended.set()
+        self._till.wake()
 
     def count(self, text: str) -> int:
         """The tokens of `text` for this model, counted here."""
@@ -196,7 +206,7 @@ class Client:
         """Whether the cache holds the first answer to a prompt."""
         schema = contract.schema() if contract else None
         messages: list[Message] = [{"role": "user", "content": prompt}]
-        return self._cache is not None and self._cache.get(self._key(messages, schema)) is not None
+        return self._till.kept(self._key(messages, schema)) is not None
 
     def complete(self, prompt: str, contract: Contract) -> Answer[Mapping[str, str] | Skip]:
         """Ask for a JSON object.
@@ -226,17 +236,19 @@ class Client:
         Raises:
             InVainError: No answer could be read, also after asking again with the reason; an
                 `AnswerError` that knows what it took.
+            GivenUpError: `end_questions` was called meanwhile.
             LanguageModelError: There was no answer at all; see the classes below it.
         """
         schema = contract.schema() if contract else None
         messages: list[Message] = [{"role": "user", "content": prompt}]
         tally = tally or Tally()
+        stopped = self._stopped
         usage = Usage()
         reason = ""
         for attempt in range(1, REPEATS + 2):
             tally.attempts += 1
             try:
-                reply, took = self._reply(messages, schema)
+                reply, took = self._reply(messages, schema, stopped, tally)
             except AnswerError as refused:
                 raise InVainError(refused, usage, attempt) from refused
             usage += took
@@ -252,84 +264,24 @@ class Client:
         )
         raise InVainError(useless, usage, REPEATS + 1)
 
-    def _reply(self, messages: list[Message], schema: dict[str, Any] | None) -> tuple[Reply, Usage]:
+    def _reply(
+        self,
+        messages: list[Message],
+        schema: dict[str, Any] | None,
+        stopped: threading.Event,
+        tally: Tally,
+    ) -> tuple[Reply, Usage]:
         key = self._key(messages, schema)
-        reply = self._cache.get(key) if self._cache else None
+        reply = self._till.kept(key)
         if reply is not None:
-            usage = Usage(cached=1)
-        else:
-            reply = self._paid(messages, schema)
-            usage = Usage(1, 0, reply.prompt_tokens, reply.completion_tokens, reply.cost)
-        with self._lock:
-            self._usage += usage
-            listeners = tuple(self._listeners) if usage.calls else ()
-        for told in listeners:
-            told(usage)
-        if self._cache and usage.calls:
-            self._keep(key, reply)
-        return reply, usage
-
-    def _keep(self, key: str, reply: Reply) -> None:
-        """Keep an answer; a cache that cannot is given up rather than an answer that was paid."""
-        try:
-            if self._cache:
-                self._cache.put(key, self.model, reply)
-        except StorageError:
-            self._cache = None
-
-    def _paid(self, messages: list[Message], schema: dict[str, Any] | None) -> Reply:
-        card = self.card
-        tokens = int(self._tokens(messages) * _MARGIN)
-        worst = card.price.of(tokens, card.answer_tokens) if card.price else None
-        with self._budget.promise(worst) as payment:
-            reply = self._patiently(messages, schema)
-            payment.cost = reply.cost or 0.0
-        return reply
-
-    def _patiently(self, messages: list[Message], schema: dict[str, Any] | None) -> Reply:
-        """Call until there is a reply, patience ends, or the failure is one that lasts."""
-        failures = 0
-        while True:
-            manner = self._manner
-            reply = call(self.card, self._server, manner, messages, schema, self._seed)
-            if isinstance(reply, Reply):
-                return reply
-            if not isinstance(reply, Exception):
-                raise reply  # an interrupt, or the end of the program
-            failed = failure(reply, self.model, self._now(), self._server.key)
-            if failed.complaint and self._humbled(manner, failed.complaint):
-                continue
-            failures += 1
-            pause = self._patience.wait(failures, failed.wait, self._chance())
-            if not failed.again or pause is None:
-                raise self._final(failed, failures)
-            self._sleep(pause)
-
-    def _humbled(self, manner: Manner, complaint: str) -> bool:
-        """Leave out of later requests what the server complained about, if that is possible."""
-        humbler = manner.without(complaint)
-        if humbler is None:
-            return False
-        with self._lock:
-            if self._manner == manner:
-                self._manner = humbler
-        return True
-
-    def _final(self, failed: Failure, failures: int) -> LanguageModelError:
-        """The error for people, with what only the client knows."""
-        error = failed.error
-        if self._server.address:
-            error.source = host(self._server.address)
-        if isinstance(error, ModelUnavailableError) and failed.again:
-            asked = f", asks to wait {failed.wait:,.0f} s" if failed.wait else ""
-            error.message += f" ({failures} tries{asked})"
-        return error
+            return reply, self._till.note_kept()
+        return self._caller.reply(key, messages, schema, stopped, tally.late or _nothing)
 
     def _key(self, messages: list[Message], schema: dict[str, Any] | None) -> str:
         return ResponseCache.key(
             {
                 "model": self.model,
-                "server": self._server.address,
+                "server": self._address,
                 "parameters": {
                     "temperature": 0,
                     "seed": self._seed,

@@ -12,6 +12,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from deltamem_tui.errors import BudgetError
+from deltamem_tui.llm.stopping import GivenUpError
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """What tokens cost, all of a call, when its prompt is long; in US dollars a token.
+
+    Attributes:
+        above: The tokens that the prompt must have more than.
+        prompt: One token that is sent.
+        completion: One token that comes back.
+    """
+
+    above: int
+    prompt: float
+    completion: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +37,20 @@ class Price:
     Attributes:
         prompt: One token that is sent.
         completion: One token that comes back.
+        tiers: Other prices for long prompts, by rising length.
     """
 
     prompt: float
     completion: float
+    tiers: tuple[Tier, ...] = ()
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
         """The cost of so many tokens, in US dollars."""
-        return prompt_tokens * self.prompt + completion_tokens * self.completion
+        rate: Price | Tier = self
+        for tier in self.tiers:
+            if prompt_tokens > tier.above:
+                rate = tier
+        return prompt_tokens * rate.prompt + completion_tokens * rate.completion
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,34 +105,60 @@ class Budget:
         self._most = most
         self._spent = 0.0
         self._promised = 0.0
-        self._lock = threading.Lock()
+        self._holders = 0
+        self._room = threading.Condition()
 
     @property
     def spent(self) -> float:
         """US dollars paid so far, as far as they are known."""
-        with self._lock:
+        with self._room:
             return self._spent
 
     @contextmanager
-    def promise(self, worst: float | None) -> Iterator[Payment]:
+    def promise(
+        self, worst: float | None, stopped: threading.Event | None = None
+    ) -> Iterator[Payment]:
         """Set the worst cost of a call aside while it is made; what it really cost is then paid.
+
+        What others have set aside is mostly more than they will pay. So a call that fits but
+        for that waits until they have paid. A thread must not ask for a promise inside one.
 
         Args:
             worst: The most that the call can cost; None if its price is not known.
+            stopped: Set, with `wake` called, when nobody waits for the call any more.
 
         Raises:
             BudgetError: The call could pass the limit, or there is a limit but no price.
+            GivenUpError: It had to wait for room, and nobody waits for it any more.
         """
-        aside = self._set_aside(worst)
+        aside = self._set_aside(worst, stopped)
         payment = Payment()
         try:
             yield payment
         finally:
-            with self._lock:
-                self._promised -= aside
+            with self._room:
+                self._holders -= 1 if aside else 0
+                # Sums of fractions leave crumbs, and nobody would ever take those back.
+                self._promised = self._promised - aside if self._holders else 0.0
                 self._spent += payment.cost
+                self._room.notify_all()
 
-    def _set_aside(self, worst: float | None) -> float:
+    def correct(self, difference: float) -> None:
+        """Put right what was paid, now that more is known.
+
+        Args:
+            difference: US dollars to add; below zero if less was paid than was feared.
+        """
+        with self._room:
+            self._spent += difference
+            self._room.notify_all()
+
+    def wake(self) -> None:
+        """Have those who wait for room look whether they shall go on waiting."""
+        with self._room:
+            self._room.notify_all()
+
+    def _set_aside(self, worst: float | None, stopped: threading.Event | None) -> float:
         if self._most is None:
             return 0.0
         if worst is None:
@@ -118,21 +166,26 @@ class Budget:
                 "the model's price is not known, so no limit on cost can be kept",
                 hint="state its price, or drop the limit",
             )
-        with self._lock:
-            if self._spent + self._promised + worst > self._most:
-                raise BudgetError(
-                    f"the next call could cost ${worst:.4f}, and ${self._spent:.4f} of "
-                    f"${self._most:.4f} is spent",
-                    hint="what was learnt so far is kept; raise the limit to go on",
-                )
+        with self._room:
+            while self._spent + self._promised + worst > self._most:
+                if self._spent + worst > self._most:
+                    raise BudgetError(
+                        f"the next call could cost ${worst:.4f}, and ${self._spent:.4f} of "
+                        f"${self._most:.4f} is spent",
+                        hint="what was learnt so far is kept; raise the limit to go on",
+                    )
+                if stopped and stopped.is_set():
+                    raise GivenUpError
+                self._room.wait()
             self._promised += worst
+            self._holders += 1 if worst else 0
         return worst
 
 
 class NoBudget(Budget):
     """A budget that lets no call through, not even a free one: only the cache answers."""
 
-    def _set_aside(self, worst: float | None) -> float:  # noqa: ARG002 - no cost is small enough
+    def _set_aside(self, worst: float | None, stopped: threading.Event | None) -> float:  # noqa: ARG002 - no cost is small enough
         raise BudgetError("nothing may be sent in a rehearsal")
 
 

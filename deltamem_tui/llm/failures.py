@@ -23,7 +23,7 @@ from deltamem_tui.errors import (
     RequestRefusedError,
 )
 from deltamem_tui.llm.secrets import hide
-from deltamem_tui.text import one_line
+from deltamem_tui.text import clean, one_line
 
 _PREAMBLE = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)\w*(?: Error)?[:\s-]+)+")
 _NO_MODEL = re.compile(
@@ -41,6 +41,7 @@ _POLICY = re.compile(
     r"content[_ ](?:policy|filter|management)|safety (?:system|policy)", re.IGNORECASE
 )
 _WIDTH = 200
+_LONGEST = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +53,14 @@ class Failure:
         again: Whether the same call may work later.
         wait: Seconds that the server asks to wait; None if it does not say.
         complaint: The server's words if it refused the request's form, else empty.
+        perhaps_paid: Whether the model may have answered, and be paid for it, all the same.
     """
 
     error: LanguageModelError
     again: bool = False
     wait: float | None = None
     complaint: str = ""
+    perhaps_paid: bool = False
 
 
 def failure(raised: BaseException, model: str, now: float, key: str | None = None) -> Failure:
@@ -70,7 +73,9 @@ def failure(raised: BaseException, model: str, now: float, key: str | None = Non
         key: The key in use, so that it can be hidden.
     """
     status = getattr(raised, "status_code", None)
-    words = one_line(_PREAMBLE.sub("", hide(one_line(str(raised), 2_000), key)), _WIDTH)
+    # Hidden before anything is cut: a part of a key would not be known for one.
+    told = one_line(hide(clean(str(raised)), key), _LONGEST)
+    words = one_line(_PREAMBLE.sub("", told), _WIDTH)
     name = one_line(model, 80)
     if status == 401 or _NO_KEY.search(words):
         return Failure(
@@ -99,7 +104,26 @@ def failure(raised: BaseException, model: str, now: float, key: str | None = Non
         ),
         again=True,
         wait=_retry_after(raised, now),
+        perhaps_paid=not _was_turned_away(raised),
     )
+
+
+def _was_turned_away(raised: BaseException) -> bool:
+    """Whether the server said no, or was never reached; else the model may have answered.
+
+    litellm's own status says nothing: a connection that broke is a 500 to it.
+    """
+    import httpx
+
+    never = (httpx.HTTPStatusError, httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+    each: BaseException | None = raised
+    seen: set[int] = set()
+    while each is not None and id(each) not in seen:
+        if isinstance(each, never) or getattr(each, "litellm_response_headers", None):
+            return True
+        seen.add(id(each))
+        each = each.__cause__ or each.__context__
+    return getattr(raised, "status_code", None) == 429
 
 
 def _refused(status: int, words: str, name: str) -> Failure:

@@ -6,7 +6,9 @@ import os
 import re
 from urllib.parse import urlsplit
 
-_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+# Narrow, because what is hidden is hidden in answers too: what a bank learns must not depend on
+# a variable such as MAX_TOKENS.
+_NAMES = re.compile(r"_KEY$|_TOKEN$|SECRET|PASSWORD", re.IGNORECASE)
 _LOOKS = re.compile(
     r"(?i:bearer)\s+[^\s\"',;]+"
     r"|\b(?:sk|pk|rk|gsk|xai|hf|key)[-_][\w*-]{6,}"
@@ -30,6 +32,12 @@ def hide_known(text: str, key: str | None = None) -> str:
         if len(value) >= _SHORTEST or value == key:
             text = text.replace(value, _HIDDEN) if value else text
     return text
+
+
+def without_secrets(mistyped: str) -> str:
+    """What was given as a server's address and is none, without user, password and query."""
+    bare = mistyped.partition("?")[0]
+    return hide(f"{_HIDDEN}@{bare.rpartition('@')[2]}" if "@" in bare else bare)
 
 
 def host(address: str) -> str:

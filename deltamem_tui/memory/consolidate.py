@@ -11,7 +11,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, Node, TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import BankError, ExtractionError, NodeNotFoundError
+from deltamem_tui.errors import ExtractionError, NodeNotFoundError
 from deltamem_tui.memory.due import due_rows
 from deltamem_tui.memory.extraction import (
     AskedInVainError,
@@ -21,12 +21,12 @@ from deltamem_tui.memory.extraction import (
     known_calls,
 )
 from deltamem_tui.memory.learn import fused_root
-from deltamem_tui.memory.lesson import REASON_WIDTH, usage_of
+from deltamem_tui.memory.lesson import REASON_WIDTH
 from deltamem_tui.memory.parameters import of_bank
+from deltamem_tui.memory.runs.account import Account, Entry
 from deltamem_tui.memory.runs.ahead import GRACE, Ahead, StoppedError
-from deltamem_tui.memory.runs.ledger import Ledger, tell_debts
-from deltamem_tui.memory.runs.waste import EVENT as WASTE
-from deltamem_tui.memory.runs.waste import tell_waste
+from deltamem_tui.memory.runs.ledger import tell_debts
+from deltamem_tui.memory.runs.recorder import Recorder
 from deltamem_tui.memory.twins import twin_of
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.text import one_line
@@ -93,44 +93,40 @@ def consolidate(
     """
     loaded = embedder_of(bank, embedder)
     chains = due(bank)
-    ahead = ledger = None
+    ahead = payer = None
     if isinstance(extractor, AskingExtractor):
         tell_debts(bank)
-        ledger = Ledger(bank, extractor)
+        payer = extractor
         extractor = ahead = Ahead(extractor, concurrency, stopped)
+    account = Account(bank, payer)
     try:
         for number, (name, node) in enumerate(chains):
             if stopped():
                 return
-            if ahead and ledger:
-                ledger.telling(node.id)
+            if ahead:
                 ahead.turn = number
                 _look_ahead(bank, ahead, number, chains[number : number + concurrency])
-            fusion = _consolidate_one(bank, name, node, extractor, loaded)
+            with account.telling(node.id) as entry:
+                fusion = _consolidate_one(bank, name, node, extractor, loaded, entry)
             if ahead:
                 ahead.forget(node.id)
-            if fusion is not None and ledger:
-                ledger.told(usage_of(fusion.calls))
             if fusion is not None:
                 yield fusion
     except StoppedError:
         return
     finally:
-        if ahead and ledger:
-            _close(bank, ahead, ledger, grace)
+        _close(account, ahead, grace)
 
 
-def _close(bank: Bank, ahead: Ahead, ledger: Ledger, grace: float) -> None:
+def _close(account: Account, ahead: Ahead | None, grace: float) -> None:
     """End the asking, and tell the journal of the calls that came to nothing."""
+    if ahead is None:
+        account.close()
+        return
     try:
         ahead.close(grace)
     finally:
-        unused = ahead.take_unused()
-        with suppress(BankError):  # what is wrong with the bank was told by what ended the work
-            ledger.telling(WASTE)
-            tell_waste(bank, unused, ahead.on_their_way)
-            ledger.told(usage_of(unused))
-        ledger.close()
+        account.close(ahead.take_unused(), on_their_way=ahead.on_their_way)
 
 
 def _look_ahead(
@@ -143,13 +139,19 @@ def _look_ahead(
 
 
 def _consolidate_one(
-    bank: Bank, name: TreeName, node: Node, extractor: Extractor, embedder: Embedder
+    bank: Bank,
+    name: TreeName,
+    node: Node,
+    extractor: Extractor,
+    embedder: Embedder,
+    entry: Entry,
 ) -> Fusion | None:
     """Fuse one chain outside the lock, and write it if the chain is still the same inside.
 
     Returns:
         None if another writer deleted the node or fused its chain meanwhile.
     """
+    asking = Recorder(extractor, entry)
     while True:
         try:
             chain = bank.tree(name).chain(node.id)
@@ -159,13 +161,13 @@ def _consolidate_one(
             return None
         calls: tuple[Call, ...] = ()
         try:
-            extraction = extractor.fuse(name, chain)
+            extraction = asking.fuse(name, chain)
             calls = known_calls(extraction.call("fuse", name))
             root = fused_root(name, chain, extraction, extractor.name)
         except AskedInVainError as error:
-            return _refused(bank, Fusion(name, chain, None, str(error), (error.call,)))
+            return _refused(bank, Fusion(name, chain, None, str(error), (error.call,)), entry)
         except ExtractionError as error:
-            return _refused(bank, Fusion(name, chain, None, str(error), calls))
+            return _refused(bank, Fusion(name, chain, None, str(error), calls), entry)
         vector = embedder.embed_passages([root.payload.activation_condition])[0]
         with bank.writing() as batch:
             if not _stands(bank.tree(name), chain):
@@ -178,14 +180,16 @@ def _consolidate_one(
             if twin:
                 fusion = replace(fusion, root=twin.node, reason=twin.reason)
             batch.log("consolidate", fusion_record(fusion))
-            return fusion
+        entry.told(calls)
+        return fusion
 
 
-def _refused(bank: Bank, fusion: Fusion) -> Fusion:
+def _refused(bank: Bank, fusion: Fusion, entry: Entry) -> Fusion:
     """Tell the journal what was paid for nothing. The chain stays due."""
     if fusion.calls:
         with bank.writing() as batch:
             batch.log("refuse", fusion_record(fusion))
+        entry.told(fusion.calls)
     return fusion
 
 

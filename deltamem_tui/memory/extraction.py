@@ -15,7 +15,7 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
-Purpose = Literal["extract", "fuse", "draw"]
+Purpose = Literal["extract", "fuse", "draw", "judge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +52,18 @@ class Call:
     """One question to a language model, with its repeats, as the journal remembers it.
 
     Attributes:
-        purpose: To `extract` from an episode, to `fuse` a chain, or to `draw` an episode's scene
-            out of its instruction.
-        tree: The tree it was for.
+        purpose: To `extract` from an episode, to `fuse` a chain, to `draw` an episode's scene
+            out of its instruction, or to `judge` how an episode ended.
+        tree: The tree it was for; None if it was for no one tree.
         model: Who was asked.
-        prompt: Digest of the prompt.
+        prompt: Digest of the prompt; empty if there was no answer to it.
         usage: What it took, all attempts together.
         attempts: How often it was asked, the first time included.
         cut: What of the episode did not fit the model's window; empty if all did.
     """
 
     purpose: Purpose
-    tree: TreeName
+    tree: TreeName | None
     model: str
     prompt: str
     usage: Usage
@@ -71,20 +71,19 @@ class Call:
     cut: str = ""
 
     def record(self) -> dict[str, Any]:
-        """The call as data. A cost of null is one that nobody knows."""
-        record: dict[str, Any] = {
+        """The call as data, without what is empty. A cost of null is one that nobody knows."""
+        facts = {"tree": self.tree, "prompt": self.prompt, "cut": self.cut}
+        return {
             "purpose": self.purpose,
-            "tree": self.tree,
             "model": one_line(self.model, 200),
-            "prompt": self.prompt,
             "attempts": self.attempts,
             "calls": self.usage.calls,
             "cached": self.usage.cached,
             "prompt_tokens": self.usage.prompt_tokens,
             "completion_tokens": self.usage.completion_tokens,
             "cost": self.usage.cost,
+            **{name: fact for name, fact in facts.items() if fact},
         }
-        return {**record, "cut": self.cut} if self.cut else record
 
 
 def known_calls(*calls: Call | None) -> tuple[Call, ...]:
@@ -166,6 +165,10 @@ class AskingExtractor(Extractor, Protocol):
         Returns:
             Ends it.
         """
+        ...
+
+    def end_questions(self) -> None:
+        """Ask nothing more for questions that are under way; later ones are asked as ever."""
         ...
 
     def prompt(

@@ -41,6 +41,20 @@ def test_info_tells_place_size_and_models(empty: Program, answers: ResponseCache
     assert empty.json("cache", "info", "--model", "a/one", "--older", "1").data["answers"] == 1
 
 
+def test_what_killed_writes_left_is_told_and_removed(
+    empty: Program, answers: ResponseCache
+) -> None:
+    draft = next(answers.folder.rglob("*.json")).with_name(".abc.draft")
+    draft.write_bytes(b"{{{")
+    os.utime(draft, (1000, 1000))
+    assert empty.json("cache").data["drafts"] == {"files": 1, "bytes": 3}
+    assert "unfinished files\t1" in empty("cache").out
+    assert empty.json("cache", "clear", "--yes", "--model", "b/two").data["drafts"]["files"] == 0
+    assert draft.exists()
+    assert empty.json("cache", "clear", "--yes").data["drafts"]["files"] == 1
+    assert not draft.exists()
+
+
 def test_nothing_is_removed_without_a_yes(empty: Program, answers: ResponseCache) -> None:
     for form in (empty, empty.json):
         answer = form("cache", "clear")

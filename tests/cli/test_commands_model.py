@@ -447,6 +447,20 @@ def test_what_a_killed_run_had_paid_is_told_by_the_next(
     assert house.json(*call).data["recovered"]["calls"] == 0
 
 
+def test_a_killed_runs_calls_are_told_also_where_the_next_run_fails_at_once(
+    house: Program, server: ModelServer
+) -> None:
+    ledger = house.bank / ".paid-0123456789abcdef.draft"
+    paid = {"calls": 2, "prompt_tokens": 900, "completion_tokens": 100, "cost": 0.25}
+    ledger.write_text(json.dumps({"paid": paid}) + "\n")
+    server.script(Reply(status=401))
+    answer = house.json(*by_model(server))
+    assert answer.code == 1
+    assert answer.data["usage"]["calls"] == 0
+    assert answer.data["recovered"]["calls"] == 2
+    assert house.json(*by_model(server)).data is None
+
+
 def test_a_killed_runs_calls_are_told_in_words_and_before_a_journal_is_folded(
     house: Program, server: ModelServer
 ) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import signal
+from functools import partial
+
 import pytest
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.cli.extracted import left_notes
 from deltamem_tui.llm import cache
+from deltamem_tui.memory.episodes import judging
 from deltamem_tui.memory.episodes.intake import episodes
 from deltamem_tui.trajectory.model import Outcome
 from tests.cli.support import RECORDS, Program, heat, state_of
-from tests.llm.server import ModelServer, Reply
+from tests.llm.server import ModelServer, Reply, Request
 
 MODEL = "openai/gpt-4o-mini"
 MORE = [*RECORDS, heat("pear", success=None), heat("fig", success=None)]
@@ -103,6 +108,30 @@ def test_a_refused_key_ends_the_run_in_one_line(program: Program, server: ModelS
     assert "is missing or refused" in answer.err.splitlines()[-1]
     assert len(server.requests) == 1
     assert len(unsaid(program)) == 3
+
+
+def test_a_call_that_is_left_behind_is_told(
+    program: Program, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impatient = partial(judging.judge_episodes, grace=0.05)
+    monkeypatch.setattr(judging, "judge_episodes", impatient)
+
+    def replies(_request: Request) -> Reply:
+        if len(server.requests) == 1:
+            return Reply("yes\nIt is done.")
+        signal.raise_signal(signal.SIGINT)
+        return Reply(manner="hang")
+
+    server.replies = replies
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        answer = program.json(*call(server))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert answer.code == 130
+    assert (answer.data["judged"], answer.data["on_their_way"]) == (1, 1)
+    (said,) = left_notes(1)
+    assert said.startswith("1 call was still on the way")
 
 
 def test_a_cost_limit_stops_before_it_is_passed(program: Program, server: ModelServer) -> None:

@@ -239,3 +239,19 @@ def test_no_key_is_kept_anywhere_else(house: Program, server: ModelServer) -> No
     extracted(house, server)
     kept = list(Path(house.folder, "cache").rglob("*.json"))
     assert len(kept) == len(server.requests) == 4
+
+
+def test_a_password_in_a_mistyped_address_is_not_shown(house: Program) -> None:
+    answer = house("extract", "kitchen", "--model", MODEL, "--api-base", "me:open-sesame@host/v1")
+    assert answer.code == 2
+    assert "no address of a server" in answer.error
+    assert "open-sesame" not in answer.out + answer.err
+
+
+def test_a_cache_that_cannot_be_written_is_said_once(house: Program, server: ModelServer) -> None:
+    server.replies = GOOD
+    (house.folder / "cache").write_text("in the way")
+    line = ("extract", "kitchen", "--model", MODEL, "--api-base", server.base)
+    answer = house(*line)
+    assert answer.code == 0
+    assert answer.err.count("answers are not kept from here on") == 1

@@ -28,6 +28,7 @@ class Reply:
         headers: Extra headers.
         finish: The finish reason.
         usage: Whether the answer says how many tokens it took.
+        counts: What it says, of prompt and answer; counted if not given.
         error: The error object's message and code.
         manner: `whole`; `hang` says nothing at all; `drop` closes the connection in the middle;
             `drip` sends white space for ever; `slow` sends white space for a while, and then
@@ -44,6 +45,7 @@ class Reply:
     headers: tuple[tuple[str, str], ...] = ()
     finish: str = "stop"
     usage: bool = True
+    counts: tuple[int, int] | None = None
     error: tuple[str, str | None] = ("the server says no", None)
     manner: Literal["whole", "hang", "drop", "drip", "slow"] = "whole"
     refusal: str | None = None
@@ -211,7 +213,8 @@ def payload(reply: Reply, body: Body, script: ModelServer) -> bytes:
         "choices": [{"index": 0, "finish_reason": reply.finish, "message": message_out}],
     }
     if reply.usage:
-        asked, said = prompt_tokens(body["messages"], script), script.tokens(reply.text or "")
+        counted = prompt_tokens(body["messages"], script), script.tokens(reply.text or "")
+        asked, said = reply.counts or counted
         answer["usage"] = {
             "prompt_tokens": asked,
             "completion_tokens": said,

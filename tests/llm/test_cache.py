@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import StorageError
-from deltamem_tui.llm.cache import ResponseCache, default_folder
+from deltamem_tui.llm.cache import Holding, ResponseCache, default_folder
 from deltamem_tui.llm.reply import Reply
 from deltamem_tui.text import clean
 
@@ -142,8 +142,19 @@ def test_a_folder_that_cannot_be_listed_is_an_error(
 def test_a_draft_left_by_a_killed_process_is_no_answer(tmp_path: Path) -> None:
     cache = ResponseCache(tmp_path)
     cache.put(KEY, "m", REPLY)
-    (tmp_path / KEY[:2] / ".abc.draft").write_bytes(b"{")
+    old, fresh = (tmp_path / KEY[:2] / f".{name}.draft" for name in ("abc", "def"))
+    old.write_bytes(b"{")
+    fresh.write_bytes(b"{}")
+    os.utime(old, (1000, 1000))
     assert cache.info().answers == 1
+    assert cache.info().drafts == Holding(1, 1)
+    assert cache.info("m").drafts == Holding()
+    assert cache.clear("m").answers == 1
+    assert old.exists()
+    removed = cache.clear()
+    assert (removed.answers, removed.drafts) == (0, Holding(1, 1))
+    assert not old.exists()
+    assert fresh.exists()  # somebody may be writing it now
 
 
 def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.errors import ModelNotFoundError
-from deltamem_tui.llm.card import UNKNOWN_WINDOW, card, check_credentials
+from deltamem_tui.llm.card import UNKNOWN_WINDOW, card, check_credentials, server_address
 from deltamem_tui.llm.cost import Price
 from deltamem_tui.llm.tokens import count_tokens
 from tests.places import ROOT
@@ -71,6 +71,45 @@ def test_an_unknown_model_of_a_known_provider() -> None:
 
 def test_a_free_model_is_known_to_be_free() -> None:
     assert card("ollama/llama3").price == Price(0.0, 0.0)
+
+
+@pytest.mark.parametrize("name", ["openrouter/openrouter/auto", "volcengine/deepseek-v3-2-251201"])
+def test_a_hosted_model_at_no_price_has_an_unknown_one(name: str) -> None:
+    assert card(name).price is None
+
+
+def test_a_long_prompt_is_priced_as_the_list_does() -> None:
+    from deltamem_tui.llm.library import litellm
+
+    for model in ("gemini/gemini-2.5-pro", "openai/gpt-4o-mini"):
+        price = card(model).price
+        assert price is not None
+        for tokens in (1_000, 200_000, 200_001, 300_000):
+            listed = litellm().cost_per_token(model, tokens, 1_000)
+            assert price.of(tokens, 1_000) == pytest.approx(sum(listed))
+
+
+def test_a_price_that_is_listed_by_ranges_is_known() -> None:
+    price = card("volcengine/doubao-seed-2-0-code-preview-260215").price
+    assert price is not None
+    assert price.of(32_000, 1_000) == pytest.approx(32_000 * 4.6e-07 + 1_000 * 2.3e-06)
+    assert price.of(130_000, 1_000) == pytest.approx(130_000 * 1.4e-06 + 1_000 * 7e-06)
+
+
+def test_the_environment_may_name_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("OPENAI_API_BASE", "OPENAI_BASE_URL", "ANTHROPIC_API_BASE")
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    assert server_address("openai/own") is None
+    monkeypatch.setenv("OPENAI_API_BASE", "http://one.example")
+    assert server_address("openai/own") == "http://one.example"
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://one.example")
+    assert server_address("openai/own") == "http://one.example"
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://two.example")
+    assert server_address("openai/own") not in (None, "http://one.example")
+    anthropic = server_address("anthropic/claude-3-haiku-20240307")
+    monkeypatch.setenv("ANTHROPIC_API_BASE", "http://three.example")
+    assert server_address("anthropic/claude-3-haiku-20240307") != anthropic
 
 
 def test_a_name_does_not_take_another_providers_price() -> None:

@@ -21,6 +21,7 @@ from deltamem_tui.errors import (
     ModelUnavailableError,
     PromptTooLongError,
     RequestRefusedError,
+    StorageError,
 )
 from deltamem_tui.llm.answers import Skip
 from deltamem_tui.llm.cache import ResponseCache
@@ -28,7 +29,7 @@ from deltamem_tui.llm.call import Server
 from deltamem_tui.llm.client import Client, InVainError
 from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.llm.patience import Patience
-from tests.llm.server import ModelServer, Reply, Request
+from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.llm.support import CONTRACT, GOOD, KEY, MODEL, Waits, client
 
 BLUE = {"colour": "deep blue", "note": ""}
@@ -366,6 +367,62 @@ def test_another_request_is_another_answer(
     contract = type(CONTRACT)(CONTRACT.fields) if change == "contract" else CONTRACT
     asking.complete("Which shape?" if change == "prompt" else "Which colour?", contract)
     assert len(server.requests) == 2
+
+
+def test_another_server_is_another_answer(
+    server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the command line or the environment names it."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    cache = ResponseCache(tmp_path)
+    server.answer(GOOD)
+    client(server, cache=cache).complete("Which colour?", CONTRACT)
+    red = '{"colour": "red", "note": ""}'
+    with serving() as second, serving() as third:
+        for other in (second, third):
+            other.answer(red)
+            monkeypatch.setenv("OPENAI_API_BASE", other.base)
+            monkeypatch.setenv("OPENAI_BASE_URL", other.base)
+            value = Client(MODEL, cache=cache).complete("Which colour?", CONTRACT).value
+            assert value == {"colour": "red", "note": ""}
+            assert len(other.requests) == 1
+        again = client(third, cache=cache).complete("Which colour?", CONTRACT)
+        assert again.usage == Usage(cached=1)
+
+
+def test_a_cache_that_cannot_be_written_is_still_read_and_said_once(
+    server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = ResponseCache(tmp_path)
+    server.answer(GOOD)
+    client(server, cache=cache).complete("Kept?", CONTRACT)
+
+    def full(*_args: object) -> None:
+        raise StorageError("cannot keep an answer: No space left on device")
+
+    monkeypatch.setattr(cache, "put", full)
+    said: list[str] = []
+    asking = client(server, cache=cache, tell=said.append)
+    for number in range(3):
+        asking.complete(f"New {number}?", CONTRACT)
+    assert not asking.remembers
+    assert asking.complete("Kept?", CONTRACT).usage == Usage(cached=1)
+    assert len(said) == 1
+    assert "No space left on device" in said[0]
+
+
+def test_a_long_key_in_a_long_error_shows_nowhere(server: ModelServer) -> None:
+    key = "opaque" + "0123456789" * 120
+    server.script(refused(401, f"{'x' * 700} {key} and {key}"))
+    asking = Client(MODEL, server=Server(server.base, key), sleep=Waits())
+    with pytest.raises(LanguageModelError) as caught:
+        asking.complete("Which colour?", CONTRACT)
+    assert "0123456789" not in str(caught.value)
+    server.script(refused(400, f"{key} and {key}"))
+    with pytest.raises(RequestRefusedError) as refusal:
+        asking.complete("Which colour?", CONTRACT)
+    assert "0123456789" not in str(refusal.value)
+    assert "[hidden] and [hidden]" in str(refusal.value)
 
 
 def test_a_cache_that_cannot_be_written_costs_no_answer(

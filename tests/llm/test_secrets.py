@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.llm.secrets import hide, host
+from deltamem_tui.llm.secrets import hide, hide_known, host, without_secrets
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,22 @@ def test_the_key_in_use_and_the_environments_are_hidden(monkeypatch: pytest.Monk
     assert hide("http://user:word@host/") == "http://[hidden]@host/"
 
 
+@pytest.mark.parametrize("name", ["MAX_TOKENS", "KEYBOARD_LAYOUT", "TOKENIZERS_PARALLELISM"])
+def test_a_variable_that_is_no_secret_edits_no_answer(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "kitchen")
+    assert hide_known("in the kitchen 1") == "in the kitchen 1"
+
+
+@pytest.mark.parametrize(
+    "name", ["OPENAI_API_KEY", "GROQ_KEY", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD"]
+)
+def test_a_variable_that_is_a_secret_does(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "open sesame")
+    assert hide_known("say open sesame") == "say [hidden]"
+
+
 @pytest.mark.parametrize(
     ("address", "shown"),
     [
@@ -39,3 +55,15 @@ def test_the_key_in_use_and_the_environments_are_hidden(monkeypatch: pytest.Monk
 )
 def test_an_address_is_shown_without_secrets(address: str, shown: str) -> None:
     assert host(address) == shown
+
+
+@pytest.mark.parametrize(
+    ("mistyped", "shown"),
+    [
+        ("localhost", "localhost"),
+        ("user:word@host/v1", "[hidden]@host/v1"),
+        ("ftp://user:w@rd@host/v1?key=x", "[hidden]@host/v1"),
+    ],
+)
+def test_a_mistyped_address_is_shown_without_secrets(mistyped: str, shown: str) -> None:
+    assert without_secrets(mistyped) == shown

@@ -8,13 +8,9 @@ first episodes, and the next one goes on behind them.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import wait
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice, takewhile
-from typing import TypeVar
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import (
@@ -24,20 +20,18 @@ from deltamem_tui.errors import (
     PromptTooLongError,
     TrajectoryError,
 )
-from deltamem_tui.llm.client import InVainError, Tally
+from deltamem_tui.llm.client import Tally
 from deltamem_tui.llm.cost import Usage
+from deltamem_tui.llm.stopping import GivenUpError
 from deltamem_tui.memory.episodes.intake import episode, waiting
 from deltamem_tui.memory.episodes.verdict import note_failed_judgement, take_judgement
+from deltamem_tui.memory.extraction import Call
 from deltamem_tui.memory.model.judge import Judge, Judgement
+from deltamem_tui.memory.runs.account import Account, Entry
 from deltamem_tui.memory.runs.ahead import GRACE
-from deltamem_tui.memory.runs.ledger import Ledger, tell_debts
-from deltamem_tui.memory.runs.waste import tell_waste
-from deltamem_tui.memory.runs.workers import Workers, is_done
+from deltamem_tui.memory.runs.in_order import in_order
+from deltamem_tui.memory.runs.ledger import tell_debts
 from deltamem_tui.trajectory.model import Trajectory
-
-K = TypeVar("K")
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +66,7 @@ def judge_episodes(
     concurrency: int = 1,
     stopped: Callable[[], bool] = lambda: False,
     grace: float = GRACE,
+    left: Callable[[int], object] = lambda _: None,
 ) -> Iterator[Judged | DeltaMemError]:
     """Judge episodes and keep each outcome, one commit each.
 
@@ -86,11 +81,13 @@ def judge_episodes(
         concurrency: How many are asked about at once.
         stopped: Whether somebody wants to stop; asked all the time.
         grace: The most seconds that answers which are under way are waited for then.
+        left: Told at the end how many calls have no answer and are not waited for any longer.
 
     Yields:
         Per episode, its judgement or why there is none.
     """
     ended: list[DeltaMemError] = []
+    late: deque[Call] = deque()
     begun = answered = 0
 
     def told() -> Iterator[tuple[str, Trajectory | DeltaMemError]]:
@@ -100,69 +97,37 @@ def judge_episodes(
             yield each, _read(bank, each)
 
     def ask(found: Trajectory | DeltaMemError) -> _Said | None:
-        return None if ended else _asked(judge, found)
+        return None if ended else _asked(judge, found, late)
 
     tell_debts(bank)
-    ledger = Ledger(bank, judge)
+    account = Account(bank, judge)
     try:
-        for episode_id, said in in_order(ask, told(), concurrency, stopped, grace):
+        for episode_id, said in in_order(
+            ask, told(), concurrency, stopped, grace, ending=judge.end_questions
+        ):
             answered += 1
             if said is None:
                 continue
-            ledger.telling(episode_id)
-            result = _kept(bank, judge, episode_id, said)
-            ledger.told(said.tally.usage)
+            with account.telling(episode_id) as entry:
+                result = _kept(bank, episode_id, said, entry)
+            if isinstance(result, GivenUpError):
+                continue  # somebody wants to stop
             if isinstance(result, DeltaMemError) and not _is_of_one(result):
                 ended.append(result)
             else:
                 yield result
-        tell_waste(bank, (), on_their_way=begun - answered)
     finally:
-        ledger.close()
+        account.close(late, on_their_way=begun - answered)
+        left(begun - answered)
     yield from ended[:1]
-
-
-def in_order(
-    function: Callable[[T], R],
-    items: Iterable[tuple[K, T]],
-    at_once: int,
-    stopped: Callable[[], bool] = lambda: False,
-    grace: float = GRACE,
-) -> Iterator[tuple[K, R]]:
-    """What `function` gives for each item, in the items' order, with several under way at once.
-
-    When somebody wants to stop, no item is begun any more. What is under way is waited for a
-    little, and what is done by then comes out too.
-
-    Args:
-        function: Called in threads.
-        items: What it is called with, each under a key that comes back with the result; taken
-            as they are needed, in the caller's thread.
-        at_once: How many are under way at once.
-        stopped: Whether somebody wants to stop.
-        grace: The most seconds to wait then. The threads are left behind after that.
-    """
-    workers = Workers(at_once)
-    coming = ((key, workers.submit(0, partial(function, item))) for key, item in items)
-    under_way = deque(islice(coming, at_once))
-    try:
-        while under_way and is_done(under_way[0][1], stopped):
-            key, future = under_way.popleft()
-            yield key, future.result()
-            if not stopped():
-                under_way.extend(islice(coming, 1))
-        wait([future for _, future in under_way], timeout=grace)
-        yield from ((key, future.result()) for key, future in under_way if future.done())
-    finally:
-        workers.close()
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What came of asking the judge, and what it took."""
+    """What came of asking the judge, and what it took; no call if nothing was answered."""
 
     found: Judgement | DeltaMemError
-    tally: Tally
+    call: Call | None = None
 
 
 def _read(bank: Bank, episode_id: str) -> Trajectory | DeltaMemError:
@@ -173,27 +138,40 @@ def _read(bank: Bank, episode_id: str) -> Trajectory | DeltaMemError:
     return found or TrajectoryError("the bank does not have it", source=episode_id)
 
 
-def _asked(judge: Judge, found: Trajectory | DeltaMemError) -> _Said:
-    tally = Tally()
+def _asked(judge: Judge, found: Trajectory | DeltaMemError, late: deque[Call]) -> _Said:
+    """Ask, and have noted what came too late to be of use."""
+
+    def call(usage: Usage, attempts: int = 1) -> Call:
+        return Call("judge", None, judge.model, "", usage, attempts)
+
     if isinstance(found, DeltaMemError):
-        return _Said(found, tally)
+        return _Said(found)
+    tally = Tally(late=lambda usage: late.append(call(usage)))
     try:
-        return _Said(judge.judge(found, tally), tally)
+        judgement = judge.judge(found, tally)
     except DeltaMemError as error:
-        return _Said(error, tally)
+        taken = tally.usage != Usage()
+        return _Said(error, call(tally.usage, tally.attempts) if taken else None)
+    return _Said(judgement, judgement.call())
 
 
-def _kept(bank: Bank, judge: Judge, episode_id: str, said: _Said) -> Judged | DeltaMemError:
+def _kept(bank: Bank, episode_id: str, said: _Said, entry: Entry) -> Judged | DeltaMemError:
+    """Keep a judgement, or tell what it took if there is none; what the bank refuses is owed."""
+    entry.asked(said.call)
     found = said.found
     try:
         if isinstance(found, Judgement):
-            return Judged(take_judgement(bank, episode_id, found), found)
+            judged = take_judgement(bank, episode_id, found)
+            entry.told(entry.calls[:])
+            return Judged(judged, found)
     except DeltaMemError as error:
         found = error
-    if said.tally.usage != Usage():
-        in_vain = InVainError(AnswerError(found.message), said.tally.usage, said.tally.attempts)
-        with suppress(BankError):  # then that is what is wrong
-            note_failed_judgement(bank, episode_id, judge.model, in_vain)
+    try:
+        if said.call and not isinstance(found, GivenUpError):
+            note_failed_judgement(bank, episode_id, said.call, found.message)
+            entry.told(entry.calls[:])
+    except BankError as error:
+        return error
     if _is_of_one(found):
         return TrajectoryError(found.message, source=episode_id, hint=found.hint)
     return found

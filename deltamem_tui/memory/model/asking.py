@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -47,9 +46,12 @@ class Askable(Protocol[T_co]):
         """What was left out, in one line; empty if nothing was."""
         ...
 
-    @property
-    def read(self) -> Callable[[str], T_co]:
-        """Makes a value of an answer, or raises `UnusableAnswer`."""
+    def read(self, said: str, /) -> T_co:
+        """Make a value of an answer.
+
+        Raises:
+            UnusableAnswer: The answer cannot be used; says why.
+        """
         ...
 
 
@@ -81,7 +83,12 @@ class Asker:
             AskedInVainError: The model gave nothing usable; the error knows what that took.
             LanguageModelError: The model cannot be asked at all.
         """
-        tally = Tally()
+
+        def late(usage: Usage) -> None:
+            """An answer came when its question was over: it is paid for and brought nothing."""
+            self._unanswered.append(self._call(about, request, Tally(usage, 1)))
+
+        tally = Tally(late=late)
         try:
             return self._client.ask(request.prompt, request.read, request.contract, tally)
         except InVainError as error:
@@ -93,18 +100,22 @@ class Asker:
             ) from error
         except DeltaMemError:
             if tally.usage != Usage():
-                self._unanswered.append(self._call(about, request, tally))
+                self._note(about, request, tally)
             raise
 
     def take_unanswered(self) -> list[Call]:
         """The questions that took something and ended in no answer at all, told once each.
 
-        Such as one whose first answer was useless, and whose second call found the server gone.
+        Such as one whose first answer was useless, and whose second call found the server gone;
+        or an answer that came too late to be of use.
         """
         taken = []
         while self._unanswered:
             taken.append(self._unanswered.popleft())
         return taken
+
+    def _note(self, about: About, request: Askable[T], tally: Tally) -> None:
+        self._unanswered.append(self._call(about, request, tally))
 
     def _call(self, about: About, request: Askable[T], tally: Tally) -> Call:
         """A question that brought nothing, for the journal."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from deltamem_tui.errors import PromptTooLongError
-from deltamem_tui.memory.model.fence import fenced
 from deltamem_tui.memory.scenes import scene_of
+from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 FIRST_STEPS = 2
@@ -45,7 +45,7 @@ class CutEpisode:
     @property
     def text(self) -> str:
         """The steps as text, with a mark where some are left out."""
-        return "".join(self._parts())
+        return "".join(self.parts())
 
     @property
     def description(self) -> str:
@@ -59,7 +59,8 @@ class CutEpisode:
             cuts.append(f"{self.length - len(self.steps)} of {self.length} steps left out")
         return "; ".join(cuts)
 
-    def _parts(self) -> Iterator[str]:
+    def parts(self) -> Iterator[str]:
+        """The same, a step or a mark at a time."""
         expected = 1
         for number, step in self.steps:
             if number > expected:
@@ -112,10 +113,10 @@ def step_text(number: int, step: Step) -> str:
     """One step as a model reads it."""
     lines = [f"Step {number}"]
     if step.thought:
-        lines.append(f"Thought: {fenced(step.thought)}")
-    lines.append(f"Action: {fenced(step.action)}")
+        lines.append(f"Thought: {clean(step.thought).strip()}")
+    lines.append(f"Action: {clean(step.action).strip()}")
     if step.observation:
-        lines.append(f"Observation: {fenced(step.observation)}")
+        lines.append(f"Observation: {clean(step.observation).strip()}")
     if step.reward:
         lines.append(f"Reward: {step.reward:g}")
     return "\n".join(lines) + "\n\n"
@@ -132,12 +133,19 @@ def shortened(text: str, most: int) -> str:
 
     The mark comes on top of `most`; a text that would not get shorter stays whole.
     """
+    return _mark(text, most).join(ends(text, most))
+
+
+def ends(text: str, most: int) -> tuple[str, ...]:
+    """What `shortened` leaves of a text: its beginning and its end, or all of it in one."""
+    if len(text) <= most + len(_mark(text, most)):
+        return (text,)
     head = most * 2 // 3
-    tail = most - head
-    mark = f" [… {len(text) - most:,} characters left out …] "
-    if len(text) <= most + len(mark):
-        return text
-    return text[:head] + mark + text[len(text) - tail :]
+    return text[:head], text[len(text) - (most - head) :]
+
+
+def _mark(text: str, most: int) -> str:
+    return f" [… {len(text) - most:,} characters left out …] "
 
 
 def _candidates(
@@ -219,5 +227,4 @@ def _protected(trajectory: Trajectory) -> set[int]:
 
 def _cost(episode: CutEpisode, count: Callable[[str], int]) -> int:
     """The tokens of scene and steps; part by part, so that a part is counted only once."""
-    parts = [episode.environment, *episode._parts()]  # noqa: SLF001 - the same module's
-    return sum(count(part) for part in parts)
+    return sum(count(part) for part in (episode.environment, *episode.parts()))

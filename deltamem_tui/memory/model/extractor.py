@@ -15,7 +15,7 @@ from deltamem_tui.llm.client import Client
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.extraction import Call, Extraction
 from deltamem_tui.memory.model.asking import SAFE, SHARES, About, Asker
-from deltamem_tui.memory.model.environment import SceneDrawer
+from deltamem_tui.memory.model.drawing import SceneDrawer
 from deltamem_tui.memory.model.request import Request, RequestMaker
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.text import one_line
@@ -123,6 +123,10 @@ class ModelExtractor:
         """Have every answer that is paid for told when it comes; see `Client.on_payment`."""
         return self._client.on_payment(told)
 
+    def end_questions(self) -> None:
+        """Ask nothing more for what is under way; see `Client.end_questions`."""
+        self._client.end_questions()
+
     def drawer(self) -> SceneDrawer:
         """Draws scenes by the same model; what that takes is among this extractor's usage."""
         return SceneDrawer(self._client, self._maker.domain, self._maker.folders, self._asker)
@@ -229,10 +233,7 @@ class ModelExtractor:
         again = f", asked {answer.attempts} times" if answer.attempts > 1 else ""
         if isinstance(answer.value, Skip):
             quote = one_line(answer.value.quote, _QUOTE_WIDTH)
-            payload, reason = (
-                None,
-                f"the chain covers it: “{quote}”" if quote else "the chain covers it",
-            )
+            payload, reason = None, f"the chain covers it: “{quote}”"
         else:
             payload, reason = answer.value, f"written by {model}"
         return Extraction(

@@ -15,6 +15,7 @@ from deltamem_tui.errors import PromptTooLongError
 from deltamem_tui.llm.answers import UnusableAnswer, spoken
 from deltamem_tui.llm.client import Client, Tally
 from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.extraction import Call
 from deltamem_tui.memory.model.asking import SAFE, SHARES
 from deltamem_tui.memory.model.cut import CutEpisode
 from deltamem_tui.memory.model.fence import block
@@ -52,6 +53,10 @@ class Judgement:
     attempts: int
     cut: str
 
+    def call(self) -> Call:
+        """The question that was put to the model."""
+        return Call("judge", None, self.model, self.prompt, self.usage, self.attempts, self.cut)
+
 
 class Judge:
     """Judges episodes by asking a model. Any number of threads may share one."""
@@ -86,6 +91,10 @@ class Judge:
     def on_payment(self, told: Callable[[Usage], object]) -> Callable[[], None]:
         """Have every answer that is paid for told when it comes; see `Client.on_payment`."""
         return self._client.on_payment(told)
+
+    def end_questions(self) -> None:
+        """Ask nothing more for what is under way; see `Client.end_questions`."""
+        self._client.end_questions()
 
     def judge(self, trajectory: Trajectory, tally: Tally | None = None) -> Judgement:
         """Ask whether an episode solved its task.

@@ -6,7 +6,6 @@ episode against the same chain gives the same request.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,12 +16,12 @@ from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
 from deltamem_tui.memory.context import chain_entries
 from deltamem_tui.memory.model.cut import CutEpisode, fit
 from deltamem_tui.memory.model.fence import block
+from deltamem_tui.memory.model.quoting import quotable, require_quote
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import Prompt
 from deltamem_tui.trajectory.model import Trajectory
 
 _STEP_LIMITS = ("max_steps", "step_limit")
-_NOT_WORD = re.compile(r"\W+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class Request:
         digest: The digest of the prompt's files.
         contract: The JSON object that is asked for.
         markers: What the procedure must contain, because it is a failure record.
-        known: The chain as the model reads it; what it quotes must be in there.
+        quotable: The known procedures that can cover the episode; to skip, one must be quoted.
         cut: What of the episode was left out, in one line; empty if nothing was.
     """
 
@@ -42,7 +41,7 @@ class Request:
     digest: str
     contract: Contract
     markers: tuple[str, ...] = ()
-    known: str = ""
+    quotable: tuple[str, ...] = ()
     cut: str = ""
 
     def read(self, text: str) -> Payload | Skip:
@@ -53,10 +52,7 @@ class Request:
         """
         answer = self.contract.read(text)
         if isinstance(answer, Skip):
-            if _folded(answer.quote) not in _folded(self.known):
-                raise UnusableAnswer(
-                    "what you quote is not in the notes: quote it word for word, or do not skip"
-                )
+            require_quote(answer.quote, self.quotable)
             return answer
         payload = Payload(**answer)
         procedure = payload.execution_procedure
@@ -107,7 +103,7 @@ class RequestMaker:
             digest=prompts.digest(prompt, self.folders),
             contract=prompt.contract(may_skip=may_skip),
             markers=prompt.markers if failure else (),
-            known=known,
+            quotable=quotable(tree, chain, success=bool(trajectory.outcome.success)),
             cut=cut.description,
         )
 
@@ -131,7 +127,6 @@ class RequestMaker:
             digest=prompts.digest(prompt, self.folders),
             contract=prompt.contract(),
             markers=prompt.markers if failure else (),
-            known=known,
         )
 
     def episode_prompt(
@@ -209,9 +204,4 @@ def _may_skip(
     earned = reward if reward is not None else float(success)
     if prompt.skip_reward is not None and earned < prompt.skip_reward:
         return False
-    label = "success" if success else "failure"
-    return prompt.skip and any(node.label == label for node in chain)
-
-
-def _folded(text: str) -> str:
-    return _NOT_WORD.sub(" ", text.casefold()).strip()
+    return prompt.skip and bool(quotable(tree, chain, success=success))

@@ -159,12 +159,14 @@ class Ahead:
     def close(self, grace: float = 0.0) -> None:
         """Ask nothing more, and wait a little for calls that are on their way.
 
+        A useless answer is not asked for again then, and a server that fails not tried again.
         Answers that come later still reach the response cache, if the program goes on that long.
 
         Args:
             grace: The most seconds to wait.
         """
         self._workers.close()
+        self._extractor.end_questions()
         for key in list(self._asked):
             self._drop(key)
         wait([each.future for each in self._left], timeout=grace)

@@ -1,8 +1,8 @@
-"""A recorder: an extractor that remembers what the answers of another one took."""
+"""A recorder: an extractor that notes what the answers of another one took."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.memory.extraction import (
@@ -10,28 +10,24 @@ from deltamem_tui.memory.extraction import (
     Call,
     Extraction,
     Extractor,
-    known_calls,
 )
-from deltamem_tui.memory.lesson import Lesson
+from deltamem_tui.memory.runs.account import Entry
 from deltamem_tui.trajectory.model import Trajectory
 
 
 class Recorder:
-    """Passes questions on, and remembers what their answers took.
+    """Passes questions on, and notes what their answers took, those of no use included."""
 
-    Attributes:
-        calls: The questions so far, those that came to nothing included.
-    """
-
-    def __init__(self, extractor: Extractor) -> None:
-        """Nothing is remembered yet.
+    def __init__(self, extractor: Extractor, entry: Entry) -> None:
+        """Nothing is asked yet.
 
         Args:
             extractor: Who answers.
+            entry: Where it is noted.
         """
         self._extractor = extractor
+        self._entry = entry
         self._answers: list[Extraction] = []
-        self.calls: list[Call] = []
 
     @property
     def name(self) -> str:
@@ -43,7 +39,7 @@ class Recorder:
         try:
             answer = self._extractor.extract(tree, trajectory, chain)
         except AskedInVainError as error:
-            self.note_vain(error.call)
+            self._entry.asked(error.call)
             raise
         return self._noted(answer, answer.call("extract", tree))
 
@@ -52,27 +48,13 @@ class Recorder:
         try:
             answer = self._extractor.fuse(tree, chain)
         except AskedInVainError as error:
-            self.note_vain(error.call)
+            self._entry.asked(error.call)
             raise
         return self._noted(answer, answer.call("fuse", tree))
-
-    def note_vain(self, call: Call) -> None:
-        """Remember a question that brought nothing; once, however often it comes up."""
-        if not any(call is other for other in self.calls):
-            self.calls.append(call)
 
     def _noted(self, answer: Extraction, call: Call | None) -> Extraction:
         # What the same answer took is told once, also if a mark on the chain made it asked twice.
         if not any(answer is other for other in self._answers):
             self._answers.append(answer)
-            self.calls += known_calls(call)
+            self._entry.asked(call)
         return answer
-
-
-def besides(calls: Iterable[Call], lesson: Lesson) -> list[Call]:
-    """The calls whose answers the lesson did not use, because the bank changed meanwhile."""
-    left = list(calls)
-    for call in (call for taught in lesson.trees.values() for call in taught.calls):
-        if call in left:
-            left.remove(call)
-    return left

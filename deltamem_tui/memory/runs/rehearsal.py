@@ -23,7 +23,7 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.encounter import Encounter
 from deltamem_tui.memory.extraction import Drawing, Extraction
 from deltamem_tui.memory.learn import as_kept, learn_from
-from deltamem_tui.memory.model.environment import SceneDrawer
+from deltamem_tui.memory.model.drawing import SceneDrawer
 from deltamem_tui.memory.model.extractor import ModelExtractor
 from deltamem_tui.memory.parameters import of_bank
 from deltamem_tui.memory.rules import RulesExtractor

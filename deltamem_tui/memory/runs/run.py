@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import (
-    BankError,
     DeltaMemError,
     ExtractionError,
     TrajectoryError,
@@ -32,14 +30,13 @@ from deltamem_tui.memory.extraction import (
     Extractor,
 )
 from deltamem_tui.memory.learn import as_kept, learn_from
-from deltamem_tui.memory.lesson import REASON_WIDTH, Lesson, usage_of
+from deltamem_tui.memory.lesson import REASON_WIDTH, Lesson
+from deltamem_tui.memory.runs.account import Account, Entry
 from deltamem_tui.memory.runs.ahead import GRACE, Ahead, StoppedError
-from deltamem_tui.memory.runs.ledger import Ledger, tell_debts
+from deltamem_tui.memory.runs.ledger import tell_debts
 from deltamem_tui.memory.runs.lookahead import Lookahead, Turn
-from deltamem_tui.memory.runs.recorder import Recorder, besides
+from deltamem_tui.memory.runs.recorder import Recorder
 from deltamem_tui.memory.runs.scenes import Scenes
-from deltamem_tui.memory.runs.waste import EVENT as WASTE
-from deltamem_tui.memory.runs.waste import tell_waste
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
@@ -67,7 +64,6 @@ class LearningRun:
     """One run over episodes that wait. It is made for one thread, and closed at the end.
 
     Attributes:
-        used: What the questions took whose answers were used, refused ones included.
         recovered: What earlier runs had paid that were killed before the journal could tell it;
             it tells now. Known when the first episode was learnt.
     """
@@ -104,20 +100,17 @@ class LearningRun:
         self._ahead: Ahead | None = None
         self._lookahead: Lookahead | None = None
         self._scenes: Scenes | None = None
-        self._ledger: Ledger | None = None
         self._before = Usage()
         if isinstance(extractor, AskingExtractor):
             self._ahead = Ahead(extractor, concurrency, stopped, drawer)
-            self._ledger = Ledger(bank, extractor)
             self._before = extractor.usage
+        self._account = Account(bank, extractor if isinstance(extractor, AskingExtractor) else None)
         if self._ahead and concurrency > 1:
             self._lookahead = Lookahead(bank, self._ahead, self._encounter)
         if self._ahead and drawer:
             self._scenes = Scenes(bank, self._ahead, self._kept)
         self._grace = grace
         self._closed = False
-        self._unused: list[Call] = []
-        self.used = Usage()
         self.recovered = Usage()
 
     def __enter__(self) -> LearningRun:
@@ -133,6 +126,11 @@ class LearningRun:
         if not isinstance(extractor, AskingExtractor):
             return Usage()
         return extractor.usage - self._before
+
+    @property
+    def used(self) -> Usage:
+        """What the questions took whose answers were used, refused ones included."""
+        return self._account.used
 
     @property
     def wasted(self) -> Usage:
@@ -161,11 +159,8 @@ class LearningRun:
         try:
             self._ahead.close(self._grace)
         finally:
-            self._unused += self._ahead.take_unused()
-            with suppress(BankError):  # what is wrong with the bank was told by what ended the run
-                self._tell_waste(self._ahead.on_their_way)
-            if self._ledger:
-                self._ledger.close()
+            unused = self._ahead.take_unused()
+            self._account.close(unused, on_their_way=self._ahead.on_their_way)
 
     def learn(self, trajectories: Iterable[Trajectory]) -> Iterator[Lesson | Refusal]:
         """Learn from episodes, in their order.
@@ -183,7 +178,7 @@ class LearningRun:
         waiting = iter(trajectories)
         window: deque[Turn] = deque()
         number = 0
-        if self._ledger:
+        if self._ahead:
             self.recovered = tell_debts(self._bank)
         while not self._stopped():
             while len(window) < self._width and (next_one := next(waiting, None)) is not None:
@@ -205,65 +200,47 @@ class LearningRun:
     def _learnt(self, window: Sequence[Turn]) -> Lesson | Refusal:
         """Learn the first of some episodes, with the questions of the others sent ahead."""
         turn = window[0]
-        recorder = Recorder(self._ahead or self._extractor)
         if self._ahead:
             self._ahead.turn = turn.number
         try:
-            self._prepare(window)
-            lesson = learn_from(self._bank, self._encounter(turn), recorder, self._embedder)
-        except (ExtractionError, VectorError, TrajectoryError) as error:
-            if isinstance(error, AskedInVainError):
-                recorder.note_vain(error.call)
-            return self._refused(Refusal(turn.trajectory.id, error, tuple(recorder.calls)))
-        except BaseException:
-            self._unused += recorder.calls
-            raise
+            with self._account.telling(self._id_of(turn)) as entry:
+                outcome = self._outcome(window, entry)
         finally:
             if self._ahead:
                 self._ahead.forget(turn.trajectory.id)
-        self._told(lesson.usage)
-        self._unused += besides(recorder.calls, lesson)
-        self._tell_waste_so_far()
+        if self._ahead:
+            self._account.tell_waste(self._ahead.take_unused(), least=_WASTE_AT_ONCE)
+        return outcome
+
+    def _outcome(self, window: Sequence[Turn], entry: Entry) -> Lesson | Refusal:
+        turn = window[0]
+        recorder = Recorder(self._ahead or self._extractor, entry)
+        try:
+            self._prepare(window, entry)
+            lesson = learn_from(self._bank, self._encounter(turn), recorder, self._embedder)
+        except (ExtractionError, VectorError, TrajectoryError) as error:
+            if isinstance(error, AskedInVainError):
+                entry.asked(error.call)
+            return self._refused(Refusal(turn.trajectory.id, error, tuple(entry.calls)), entry)
+        entry.told(call for taught in lesson.trees.values() for call in taught.calls)
         return lesson
 
-    def _prepare(self, window: Sequence[Turn]) -> None:
+    def _prepare(self, window: Sequence[Turn], entry: Entry) -> None:
         """See to the first episode's scene, and send ahead what can be asked of all."""
-        turn = window[0]
-        self._telling(turn)
         ready = list(window)
         if self._scenes:
             self._scenes.look(window)
-            if (call := self._scenes.have(turn)) is not None:
-                self._told(call.usage)
-                self._telling(turn)
+            self._scenes.have(window[0], entry)
             ready = self._scenes.look(window)
         if self._lookahead:
             self._lookahead.look(ready)
 
-    def _telling(self, turn: Turn) -> None:
-        if self._ledger:
-            self._ledger.telling(self._kept(turn).id)
-
-    def _told(self, usage: Usage) -> None:
-        """The journal tells of calls that were used."""
-        self.used += usage
-        if self._ledger:
-            self._ledger.told(usage)
-
-    def _tell_waste_so_far(self) -> None:
-        """Keep the journal's lines short, and the list in memory too."""
-        if self._ahead:
-            self._unused += self._ahead.take_unused()
-        if len(self._unused) >= _WASTE_AT_ONCE:
-            self._tell_waste()
-
-    def _tell_waste(self, on_their_way: int = 0) -> None:
-        if self._ledger:
-            self._ledger.telling(WASTE)
-        tell_waste(self._bank, self._unused, on_their_way)
-        if self._ledger:
-            self._ledger.told(usage_of(self._unused))
-        self._unused.clear()
+    def _id_of(self, turn: Turn) -> str:
+        """What commits call the episode; its own id if the bank cannot keep it at all."""
+        try:
+            return self._kept(turn).id
+        except TrajectoryError:
+            return turn.trajectory.id
 
     def _kept(self, turn: Turn) -> Trajectory:
         if turn.kept is None:
@@ -276,16 +253,14 @@ class LearningRun:
             turn.encounter = Encounter(self._bank, shown, self._embedder)
         return turn.encounter
 
-    def _refused(self, refusal: Refusal) -> Refusal:
+    def _refused(self, refusal: Refusal, entry: Entry) -> Refusal:
         """Tell the journal why an episode that the bank has stays waiting."""
         with self._bank.writing() as batch:
             known = self._bank.episodes.state(refusal.trajectory) is not None
             if known:
                 batch.log("refuse", refusal_record(refusal))
         if known:
-            self._told(usage_of(refusal.calls))
-        else:
-            self._unused += refusal.calls
+            entry.told(refusal.calls)
         return refusal
 
 

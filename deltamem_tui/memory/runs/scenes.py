@@ -13,8 +13,8 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.episodes.drawing import take_drawing
 from deltamem_tui.memory.episodes.intake import episode
-from deltamem_tui.memory.extraction import Call
 from deltamem_tui.memory.parameters import of_bank
+from deltamem_tui.memory.runs.account import Entry
 from deltamem_tui.memory.runs.ahead import Ahead
 from deltamem_tui.memory.runs.lookahead import Turn
 from deltamem_tui.memory.scenes import lacks_scene, with_scene, with_scene_of
@@ -56,11 +56,12 @@ class Scenes:
                 self._ahead.look_for_scene(turn.number, self._kept(turn))
         return [turn for turn in window if self._has(turn)]
 
-    def have(self, turn: Turn) -> Call | None:
+    def have(self, turn: Turn, entry: Entry) -> None:
         """Wait for the scene of the episode whose turn it is, and keep it in the bank.
 
-        Returns:
-            The question that it took; None if none was asked.
+        Args:
+            turn: The episode.
+            entry: Where the question is noted that it takes.
 
         Raises:
             StoppedError: Somebody wanted to stop before there was an answer.
@@ -69,19 +70,20 @@ class Scenes:
             StorageError: The disk refused.
         """
         if not self._lacks(turn):
-            return None
+            return
         kept = self._kept(turn)
         self._bank.refresh()
         known = episode(self._bank, kept.id)
         if known is not None and not lacks_scene(known):  # another process was quicker
             turn.settle(with_scene_of(kept, known))
-            return None
+            return
         if self._bank.episodes.state(kept.id) == EpisodeState.LEARNT:
-            return None
+            return
         drawing = self._ahead.draw(kept)
+        entry.asked(call := drawing.call())
         turn.settle(take_drawing(self._bank, kept, drawing))
+        entry.told([call])
         self.drawn += 1
-        return drawing.call()
 
     def _lacks(self, turn: Turn) -> bool:
         try:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from tests.llm.server import Reply, Request
 
-_BLOCK = re.compile(r'<record of="(\w+)">\n(.*?)\n</record>', re.DOTALL)
+_BLOCK = re.compile(r'<record of="(\w+)" sign="(\w+)">\n(.*?)\n</record sign="\2">', re.DOTALL)
 _LIMIT = re.compile(r"at most (\d+) words")
 _ACTION = re.compile(r"^Action: (.*)$", re.MULTILINE)
 _SEEN = re.compile(r"(?:[Oo]n|[Ii]n) the ([a-z]+) \d+, you see ([^.]*)\.")
+_PROCEDURE = re.compile(r"^(?:How|What):", re.MULTILINE)
 _DIGITS = re.compile(r"\s*\d+")
 GOAL = "Your task is to:"
 _FIELDS = ("activation_condition", "execution_procedure", "termination_condition")
@@ -29,7 +30,7 @@ class Asked:
 
     @property
     def parts(self) -> dict[str, str]:
-        return dict(_BLOCK.findall(self.prompt))
+        return {name: text for name, _, text in _BLOCK.findall(self.prompt)}
 
     @property
     def words(self) -> tuple[int, int]:
@@ -65,8 +66,8 @@ def answer(asked: Asked) -> dict[str, object]:
         scene, goal, _ = asked.parts["instruction"].partition(GOAL)
         return {"environment": scene.strip() if goal and scene.strip() else "none"}
     new = [line for line in _lines(asked) if line not in asked.notes]
-    if asked.may_skip and not new:
-        return {"skip": True, "quote": next(each for each in _lines(asked) if each in asked.notes)}
+    if asked.may_skip and not new and (quote := _quote(asked)):
+        return {"skip": True, "quote": quote}
     trigger_words, procedure_words = asked.words
     procedure = "\n".join(new or _lines(asked) or ["look around"])
     if asked.is_record:
@@ -95,6 +96,18 @@ def _lines(asked: Asked) -> list[str]:
         return list(dict.fromkeys(found))[:12] or ["nothing lies about"]
     actions = [_DIGITS.sub(" [n]", each) for each in _ACTION.findall(steps)]
     return list(dict.fromkeys(actions))[:40]
+
+
+def _quote(asked: Asked) -> str:
+    """What of the log stands in a note of the kind that can cover it, if anything does."""
+    notes = asked.notes.split("### ")
+    fitting = [
+        _PROCEDURE.split(note)[-1]
+        for note in notes
+        if asked.of_facts or ("WARNING" in note.partition("\n")[0]) == asked.is_record
+    ]
+    found = [line for line in _lines(asked) if any(line in note for note in fitting)]
+    return max(found, key=lambda line: len(line.split()), default="")
 
 
 def _trigger(asked: Asked) -> str:

@@ -23,6 +23,7 @@ from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.llm.server import ModelServer, Reply
 from tests.llm.support import MODEL, client
+from tests.memory.model import sensible
 from tests.memory.model.support import EPISODE, FACTS, LOST, RECORD, SKILL, chain, said, with_reward
 
 DOMAINS = ("alfworld", "scienceworld", "webshop", "generic")
@@ -54,6 +55,11 @@ CASES: list[tuple[TreeName, Trajectory, tuple[Label, ...], dict[str, str], str]]
     ("env", LOST, ("success",), FACTS, "env_residual"),
 ]
 
+OUTCOMES: dict[bool | None, str] = {
+    True: "The task was solved. Reward: 1 of 1. Steps: 4 of at most 30.",
+    False: "The task was not solved. Reward: 0.25 of 1. Steps: 4 of at most 30.",
+}
+
 
 @pytest.mark.parametrize("domain", DOMAINS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[-1])
@@ -77,9 +83,29 @@ def test_each_of_the_six_prompts_is_the_domains_own(
         assert text in sent
     for node in known:
         assert node.payload.execution_procedure in sent
-    assert ("was solved" in sent or "was not solved" in sent) is True
+    assert sensible.Asked(sent).parts["outcome"] == OUTCOMES[trajectory.outcome.success]
     assert "{{" not in sent
     assert "{%" not in sent
+
+
+@pytest.mark.parametrize(
+    ("outcome", "told"),
+    [
+        (Outcome(), "Nobody said whether the task was solved. Steps: 4."),
+        (
+            Outcome(False, None, "judge", "It was dropped."),
+            "The task was not solved. Steps: 4. Reason given: It was dropped.",
+        ),
+        (Outcome(True, 0.5, "user"), "The task was solved. Reward: 0.5 of 1. Steps: 4."),
+    ],
+)
+def test_an_outcome_is_told_as_it_is_known(
+    server: ModelServer, outcome: Outcome, told: str
+) -> None:
+    server.answer(said(FACTS))
+    trajectory = replace(EPISODE.with_outcome(outcome), metadata={})
+    extractor(server).extract("env", trajectory, ())
+    assert sensible.Asked(server.requests[0].prompt).parts["outcome"] == told
 
 
 def test_an_episode_without_a_domain_takes_the_banks(server: ModelServer) -> None:
@@ -149,11 +175,70 @@ def test_scienceworld_skips_only_at_the_full_reward(
     assert ('"skip": true' in request.prompt) is allowed
 
 
-def test_a_quote_must_be_in_the_chain(server: ModelServer) -> None:
-    server.answer(said({"skip": True, "quote": "Polish [object]."}), said(SKIP))
-    extraction = extractor(server).extract("task", EPISODE, chain("task", "success"))
-    assert extraction.payload is None
-    assert "not in the notes" in server.requests[1].body["messages"][2]["content"]
+NO_QUOTES: dict[str, tuple[Trajectory, tuple[Label, ...], str, str]] = {
+    "nothing": (EPISODE, ("success",), "", "nothing is quoted"),
+    "only signs": (EPISODE, ("success",), "...", "nothing is quoted"),
+    "a letter": (EPISODE, ("success",), "o", "not in the notes"),
+    "a word": (EPISODE, ("success",), "Rinse", "too short"),
+    "parts of words": (EPISODE, ("success",), "inse [object] twi", "not in the notes"),
+    "invented": (EPISODE, ("success",), "Polish the [object] twice.", "not in the notes"),
+    "a heading": (EPISODE, ("success",), "Base skill When clean things 0", "not in the notes"),
+    "a trigger": (EPISODE, ("success",), "clean things 0", "not in the notes"),
+    "two procedures": (
+        EPISODE,
+        ("success", "success"),
+        "1. Rinse [object] twice. 2. Rinse [object] twice.",
+        "not in the notes",
+    ),
+    "a record for a success": (
+        EPISODE,
+        ("success", "failure"),
+        "[FAILED] rinse: no.",
+        "not in the notes",
+    ),
+    "a skill for a failure": (
+        LOST,
+        ("success", "failure"),
+        "1. Rinse [object] twice.",
+        "not in the notes",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NO_QUOTES)
+def test_a_skip_needs_a_procedure_of_its_own_label_word_for_word(
+    server: ModelServer, kind: str
+) -> None:
+    trajectory, labels, quote, reason = NO_QUOTES[kind]
+    answer = SKILL if trajectory is EPISODE else RECORD
+    server.answer(said({"skip": True, "quote": quote}), said(answer))
+    extraction = extractor(server).extract("task", trajectory, chain("task", *labels))
+    assert extraction.payload == Payload(**answer)
+    assert reason in server.requests[1].body["messages"][2]["content"]
+
+
+LONG = "1. go to [place], where\nthe cup stands\n2. take\n3. clean the cup with a sponge"
+
+
+@pytest.mark.parametrize(
+    ("quote", "taken"),
+    [
+        ("go to [place], where the cup", True),
+        ("2. take", True),  # a whole line
+        ("the cup stands", True),
+        ("the cup", False),
+        ("clean the cup", False),
+        ("clean the cup with", True),
+    ],
+)
+def test_a_quote_is_four_words_or_a_whole_line(
+    server: ModelServer, quote: str, taken: bool
+) -> None:
+    (known,) = chain("task", "success")
+    known = replace(known, payload=replace(known.payload, execution_procedure=LONG))
+    server.answer(said({"skip": True, "quote": quote}), said(SKILL))
+    extraction = extractor(server).extract("task", EPISODE, (known,))
+    assert (extraction.payload is None) is taken
 
 
 @pytest.mark.parametrize(
@@ -191,7 +276,7 @@ def test_an_episode_that_gives_orders_stays_behind_its_fence(server: ModelServer
     assert extraction.payload == Payload(**SKILL)
     sent = server.requests[0].prompt
     # As many fences closed as opened, none of them by the episode: 4 blocks and the words on them.
-    assert len(re.findall(r"^</record>$", sent, re.MULTILINE)) == 4
+    assert len(re.findall(r'^</record sign="\w+">$', sent, re.MULTILINE)) == 4
     assert sent.count("(/record>") == 5
     assert sent.count("{{ 7 * 7 }}") == 5
 
@@ -243,7 +328,7 @@ def test_a_long_episode_is_cut_to_the_window(server: ModelServer) -> None:
     assert extraction.payload is not None
     assert "steps left out" in extraction.cut
     sent = server.requests[0].prompt
-    assert "left out …]" in sent.partition('<record of="steps">')[2]
+    assert "left out …]" in sent.partition('<record of="steps"')[2]
     assert "look at thing 0" in sent
     assert "look at thing 79" in sent
     assert 3_000 < client(server).count(sent) <= 7_000 * 0.9

@@ -10,6 +10,7 @@ from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.trajectory.model import Outcome, Step
 from tests.llm.server import ModelServer
 from tests.llm.support import MODEL, client
+from tests.memory.model import sensible
 from tests.memory.model.support import EPISODE
 
 UNKNOWN = EPISODE.with_outcome(Outcome())
@@ -57,7 +58,7 @@ def test_a_stated_outcome_does_not_lead_the_judge(server: ModelServer) -> None:
     stated = server.requests[0].prompt
     Judge(client(server)).judge(EPISODE.with_outcome(Outcome(success=True, reason="it says so")))
     assert server.requests[1].prompt == stated
-    assert "was solved" not in stated.partition("The task is solved if")[0]
+    assert set(sensible.Asked(stated).parts) == {"environment", "task", "steps"}
 
 
 def test_a_log_cannot_give_the_verdict(server: ModelServer) -> None:

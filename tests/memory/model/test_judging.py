@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -25,9 +26,10 @@ from deltamem_tui.llm.patience import Patience
 from deltamem_tui.memory.episodes.admission import admitted_by
 from deltamem_tui.memory.episodes.intake import episode as kept
 from deltamem_tui.memory.episodes.intake import episodes, take_in
-from deltamem_tui.memory.episodes.judging import Judged, in_order, judge_episodes, without_outcome
+from deltamem_tui.memory.episodes.judging import Judged, judge_episodes, without_outcome
 from deltamem_tui.memory.episodes.verdict import give_outcome, take_judgement
 from deltamem_tui.memory.model.judge import Judge
+from deltamem_tui.memory.runs.in_order import in_order
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from tests.llm.server import ModelServer, Reply, Request
@@ -296,6 +298,32 @@ def test_a_judgement_that_stays_under_way_is_told_as_such(server: ModelServer, b
     )
     assert len(list(stopping)) == 1
     assert [detail for event, detail in told(bank) if event == "waste"] == [{"on_their_way": 1}]
+
+
+def test_a_stopped_judge_asks_nothing_more(
+    server: ModelServer, bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A useless answer that was under way is paid and told, and nobody asks again."""
+    gate = threading.Event()
+    server.replies = lambda _request: Reply("Perhaps", after=gate)
+    asking = client(server)
+    end_questions = asking.end_questions
+
+    def end() -> None:
+        end_questions()
+        gate.set()
+
+    monkeypatch.setattr(asking, "end_questions", end)
+    judge = Judge(asking)
+    ids = without_outcome(bank)
+    found = list(
+        judge_episodes(bank, judge, ids, concurrency=2, stopped=lambda: len(server.requests) > 1)
+    )
+    assert found == []
+    assert len(server.requests) == 2
+    assert history(bank).usage == judge.usage
+    assert judge.usage.calls == 2
+    assert list(bank.path.glob(".paid-*")) == []
 
 
 def test_what_a_judge_took_is_told_whatever_came_of_it(server: ModelServer, bank: Bank) -> None:

@@ -1,4 +1,9 @@
-"""Killed at any call, however often, a run goes on where it stood and pays for nothing twice."""
+"""Killed at any call, however often, a run goes on where it stood and pays for nothing twice.
+
+Shown for thirty episodes (fifteen with scenes to draw), killed ten times at random calls, alone
+and with eight calls at once: each kill falls among the first tenth of the calls, so that all ten
+come before the end. More episodes would only put more undisturbed calls between two kills.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
@@ -26,7 +26,7 @@ from deltamem_tui.trajectory.readers import read_logs
 from tests.llm.server import ModelServer, Reply
 from tests.llm.support import client
 from tests.memory.model import sensible
-from tests.memory.model.generated import generated
+from tests.memory.model.generated import generated, purchases, repairs
 from tests.memory.model.learning import bank_with, learnt_files, lessons_of, run_over
 from tests.places import DOCS
 
@@ -57,12 +57,20 @@ def rehearsed(bank: Bank, server: ModelServer, **more: Any) -> Usage:
     return rehearse(bank, waiting(bank), extractor, embedder_of(bank))
 
 
-@pytest.mark.parametrize("episodes", ["alfworld", "scienceworld", "generated"])
+EPISODES: dict[str, Callable[[], Iterable[Trajectory]]] = {
+    "alfworld": lambda: sample("alfworld", 24),
+    "scienceworld": lambda: sample("scienceworld", 24),
+    "webshop": lambda: purchases(30),
+    "generic": lambda: repairs(30),
+    "generated": lambda: generated(40),
+}
+
+
+@pytest.mark.parametrize("episodes", EPISODES)
 def test_the_estimate_is_within_a_tenth_and_nothing_is_sent(
     server: ModelServer, tmp_path: Path, episodes: str
 ) -> None:
-    chosen = generated(40) if episodes == "generated" else sample(episodes, 24)
-    bank = bank_with(tmp_path / "bank", chosen)
+    bank = bank_with(tmp_path / "bank", EPISODES[episodes]())
     before = learnt_files(bank)
     estimate = rehearsed(bank, server)
     assert server.requests == []

@@ -6,7 +6,7 @@ import functools
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES
+from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BudgetError,
@@ -39,7 +39,7 @@ from deltamem_tui.memory.views.history import history
 from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.llm.support import KEY, MODEL, client
 from tests.memory.model import sensible
-from tests.memory.model.generated import generated
+from tests.memory.model.generated import generated, wandering
 from tests.memory.model.learning import bank_with, learnt_files, lessons_of, run_over, told, wasted
 
 PRICE = Price(1e-6, 2e-6)
@@ -300,6 +300,42 @@ def test_stopping_while_a_model_hangs_is_quick_and_leaves_nothing_half(
     assert history(bank).refused == ()
 
 
+def workers_are_gone() -> None:
+    """Until nobody works on a question any more."""
+    deadline = threading.Event()
+    for _ in range(2_000):
+        if not any(each.name == "deltamem-worker" for each in threading.enumerate()):
+            return
+        deadline.wait(0.01)
+    raise AssertionError("somebody still works")
+
+
+@pytest.mark.parametrize("trouble", ["useless", "unavailable"])
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_a_closed_run_asks_nothing_more(
+    server: ModelServer, tmp_path: Path, concurrency: int, trouble: str
+) -> None:
+    """Not again after a useless answer that comes late, and not after a pause."""
+    reached, gate = threading.Event(), threading.Event()
+
+    def replies(request: Request) -> Reply:
+        if len(server.requests) < 6:
+            return sensible.reply(request)
+        reached.set()
+        if trouble == "useless":
+            return Reply("I would rather not say.", after=gate)
+        return Reply(status=503, after=gate)
+
+    server.replies = replies
+    bank = bank_with(tmp_path / "bank", generated(8))
+    run_over(bank, server, concurrency, stopped=reached.is_set, grace=0.05)
+    asked = len(server.requests)
+    gate.set()
+    workers_are_gone()
+    assert len(server.requests) == asked
+    assert verify(bank) == []
+
+
 def taken(requests: list[Request]) -> Usage:
     """What these requests took, were they all answered sensibly."""
     usage = Usage()
@@ -455,18 +491,18 @@ def test_equal_prompts_are_not_paid_twice_side_by_side(server: ModelServer, tmp_
     assert bills[0] == bills[1]
 
 
-def sizes(bank: Bank) -> tuple[int, int]:
-    """Depth-1 nodes and the deepest level of the task tree."""
-    depths = [node.depth for node in bank.tree("task")]
-    return depths.count(1), max(depths)
+Grow = Callable[[float, int | None], tuple[int, int]]
 
 
-@pytest.fixture(scope="module")
-def grown(running: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The task tree's shape after the same episodes with these numbers."""
-    folder = tmp_path_factory.mktemp("grown")
+@pytest.fixture(scope="module", params=TREES)
+def grown(
+    running: ModelServer, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Grow:
+    """A tree's shape after the same episodes with these numbers: its roots and deepest level."""
+    name: TreeName = request.param
+    folder = tmp_path_factory.mktemp(f"grown-{name}")
     cache = ResponseCache(folder / "cache")
-    episodes = generated(40)
+    episodes = wandering(40)
 
     @functools.cache
     def grow(tau_base: float, k_cons: int | None) -> tuple[int, int]:
@@ -475,22 +511,23 @@ def grown(running: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Any
         numbers = TreeParameters(tau_base=tau_base, k_cons=k_cons, d_max=9)
         bank = bank_with(folder / f"{tau_base}-{k_cons}", episodes, numbers)
         run_over(bank, running, concurrency=4, cache=cache)
-        return sizes(bank)
+        depths = [node.depth for node in bank.tree(name)]
+        return depths.count(1), max(depths)
 
     return grow
 
 
-def test_earlier_consolidation_makes_more_roots(grown: Any) -> None:
+def test_earlier_consolidation_makes_more_roots(grown: Grow) -> None:
     roots = [grown(0.8, k_cons)[0] for k_cons in (None, 3, 1)]
     assert roots[0] < roots[1] < roots[2]
 
 
-def test_a_stricter_threshold_makes_more_roots(grown: Any) -> None:
+def test_a_stricter_threshold_makes_more_roots(grown: Grow) -> None:
     roots = [grown(tau_base, None)[0] for tau_base in (0.5, 0.8, 0.95)]
     assert roots[0] < roots[1] < roots[2]
 
 
-def test_a_looser_threshold_makes_deeper_chains(grown: Any) -> None:
+def test_a_looser_threshold_makes_deeper_chains(grown: Grow) -> None:
     depths = [grown(tau_base, None)[1] for tau_base in (0.95, 0.8, 0.5)]
     assert depths[0] < depths[1] <= depths[2]
     assert depths[0] < depths[2]

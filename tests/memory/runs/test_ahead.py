@@ -44,6 +44,7 @@ class Model:
     usage: Usage = field(default_factory=Usage)
     asked: list[str] = field(default_factory=list)
     held: set[str] = field(default_factory=set)
+    ended: int = 0
     gate: threading.Event = field(default_factory=threading.Event)
     arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     trouble: Callable[[str], None] = lambda _prompt: None
@@ -71,6 +72,9 @@ class Model:
 
     def on_payment(self, told: Callable[[Usage], object]) -> Callable[[], None]:
         return lambda: None
+
+    def end_questions(self) -> None:
+        self.ended += 1
 
     def _said(self, prompt: str) -> Extraction:
         self.asked.append(prompt)
@@ -262,7 +266,9 @@ def test_what_nobody_will_use_is_told_once_it_is_answered(model: Model) -> None:
     ahead.forget(FIRST.id)
     thrown_away = first_of(ahead.take_unused)
     assert (thrown_away.tree, thrown_away.usage) == ("task", COST)
+    assert model.ended == 0
     ahead.close(grace=0.01)
+    assert model.ended == 1
     assert (ahead.take_unused(), ahead.on_their_way) == ([], 1)
     model.gate.set()
     ahead.close(grace=SECONDS)

@@ -7,7 +7,7 @@ words, so it cannot put a scene there that was not; what is kept is the instruct
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -18,7 +18,7 @@ from deltamem_tui.llm.client import Client
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.extraction import Drawing
 from deltamem_tui.memory.model.asking import SAFE, SHARES, About, Asker
-from deltamem_tui.memory.model.cut import shortened
+from deltamem_tui.memory.model.cut import ends, shortened
 from deltamem_tui.memory.model.fence import block, fenced
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import Prompt
@@ -43,31 +43,31 @@ class SceneRequest:
         prompt: The whole prompt.
         digest: The digest of the prompt's files.
         contract: The JSON object that is asked for.
-        text: The instruction as the model sees it; what it copies must be in there.
+        parts: The instruction as far as the model sees it, its beginning and its end if its
+            middle is left out; a passage that it copies must be in one of them.
         cut: What of the instruction was left out, in one line; empty if nothing was.
     """
 
     prompt: str
     digest: str
     contract: Contract
-    text: str
+    parts: tuple[str, ...]
     cut: str
 
-    @property
-    def read(self) -> Callable[[str], str]:
-        """Makes the scene of an answer: the passages, one a line; empty if there are none."""
-        return self._passages
+    def read(self, said: str) -> str:
+        """Make the scene of an answer: the passages, one a line; empty if there are none.
 
-    def _passages(self, said: str) -> str:
+        Raises:
+            UnusableAnswer: The answer breaks the contract, or copies something else or all.
+        """
         answer = self.contract.read(said)
         if isinstance(answer, Skip):
             raise UnusableAnswer("skipping is not allowed here")
         lines = [line.strip() for line in answer[PROMPT].splitlines() if line.strip()]
         if [line.lower().rstrip(".") for line in lines] == ["none"]:
             return ""
-        words = _words(self.text)
-        found = [_passage(self.text, words, line) for line in lines if _WORD.search(line)]
-        if sum(len(_words(passage)) for passage in found) >= len(words):
+        found = [_passage(self.parts, line) for line in lines if _WORD.search(line)]
+        if _count_words(found) >= _count_words(self.parts):
             raise UnusableAnswer("this is the whole text: leave out what the agent shall do")
         return "\n".join(found)
 
@@ -160,36 +160,43 @@ class SceneDrawer:
     def _request(self, trajectory: Trajectory, share: float = 1.0) -> SceneRequest:
         prompt = prompts.find(trajectory.domain or self._domain, PROMPT, self._folders)
         whole = fenced(trajectory.task)
-        text = self._fitting(whole, share)
+        most = self._fitting(whole, share)
+        parts = ends(whole, most)
         return SceneRequest(
-            prompt=self._render(prompt, text),
+            prompt=self._render(prompt, shortened(whole, most)),
             digest=prompts.digest(prompt, self._folders),
             contract=prompt.contract(),
-            text=text,
-            cut="" if text == whole else "the instruction's middle left out",
+            parts=parts,
+            cut="the instruction's middle left out" if len(parts) > 1 else "",
         )
 
     def _render(self, prompt: Prompt, text: str) -> str:
         values = {"text": block("instruction", text), "words": prompt.output}
         return prompts.render(prompt, values, self._folders)
 
-    def _fitting(self, whole: str, share: float) -> str:
-        """The instruction, its middle left out as far as the window asks for it."""
+    def _fitting(self, whole: str, share: float) -> int:
+        """How many characters of the instruction the window has room for."""
         room = self._client.card.prompt_tokens * SAFE * share - _FRAME
-        most, text = len(whole), whole
-        while most > _SHORTEST and self._client.count(text) > room:
+        most = len(whole)
+        while most > _SHORTEST and self._client.count(shortened(whole, most)) > room:
             most = most * 2 // 3
-            text = shortened(whole, most)
-        return text
+        return most
 
 
-def _passage(text: str, words: Sequence[re.Match[str]], said: str) -> str:
-    """The place in a text that a model copied, as the text spells it.
+def _passage(parts: Sequence[str], said: str) -> str:
+    """The place in one of some texts that a model copied, as the text spells it.
 
     Raises:
-        UnusableAnswer: The text does not say that.
+        UnusableAnswer: None of them says that.
     """
-    copied = _words(said)
+    for text in parts:
+        if (found := _place(text, said)) is not None:
+            return found
+    raise UnusableAnswer(f"this is not in the text word for word: {said[:_QUOTED]!r}")
+
+
+def _place(text: str, said: str) -> str | None:
+    words, copied = _words(text), _words(said)
     wanted = [word[0].casefold() for word in copied]
     there = [word[0].casefold() for word in words]
     for first in range(len(there) - len(wanted) + 1):
@@ -199,7 +206,11 @@ def _passage(text: str, words: Sequence[re.Match[str]], said: str) -> str:
             start -= _alike(text[:start][::-1], said[: copied[0].start()][::-1])
             end += _alike(text[end:], said[copied[-1].end() :])
             return " ".join(text[start:end].split())
-    raise UnusableAnswer(f"this is not in the text word for word: {said[:_QUOTED]!r}")
+    return None
+
+
+def _count_words(texts: Iterable[str]) -> int:
+    return sum(len(_words(text)) for text in texts)
 
 
 def _words(text: str) -> list[re.Match[str]]:

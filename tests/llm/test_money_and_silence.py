@@ -1,0 +1,234 @@
+"""What calls in flight, calls that are lost, and calls nobody waits for any more may cost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.errors import BudgetError, ModelUnavailableError
+from deltamem_tui.llm.cache import ResponseCache
+from deltamem_tui.llm.client import Client, Tally
+from deltamem_tui.llm.cost import Budget, Price, Usage
+from deltamem_tui.llm.patience import Patience
+from deltamem_tui.llm.stopping import GivenUpError
+from tests.llm.server import ModelServer, Reply
+from tests.llm.support import CONTRACT, GOOD, KEY, client
+
+DOLLAR_A_TOKEN = Price(0.0, 1.0)
+TOKENS = 5
+"""The tokens of `GOOD` as the server counts them."""
+SOON = 20.0
+
+
+def eventually(true: Callable[[], bool]) -> None:
+    """Wait until something that other threads do has happened."""
+    tick = threading.Event()
+    for _ in range(int(SOON / 0.01)):
+        if true():
+            return
+        tick.wait(0.01)
+    raise AssertionError("it never happened")
+
+
+@pytest.mark.parametrize("threads", [1, 8])
+def test_calls_in_flight_do_not_end_what_the_limit_allows(
+    server: ModelServer, threads: int
+) -> None:
+    """Each may cost 30 and costs 5: side by side as many are made as one after another."""
+    server.script(Reply(GOOD, delay=0.02))
+    budget = Budget(100.0)
+    asking = client(server, price=DOLLAR_A_TOKEN, answer_tokens=30, budget=budget)
+
+    def ask(number: int) -> bool:
+        try:
+            asking.complete(f"Question {number}?", CONTRACT)
+        except BudgetError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(threads) as pool:
+        made = list(pool.map(ask, range(30)))
+    assert sum(made) == len(server.requests) == 15
+    assert budget.spent == 75.0
+
+
+def test_no_room_is_held_while_a_call_waits_to_be_tried_again(server: ModelServer) -> None:
+    server.script(Reply(status=500), Reply(GOOD))
+    budget = Budget(40.0)
+    pauses: list[float] = []
+
+    def pause(_seconds: float) -> None:
+        with budget.promise(35.0) as payment:
+            payment.cost = 1.0
+        pauses.append(budget.spent)
+
+    asking = client(server, price=DOLLAR_A_TOKEN, answer_tokens=30, budget=budget, sleep=pause)
+    asking.complete("Which colour?", CONTRACT)
+    assert pauses == [1.0]
+    assert budget.spent == 1.0 + TOKENS
+
+
+@pytest.mark.parametrize("manner", ["hang", "drop"])
+def test_a_call_that_was_lost_may_have_been_paid(server: ModelServer, manner: str) -> None:
+    server.script(Reply(GOOD, manner=manner))  # type: ignore[arg-type]
+    budget = Budget(100.0)
+    asking = client(server, timeout=0.2, price=DOLLAR_A_TOKEN, answer_tokens=30, budget=budget)
+    with pytest.raises(BudgetError, match=r"\$90.0000 of \$100.0000"):
+        asking.complete("Which colour?", CONTRACT)
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize("status", [429, 500, 503, 529])
+def test_a_call_that_was_refused_was_not_paid(server: ModelServer, status: int) -> None:
+    server.script(Reply(status=status))
+    budget = Budget(100.0)
+    asking = client(server, price=DOLLAR_A_TOKEN, answer_tokens=30, budget=budget)
+    with pytest.raises(ModelUnavailableError):
+        asking.complete("Which colour?", CONTRACT)
+    assert budget.spent == 0.0
+
+
+def test_a_call_that_nobody_took_was_not_paid() -> None:
+    from deltamem_tui.llm.call import Server
+
+    budget = Budget(100.0)
+    asking = Client(
+        "openai/loopback-model",
+        server=Server("http://127.0.0.1:9/v1", KEY),
+        price=DOLLAR_A_TOKEN,
+        budget=budget,
+        answer_tokens=30,
+        patience=Patience(retries=1, first=0.001),
+    )
+    with pytest.raises(ModelUnavailableError):
+        asking.complete("Which colour?", CONTRACT)
+    assert budget.spent == 0.0
+
+
+def test_an_answer_that_comes_late_is_paid_told_and_kept(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    sent = threading.Event()
+    server.script(Reply(GOOD, after=sent))
+    budget, told, late = Budget(100.0), list[Usage](), list[Usage]()
+    cache = ResponseCache(tmp_path)
+    asking = client(
+        server,
+        timeout=0.2,
+        price=DOLLAR_A_TOKEN,
+        budget=budget,
+        answer_tokens=30,
+        patience=Patience(retries=1),
+        cache=cache,
+    )
+    asking.on_payment(told.append)
+    with pytest.raises(ModelUnavailableError):
+        asking.ask("Which colour?", CONTRACT.read, CONTRACT, Tally(late=late.append))
+    assert budget.spent == 60.0
+    sent.set()
+    eventually(lambda: len(late) == 2)
+    assert [usage.calls for usage in told] == [1, 1]
+    assert asking.usage == sum(told, Usage()) == sum(late, Usage())
+    eventually(lambda: budget.spent == 2 * TOKENS)
+    assert cache.info().answers == 1
+    again = client(server, cache=cache, answer_tokens=30)
+    assert again.complete("Which colour?", CONTRACT).usage == Usage(cached=1)
+
+
+def test_an_answer_that_comes_in_the_pause_is_not_asked_for_again(server: ModelServer) -> None:
+    sent = threading.Event()
+    server.script(Reply(GOOD, after=sent), Reply("never asked"))
+    budget, told = Budget(100.0), list[Usage]()
+
+    def pause(_seconds: float) -> None:
+        sent.set()
+        eventually(lambda: len(told) == 1)
+        eventually(lambda: budget.spent == TOKENS)
+
+    asking = client(
+        server, timeout=0.2, price=DOLLAR_A_TOKEN, answer_tokens=30, budget=budget, sleep=pause
+    )
+    asking.on_payment(told.append)
+    answer = asking.complete("Which colour?", CONTRACT)
+    assert (answer.attempts, answer.usage.calls) == (1, 1)
+    assert answer.usage == asking.usage
+    assert len(server.requests) == 1
+
+
+def test_the_end_of_questions_ends_the_pause_before_a_try(server: ModelServer) -> None:
+    server.script(Reply(status=500))
+    asking = Client(
+        "openai/loopback-model",
+        server=client(server)._server,
+        patience=Patience(first=600.0, longest=600.0),
+    )
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(asking.complete, "Which colour?", CONTRACT)
+        eventually(lambda: len(server.requests) == 1)
+        asking.end_questions()
+        with pytest.raises(GivenUpError):
+            waiting.result(SOON)
+    assert len(server.requests) == 1
+    server.answer(GOOD)
+    assert asking.complete("Which colour?", CONTRACT).attempts == 1
+
+
+def test_the_end_of_questions_ends_the_repeats_and_what_was_paid_is_known(
+    server: ModelServer,
+) -> None:
+    sent = threading.Event()
+    server.script(Reply("useless", after=sent), Reply(GOOD))
+    asking, tally = client(server), Tally()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(asking.ask, "Which colour?", CONTRACT.read, CONTRACT, tally)
+        eventually(lambda: len(server.requests) == 1)
+        asking.end_questions()
+        sent.set()
+        with pytest.raises(GivenUpError):
+            waiting.result(SOON)
+    assert len(server.requests) == 1
+    assert tally.usage.calls == asking.usage.calls == 1
+
+
+def test_the_end_of_questions_ends_the_wait_for_room() -> None:
+    budget, stopped = Budget(10.0), threading.Event()
+
+    def second() -> None:
+        with budget.promise(6.0, stopped):
+            raise AssertionError("there was no room")
+
+    with ThreadPoolExecutor(1) as pool, budget.promise(6.0):
+        waiting = pool.submit(second)
+        stopped.set()
+        budget.wake()
+        with pytest.raises(GivenUpError):
+            waiting.result(SOON)
+
+
+@pytest.mark.parametrize("counts", [(-100_000, -5), (0, 0), (10**9, 10**12), (10**9, -1)])
+def test_an_absurd_count_of_tokens_is_replaced_by_ours(
+    server: ModelServer, counts: tuple[int, int]
+) -> None:
+    server.script(Reply(GOOD, counts=counts))
+    budget = Budget(10_000.0)
+    asking = client(server, price=Price(1.0, 1.0), answer_tokens=30, budget=budget)
+    usage = asking.complete("one two three four", CONTRACT).usage
+    assert 4 <= usage.prompt_tokens <= 20
+    assert 5 < usage.completion_tokens <= 30
+    assert budget.spent == usage.cost == usage.prompt_tokens + usage.completion_tokens
+
+
+def test_our_count_of_a_prompt_is_taken_with_a_quarter_more(server: ModelServer) -> None:
+    """The model's own count may be higher: a call that fits only by our count is not made."""
+    server.answer(GOOD)
+    prompt = "word " * 1000
+    price = Price(1.0, 0.0)
+    ours = client(server, price=price).estimate(prompt, 0).prompt_tokens
+    with pytest.raises(BudgetError):
+        client(server, price=price, budget=Budget(ours * 1.2)).complete(prompt, CONTRACT)
+    client(server, price=price, budget=Budget(ours * 1.3)).complete(prompt, CONTRACT)
+    assert len(server.requests) == 1
