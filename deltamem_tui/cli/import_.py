@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +14,7 @@ from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.errors import UsageError
-from deltamem_tui.text import counted
+from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
@@ -31,8 +32,9 @@ Outcome = Annotated[
     typer.Option(
         "--outcome",
         metavar="success|failure|FILE",
-        help="How episodes ended whose log does not say: one word for all, or a file from id "
-        "to success or reward.",
+        help="How episodes ended whose log does not say: one word for all, or a file: JSON, "
+        "JSONL or CSV from id to success or reward, or a list of the ids that were resolved. "
+        "It corrects what you said before of episodes that wait.",
     ),
 ]
 SuccessAt = Annotated[
@@ -79,7 +81,7 @@ def run(
     pace = Pace()
     inherited = _domain_of(opened)
     readings: Iterator[Reading | Written]
-    if given_domain:
+    if given_domain or given.by_id:  # lines written at once do not tell their ids
         readings = read_logs(logs, format=format, success_at=success_at, pace=pace)
     else:
         readings = read_written(
@@ -100,11 +102,14 @@ def run(
         rows = [_row(file, tally) for file, tally in intake.files.items()]
         page.table(*(telling(_COLUMNS, rows) if page.drawn else (_COLUMNS, rows)), headed=True)
 
+    unmatched = [key for key in given.by_id if key not in intake.named]
     data = {
         "imported": intake.count("imported"),
         "updated": intake.count("updated"),
+        "changed": intake.changed,
         "duplicates": intake.count("duplicate"),
         "rejected": len(intake.rejected),
+        "unmatched": unmatched,
         "redactions": dict(intake.redactions),
         "redaction": redaction,
         "dry_run": dry_run,
@@ -114,9 +119,12 @@ def run(
         ],
     }
     errors = tuple(intake.rejected)
-    # Whatever came in, the import ran to its end: that is more than a failure, which did not.
-    status = Result.verdict(1, errors)
-    return Result("import", data, errors, status, view=view, notes=_notes(intake, data))
+    status = Result.verdict(intake.episodes, errors)
+    notes = [*_notes(intake, data), *_unmatched(unmatched, outcome or "")]
+    return Result("import", data, errors, status, view=view, notes=notes)
+
+
+_SHOWN_IDS = 3
 
 
 def _redaction(*, personal: bool, off: bool) -> Redaction:
@@ -161,6 +169,9 @@ def _in_domain(
 
 def _notes(intake: Intake, data: dict[str, Any]) -> list[str]:
     notes = []
+    if intake.changed:
+        outcomes = counted(intake.changed, "outcome was", "outcomes were")
+        notes.append(f"{outcomes} changed: the later word counts")
     if intake.unsaid:
         notes.append(
             f"{counted(intake.unsaid, 'episode waits', 'episodes wait')} without an outcome: "
@@ -173,6 +184,17 @@ def _notes(intake: Intake, data: dict[str, Any]) -> list[str]:
     if data["dry_run"]:
         notes.append("nothing was written: this was a dry run")
     return notes
+
+
+def _unmatched(ids: list[str], path: str) -> list[str]:
+    """A note about the ids of the user's outcomes that name nothing, if there are any."""
+    if not ids:
+        return []
+    file = one_line(PurePath(path).name, 120)
+    first = ", ".join(one_line(each, 60) for each in ids[:_SHOWN_IDS])
+    more = ", …" if len(ids) > _SHOWN_IDS else ""
+    which = counted(len(ids), f"id of {file} matches", f"ids of {file} match")
+    return [f"{which} no episode of these logs: {first}{more}"]
 
 
 def _facts(intake: Intake) -> dict[str, int]:

@@ -55,6 +55,13 @@ class UserOutcomes:
         outcome = self._for(trajectory)
         return trajectory if outcome is None else trajectory.with_outcome(outcome)
 
+    def names(self, trajectory: Trajectory) -> tuple[str, ...]:
+        """Those ids of the user's that name this episode, whether or not its log says more."""
+        if not self.by_id:
+            return ()
+        keys = (trajectory.id, *external_ids(trajectory))
+        return tuple(key for key in keys if key in self.by_id)
+
     def _for(self, trajectory: Trajectory) -> Outcome | None:
         external = external_ids(trajectory)
         for key in (trajectory.id, *external):

@@ -346,7 +346,7 @@ def test_a_folder_that_cannot_be_locked(program: Program) -> None:
 def test_an_episode_that_is_none(program: Program, record: dict[str, Any], reason: str) -> None:
     before = state_of(program.bank)
     answer = program("import", "kitchen", program.log(record), "--format", "native")
-    assert answer.code == 3
+    assert answer.code == 1
     assert "log.jsonl, line 1: " in answer.error
     assert reason in answer.error
     after = state_of(program.bank)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import pytest
 from rich.console import Console
@@ -345,3 +345,67 @@ def test_on_a_terminal_the_report_leaves_out_what_did_not_happen() -> None:
         [("a", 1), ("b", 0)],
     )
     assert telling(columns, []) == (columns, [])
+
+
+def unsaid(thing: str) -> dict[str, Any]:
+    return heat(thing, success=None)
+
+
+def test_a_correction_of_an_outcome_is_taken_and_told(program: Program) -> None:
+    log = program.log(unsaid("soup"))
+    program("import", "kitchen", log, "--outcome", "success")
+    answer = program("import", "kitchen", log, "--outcome", "failure")
+    assert answer.code == 0
+    assert "1 outcome was changed" in answer.err
+    (found,) = (each for each in episodes(Bank.open(program.bank)) if "soup" in each.task)
+    assert found.outcome.success is False
+    back = program.json("import", "kitchen", log, "--outcome", "success").data
+    assert (back["updated"], back["changed"], back["files"][0]["successes"]) == (1, 1, 1)
+    program("extract", "kitchen", "--extractor", "rules")
+    late = program("import", "kitchen", log, "--outcome", "failure")
+    assert late.code == 1
+    assert "log.jsonl, line 1: was learnt from as a success" in late.err
+
+
+def test_records_that_contradict_each_other_are_told(program: Program) -> None:
+    log = program.log(heat("soup"), heat("soup", success=False))
+    answer = program.json("import", "kitchen", log)
+    assert answer.code == 3
+    (error,) = answer.document["errors"]
+    assert (error["source"], error["position"]) == ("log.jsonl", "line 2")
+    assert "but log.jsonl, line 1 says success" in error["message"]
+    (row,) = answer.data["files"]
+    assert (row["successes"], row["failures"], row["rejected"]) == (1, 0, 1)
+
+
+def test_an_import_of_which_nothing_came_in_is_an_error_and_names_the_reader(
+    program: Program,
+) -> None:
+    log = program.folder / "chats.jsonl"
+    log.write_text('{"messages": [{"role": "assistant", "content": "Hello."}]}\n' * 2)
+    answer = program.json("import", "kitchen", str(log))
+    assert answer.code == 1
+    assert answer.document["status"] == "error"
+    (row,) = answer.data["files"]
+    assert (row["formats"], row["episodes"], row["rejected"]) == (["openai-chat"], 0, 2)
+
+
+def test_ids_of_a_side_file_that_no_log_holds_are_told(program: Program) -> None:
+    records = [unsaid(f"egg {number}") | {"metadata": {"id": f"r-{number}"}} for number in (1, 2)]
+    records.append(heat("rice") | {"metadata": {"id": "r-3"}})
+    ids = [f"r-{number}" for number in range(1, 10)]
+    (program.folder / "said.json").write_text(json.dumps(dict.fromkeys(ids, True)))
+    answer = program.json("import", "kitchen", program.log(*records), "--outcome", "said.json")
+    assert answer.code == 0
+    assert answer.data["unmatched"] == ids[3:]
+    told = program("import", "kitchen", program.log(*records), "--outcome", "said.json").err
+    assert "6 ids of said.json match no episode of these logs: r-4, r-5, r-6, …" in told
+    (program.folder / "said.json").write_text(json.dumps({"r-1": True, "r-x": True}))
+    told = program("import", "kitchen", program.log(*records), "--outcome", "said.json").err
+    assert "1 id of said.json matches no episode of these logs: r-x\n" in told
+
+
+def test_the_help_says_what_a_side_file_may_be(program: Program) -> None:
+    words = " ".join(program("import", "--help").out.split())
+    for kind in ("JSON", "JSONL", "CSV", "resolved"):
+        assert kind in words

@@ -6,7 +6,7 @@ An episode's id is that of what is kept, and so is the id that users name an out
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Literal
 
@@ -17,11 +17,12 @@ from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.shelf import LINE_LIMIT
 from deltamem_tui.bank.episodes import Episodes, EpisodeState
 from deltamem_tui.errors import BankCorruptError, RecordError
-from deltamem_tui.memory.episodes.receipts import Intake, Reception
+from deltamem_tui.memory.episodes.receipts import Intake, Received
+from deltamem_tui.memory.episodes.standing import Standing, standing
 from deltamem_tui.memory.scenes import with_scene_of
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.logs.log import located
-from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.written import Written, written
@@ -48,8 +49,9 @@ def take_in(
 ) -> Intake:
     """Import episodes. Those that the bank has already are counted and left alone.
 
-    An episode that waits without an outcome and now comes with one is updated. So is one that
-    a judge gave its outcome, once its log or a person says how it ended.
+    An episode that waits is updated once somebody says how it ended whose word counts for
+    more: a person corrects everybody, themselves too (see `standing`). A record that says the
+    opposite of what counts is refused.
 
     Args:
         bank: The bank; its handle shows the new state afterwards.
@@ -66,25 +68,32 @@ def take_in(
         StorageError: The disk refused; what was committed before stays.
     """
     intake = Intake(listed=listed)
-    seen: dict[str, int] = {}
-    arrivals = (_arrived(record, redaction, outcomes) for record in records)
+    seen: dict[str, Standing] = {}
+    arrivals = (_arrived(record, redaction, outcomes, intake.named) for record in records)
     before = _Before()
     for batch in _batches(arrivals, intake, advance):
         if dry_run:
-            receptions = _receptions(bank, before.of(bank), batch, seen)
+            answered = _answered(bank, before.of(bank), batch, seen)
         else:
             with bank.writing() as changes:
-                receptions = _receptions(bank, before.of(bank), batch, seen)
-                fresh = [(arrival, what) for arrival, what in receptions if what != "duplicate"]
-                for new, group in groupby(fresh, lambda each: each[1] == "imported"):
-                    _put(bank, changes, [arrival for arrival, _ in group], new=new)
-                if fresh:
-                    ids = dict.fromkeys(arrival.id for arrival, _ in fresh)
-                    changes.log("import", {"trajectories": list(ids)})
+                answered = _answered(bank, before.of(bank), batch, seen)
+                _write(bank, changes, [each for each in answered if isinstance(each, Received)])
             before.written(bank)
-        for arrival, reception in receptions:
-            intake.receive(arrival, reception)
+        for each in answered:
+            if isinstance(each, Received):
+                intake.receive(each)
+            else:
+                intake.reject(each)
     return intake
+
+
+def _write(bank: Bank, changes: Batch, received: list[Received]) -> None:
+    fresh = [each for each in received if each.reception != "duplicate"]
+    for new, group in groupby(fresh, lambda each: each.reception == "imported"):
+        _put(bank, changes, [each.arrival for each in group], new=new)
+    if fresh:
+        ids = dict.fromkeys(each.arrival.id for each in fresh)
+        changes.log("import", {"trajectories": list(ids)})
 
 
 def _put(bank: Bank, changes: Batch, arrivals: list[Written], *, new: bool) -> None:
@@ -106,7 +115,7 @@ def _with_drawn_scene(bank: Bank, arrival: Written) -> bytes:
 
 
 def _arrived(
-    record: Reading | Written, redaction: Redaction, outcomes: UserOutcomes
+    record: Reading | Written, redaction: Redaction, outcomes: UserOutcomes, named: set[str]
 ) -> Written | RecordError:
     """A record as it shall be kept, or why it is not."""
     if isinstance(record, RecordError):
@@ -121,6 +130,7 @@ def _arrived(
             trajectory = admitted(trajectory)
         except RecordError as error:
             return located(error, record.source.file, record.source.position)
+    named.update(outcomes.names(trajectory))
     trajectory = outcomes.apply(trajectory)
     return _bounded(written(trajectory, record.source, redactions))
 
@@ -180,48 +190,88 @@ class _Before:
         self._sequence = bank.commit.sequence
 
 
-def _receptions(
-    bank: Bank, before: Episodes, batch: Iterable[Written], seen: dict[str, int]
-) -> list[tuple[Written, Reception]]:
+def _answered(
+    bank: Bank, before: Episodes, batch: Sequence[Written], seen: dict[str, Standing]
+) -> list[Received | RecordError]:
     """What becomes of each episode.
 
     Args:
         bank: The bank.
         before: The episodes that it had before the intake.
         batch: The episodes.
-        seen: Per id of this intake so far, how much the word on that episode's outcome weighs.
+        seen: Per id of this intake so far, how that episode's outcome stands.
     """
-    receptions: list[tuple[Written, Reception]] = []
+    answered: list[Received | RecordError] = []
     for arrival in batch:
-        weight = _weight(arrival.outcome)
-        known = arrival.id in seen or before.state(arrival.id) is not None
-        if known and arrival.id not in seen:
-            seen[arrival.id] = _known_weight(bank, arrival.id)
-        is_news = known and weight > seen[arrival.id]
-        receptions.append(
-            (arrival, "imported" if not known else "updated" if is_news else "duplicate")
-        )
-        if is_news or not known:
-            seen[arrival.id] = weight
-    return receptions
+        said = arrival.outcome
+        held = seen.get(arrival.id)
+        if held is None and before.state(arrival.id) is not None:
+            held = _standing_in(bank, arrival.id)
+        if held is None:
+            seen[arrival.id] = standing(said, confirmed=True)
+            answered.append(Received(arrival, "imported", said))
+            continue
+        answer = held.answer(said)
+        seen[arrival.id] = held.after(said, answer)
+        if answer == "contradiction":
+            answered.append(_contradiction(arrival, held, _origin(bank, batch, arrival)))
+        elif answer == "too late":
+            answered.append(_too_late(arrival, held))
+        else:
+            counts = said if answer == "updated" else held.outcome
+            answered.append(Received(arrival, answer, counts, before=held.outcome))
+    return answered
 
 
-_FINAL = 2
-
-
-def _weight(outcome: Outcome) -> int:
-    """How much a word on an outcome weighs: nobody's, a judge's, or one that is final."""
-    if not outcome.known:
-        return 0
-    return 1 if outcome.source == "judge" else _FINAL
-
-
-def _known_weight(bank: Bank, episode_id: str) -> int:
-    """The same for an episode of the bank. What was learnt stays as it was learnt."""
-    if bank.episodes.state(episode_id) != EpisodeState.WAITING:
-        return _FINAL
+def _standing_in(bank: Bank, episode_id: str) -> Standing:
     found = episode(bank, episode_id)
-    return _FINAL if found is None else _weight(found.outcome)
+    learnt = bank.episodes.state(episode_id) != EpisodeState.WAITING
+    return standing(found.outcome if found else Outcome(), learnt=learnt)
+
+
+def _contradiction(arrival: Written, held: Standing, origin: str) -> RecordError:
+    said, before = _word(arrival.outcome), _word(held.outcome)
+    return _refused(
+        arrival,
+        f"says {said}, but {origin} says {before} of the same episode",
+        f"the {before} stays; leave out the record that is wrong",
+    )
+
+
+def _too_late(arrival: Written, held: Standing) -> RecordError:
+    return _refused(
+        arrival,
+        f"was learnt from as a {_word(held.outcome)}, which an import does not change",
+        "relabel the nodes that it gave, in `deltamem browse`",
+    )
+
+
+def _refused(arrival: Written, message: str, hint: str) -> RecordError:
+    source = arrival.source
+    error = RecordError(
+        message, source=source.file or None, position=source.position or None, hint=hint
+    )
+    error.format = source.format
+    return error
+
+
+def _word(outcome: Outcome) -> str:
+    return "success" if outcome.success else "failure"
+
+
+def _origin(bank: Bank, batch: Sequence[Written], arrival: Written) -> str:
+    """Who said the opposite of an episode's outcome: the record, as far as it can be found."""
+    for other in batch:
+        if other is arrival:
+            break
+        if other.id == arrival.id and other.outcome.success is (not arrival.outcome.success):
+            return _place(other.source)
+    found = episode(bank, arrival.id)
+    return _place(found.source) if found else "an earlier record"
+
+
+def _place(source: LogSource) -> str:
+    return ", ".join(filter(None, (source.file, source.position))) or "an earlier record"
 
 
 def episode(bank: Bank, episode_id: str) -> Trajectory | None:

@@ -17,6 +17,28 @@ Reception = Literal["imported", "updated", "duplicate"]
 
 
 @dataclass(frozen=True, slots=True)
+class Received:
+    """An episode that was read, and what became of it.
+
+    Attributes:
+        arrival: The episode as it was read.
+        reception: What became of it.
+        outcome: How it ended by what counts from now on: its own word, or what was known.
+        before: How it ended by what was known; of unknown outcome if it is new.
+    """
+
+    arrival: Written
+    reception: Reception
+    outcome: Outcome
+    before: Outcome = field(default_factory=Outcome)
+
+    @property
+    def is_change(self) -> bool:
+        """Whether it turned a success into a failure, or the other way round."""
+        return self.before.known and self.before.success != self.outcome.success
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """What became of one episode that was read.
 
@@ -24,7 +46,7 @@ class Receipt:
         id: The episode's id.
         task: Its task.
         steps: How many steps it has.
-        outcome: How it ended, and who says so.
+        outcome: How it ended by what counts, and who says so.
         source: Where it was read.
         reception: `imported` if it is new, `updated` if only its outcome is, else `duplicate`.
         redactions: How many secrets were taken out of it, by kind.
@@ -44,12 +66,14 @@ class FileTally:
     """What one log gave. Everything but `unsaid` counts duplicates too.
 
     Attributes:
-        formats: The formats it was read as; of the project's own logs, those that their
-            episodes were first read as.
+        formats: The formats it was read as, by readers that took something or refused it; of
+            the project's own logs, those that their episodes were first read as.
         steps: How many steps its episodes have.
         receptions: How many episodes had each reception.
-        sources: How many outcomes came from each source.
-        successes: How many episodes ended in success.
+        changed: How many outcomes became their opposite.
+        sources: How many outcomes came from each source, by what counts, as of a duplicate the
+            bank's.
+        successes: How many episodes ended in success, likewise.
         failures: How many did not.
         unsaid: How many came into the bank without an outcome.
         redactions: How many secrets were taken out, by kind.
@@ -59,6 +83,7 @@ class FileTally:
     formats: list[str] = field(default_factory=list)
     steps: int = 0
     receptions: Counter[Reception] = field(default_factory=Counter)
+    changed: int = 0
     sources: Counter[OutcomeSource] = field(default_factory=Counter)
     successes: int = 0
     failures: int = 0
@@ -71,19 +96,29 @@ class FileTally:
         """How many episodes were read."""
         return self.receptions.total()
 
-    def add(self, written: Written, reception: Reception) -> None:
+    def add(self, received: Received) -> None:
         """Count one more episode."""
-        outcome = written.outcome
-        if written.source.format not in self.formats:
-            self.formats.append(written.source.format)
-        self.steps += written.steps
-        self.receptions[reception] += 1
+        arrival, outcome = received.arrival, received.outcome
+        self._read_as(arrival.source.format)
+        self.steps += arrival.steps
+        self.receptions[received.reception] += 1
+        self.changed += received.is_change
         self.sources[outcome.source] += 1
         self.successes += outcome.success is True
         self.failures += outcome.success is False
-        self.unsaid += not outcome.known and reception != "duplicate"
-        if written.redactions.counts:
-            self.redactions.update(written.redactions.counts)
+        self.unsaid += not outcome.known and received.reception != "duplicate"
+        if arrival.redactions.counts:
+            self.redactions.update(arrival.redactions.counts)
+
+    def refuse(self, error: RecordError) -> None:
+        """Count one more record that was refused."""
+        self.rejected += 1
+        if error.format:
+            self._read_as(error.format)
+
+    def _read_as(self, name: str) -> None:
+        if name not in self.formats:
+            self.formats.append(name)
 
 
 @dataclass(slots=True)
@@ -94,23 +129,25 @@ class Intake:
         files: A tally per log, by its name, in the order in which they were read.
         received: A receipt for every episode, in order, if receipts are kept.
         rejected: Every record that was refused, and why.
+        named: Those of the user's ids that name an episode that was read.
         listed: Whether receipts are kept.
     """
 
     files: dict[str, FileTally] = field(default_factory=dict)
     received: list[Receipt] = field(default_factory=list)
     rejected: list[RecordError] = field(default_factory=list)
+    named: set[str] = field(default_factory=set)
     listed: bool = True
 
-    def receive(self, written: Written, reception: Reception) -> None:
+    def receive(self, received: Received) -> None:
         """Note what became of an episode."""
-        self._tally(written.source.file).add(written, reception)
+        self._tally(received.arrival.source.file).add(received)
         if self.listed:
-            self.received.append(_receipt(written, reception))
+            self.received.append(_receipt(received))
 
     def reject(self, error: RecordError) -> None:
         """Note a record that was refused."""
-        self._tally(error.source or "").rejected += 1
+        self._tally(error.source or "").refuse(error)
         self.rejected.append(error)
 
     def count(self, reception: Reception) -> int:
@@ -121,6 +158,11 @@ class Intake:
     def episodes(self) -> int:
         """How many episodes were read."""
         return sum(tally.episodes for tally in self.files.values())
+
+    @property
+    def changed(self) -> int:
+        """How many outcomes became their opposite."""
+        return sum(tally.changed for tally in self.files.values())
 
     @property
     def unsaid(self) -> int:
@@ -144,13 +186,14 @@ class Intake:
         return tally
 
 
-def _receipt(written: Written, reception: Reception) -> Receipt:
+def _receipt(received: Received) -> Receipt:
+    arrival = received.arrival
     return Receipt(
-        id=written.id,
-        task=written.task,
-        steps=written.steps,
-        outcome=written.outcome,
-        source=written.source,
-        reception=reception,
-        redactions=tuple(written.redactions.counts.items()),
+        id=arrival.id,
+        task=arrival.task,
+        steps=arrival.steps,
+        outcome=received.outcome,
+        source=arrival.source,
+        reception=received.reception,
+        redactions=tuple(arrival.redactions.counts.items()),
     )

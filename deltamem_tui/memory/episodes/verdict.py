@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.memory.lesson import REASON_WIDTH
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_record
 
 if TYPE_CHECKING:
-    from deltamem_tui.llm.client import InVainError
-    from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.extraction import Call
     from deltamem_tui.memory.model.judge import Judgement
 
 
@@ -77,29 +76,29 @@ def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Traject
             )
         judged = known.with_outcome(judgement.outcome)
         batch.put_episode(to_record(judged))
-        call = _call(judgement.model, judgement.attempts, judgement.usage)
-        call |= {"prompt": judgement.prompt}
-        if judgement.cut:
-            call |= {"cut": judgement.cut}
-        success = judgement.outcome.success
-        batch.log("judge", {"trajectory": episode_id, "success": success, "calls": [call]})
+        detail = {
+            "trajectory": episode_id,
+            "success": judgement.outcome.success,
+            "calls": [judgement.call().record()],
+        }
+        batch.log("judge", detail)
     return judged
 
 
-def note_failed_judgement(bank: Bank, episode_id: str, model: str, error: InVainError) -> None:
+def note_failed_judgement(bank: Bank, episode_id: str, call: Call, reason: str) -> None:
     """Let the journal tell what was paid for answers that were no verdict.
 
     Args:
         bank: The bank; its handle shows the new state afterwards.
         episode_id: The episode, which stays as it is.
-        model: Who was asked.
-        error: What was wrong with the answers, and what they took.
+        call: What was asked, and what it took.
+        reason: What was wrong with the answers.
     """
     detail = {
         "trajectory": episode_id,
         "success": None,
-        "reason": one_line(error.message, 400),
-        "calls": [_call(model, error.attempts, error.usage)],
+        "reason": one_line(reason, REASON_WIDTH),
+        "calls": [call.record()],
     }
     with bank.writing() as batch:
         batch.log("judge", detail)
@@ -110,9 +109,3 @@ def _episode(bank: Bank, episode_id: str) -> Trajectory:
     if record is None:
         raise TrajectoryError(f"there is no episode {episode_id}", source=str(bank.path))
     return from_record(record)
-
-
-def _call(model: str, attempts: int, usage: Usage) -> dict[str, Any]:
-    """One question to a model, with its repeats, as the journal remembers questions."""
-    asked = {"purpose": "judge", "model": one_line(model, 200), "attempts": attempts}
-    return {**asked, **asdict(usage)}

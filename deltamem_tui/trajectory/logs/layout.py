@@ -65,19 +65,33 @@ def _layout_after_garbage(lines: list[bytes]) -> Layout:
     """JSON behind a few strange bytes or lines, or plain text."""
     for index, line in enumerate(lines):
         start = line.find(b"{")
-        rest = lines[index + 1 :]
         if start < 0:
             continue
-        # The last line may be cut by the end of the head, so how it begins must do.
-        if _is_container(line[start:]) and all(other.startswith(b"{") for other in rest):
-            return "lines"
-        if start == 0 and _are_records(rest):  # only this line is broken
-            return "lines"
-        opens = line[start:].strip() == b"{" and (start == 0 or index == 0)
-        if opens and rest and rest[0].lstrip().startswith(b'"'):
-            return "values"
-        return "text"
+        layout = _layout_from(lines, index, start)
+        if layout != "text":
+            return layout
+        # The brace was the garbage's. After it, only whole lines up to the end are records.
+        return "lines" if _end_in_records(lines[index + 1 :]) else "text"
     return "text"
+
+
+def _end_in_records(lines: list[bytes]) -> bool:
+    """Whether there are records after some garbage, and nothing but records after them."""
+    first = next((index for index, line in enumerate(lines) if line[:1] == b"{"), len(lines))
+    ending = lines[first:]
+    return _are_records(ending) or _are_records(ending[1:])
+
+
+def _layout_from(lines: list[bytes], index: int, start: int) -> Layout:
+    """The layout of what begins with the brace at `start` of a line."""
+    line, rest = lines[index], lines[index + 1 :]
+    # The last line may be cut by the end of the head, so how it begins must do.
+    if _is_container(line[start:]) and all(other.startswith(b"{") for other in rest):
+        return "lines"
+    if start == 0 and _are_records(rest):  # only this line is broken
+        return "lines"
+    opens = line[start:].strip() == b"{" and (start == 0 or index == 0)
+    return "values" if opens and rest and rest[0].lstrip().startswith(b'"') else "text"
 
 
 def _are_records(lines: list[bytes]) -> bool:

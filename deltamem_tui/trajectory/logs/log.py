@@ -29,6 +29,7 @@ from deltamem_tui.trajectory.logs.streams import is_gzip, open_utf8
 _HEAD_BYTES = 64 * 1024
 _CHUNK = 1 << 20
 _PREVIEW_RECORDS = 8
+_SHOWN_BYTES = 400
 _BLANK_RUN = 1000  # no text has more blank lines on end; of those that follow nobody hears
 
 
@@ -160,6 +161,8 @@ class Log:
             return self._line_records()
         if self.layout in ("array", "values"):
             return self._cut_records(in_array=self.layout == "array")
+        if self.layout == "text":
+            return self._no_records()
         shapes = {"zip": "a zip archive", "notebook": "a notebook, which is read as text"}
         reason = self.problem or shapes.get(self.layout, "not JSON")
         return iter([RecordError(reason, source=self.name)])
@@ -283,6 +286,18 @@ class Log:
             reason = f"cannot be read on: {error.strerror or error}"
             yield number + 1, RecordError(reason, source=self.name, position=f"line {number + 1}")
 
+    def _no_records(self) -> Iterator[RecordError]:
+        """Where text begins that was to be JSON."""
+        for number, data in self._byte_lines():
+            if isinstance(data, RecordError):
+                yield data
+                return
+            if data.strip():
+                shown = one_line(data[:_SHOWN_BYTES].decode("utf-8", "replace"), 60)
+                reason = f"not JSON: {shown}"
+                yield RecordError(reason, source=self.name, position=f"line {number}")
+                return
+
     def _line_records(self) -> Iterator[Record | RecordError]:
         for number, data in self._byte_lines():
             if isinstance(data, RecordError):
@@ -362,9 +377,11 @@ def _pass_blank_lines(stream: io.BufferedReader) -> int:
 
 def located(error: RecordError, source: str, position: str | None = None) -> RecordError:
     """The same error with its file and position, where it did not know them."""
-    return RecordError(
+    found = RecordError(
         error.message,
         source=error.source or source,
         position=error.position or position,
         hint=error.hint,
     )
+    found.format = error.format
+    return found

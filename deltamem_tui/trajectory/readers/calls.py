@@ -17,6 +17,18 @@ _SHELLS = frozenset(
     | {"run_terminal_cmd", "run_terminal_command", "sh", "shell", "shell_command", "terminal"}
 )
 _COMMANDS = ("command", "cmd", "keystrokes")
+# What agents' own programs put beside a command: where, for how long, why, with whose leave.
+# None of it is typed. Whatever else stands there may be, so then the whole call is the action.
+_ASIDES = frozenset(
+    {"description", "explanation", "justification", "reason", "summary", "thought", "title"}
+    | {"cwd", "dir_path", "directory", "workdir", "working_dir", "working_directory"}
+    | {"duration", "max_timeout_sec", "timeout", "timeout_ms", "timeout_seconds", "yield_time_ms"}
+    | {"background", "blocking", "hidden", "is_background", "is_blocking", "is_input", "login"}
+    | {"restart", "reset", "run_in_background", "session_id", "shell", "tty"}
+    | {"max_output_chars", "max_output_tokens", "no_change_timeout_seconds"}
+    | {"dangerouslydisablesandbox", "prefix_rule", "require_user_approval", "requires_approval"}
+    | {"sandbox_permissions", "security_risk", "with_escalated_permissions"}
+)
 
 
 def call_text(name: str, arguments: object) -> str:
@@ -49,7 +61,9 @@ def parsed_arguments(arguments: object) -> object:
 
 
 def _command(arguments: Json) -> str:
-    found = next((arguments[key] for key in _COMMANDS if arguments.get(key)), None)
+    """The command among a shell's arguments, if they hold one and nothing else that matters."""
+    named = [key for key in arguments if key.lower() not in _ASIDES]
+    found = arguments[named[0]] if len(named) == 1 and named[0] in _COMMANDS else None
     if isinstance(found, list):
         words = [as_text(word) for word in found]
         # `bash -lc "…"` is a wrapper of the agent's program, not the agent's words.

@@ -41,6 +41,7 @@ class Conversation:
         self._steps: list[_Draft] = []
         self._open: list[_Draft] = []
         self._calls: dict[str, _Draft] = {}
+        self._has_calls = False
         self._thoughts: list[str] = []
         self._said: list[str] = []
 
@@ -53,6 +54,16 @@ class Conversation:
     def system(self) -> str:
         """The first system prompt; empty if there was none."""
         return self._system
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether the agent has called a tool, and not only spoken."""
+        return self._has_calls
+
+    def awaits(self, call_id: str) -> bool:
+        """Whether a call of this name was made that no tool has answered."""
+        draft = self._calls.get(call_id)
+        return draft is not None and not draft.answered
 
     def instruct(self, text: str) -> None:
         """The system prompt. Later ones, such as reminders, change nothing."""
@@ -95,6 +106,7 @@ class Conversation:
     def act(self, action: str, call_id: str = "") -> None:
         """The agent calls a tool."""
         self._take_offer()
+        self._has_calls = True
         self._add(_Draft(action, "\n".join([*self._thoughts, *self._said]), call_id))
         self._said.clear()
 
@@ -189,6 +201,7 @@ class Conversation:
 
     def _forget_steps(self) -> None:
         self._steps.clear()
+        self._has_calls = False
         self._open.clear()
         self._calls.clear()
         self._thoughts.clear()

@@ -127,7 +127,8 @@ def _tool_calls(spans: list[_Span]) -> Iterator[ToolCall]:
             name = as_text(given.get("gen_ai.tool.name") or given.get("tool.name") or span.name)
             arguments = given.get("gen_ai.tool.call.arguments", given.get("input.value"))
             answer = given.get("gen_ai.tool.call.result", given.get("output.value"))
-            yield ToolCall(name, _parsed(arguments), answer)
+            call_id = as_text(given.get("gen_ai.tool.call.id"))
+            yield ToolCall(name, _parsed(arguments), answer, call_id)
 
 
 def _scores(span: _Span) -> Iterator[Score]:

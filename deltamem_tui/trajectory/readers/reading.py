@@ -188,19 +188,23 @@ def _checked(
     """What a reader yields, every episode admitted, and at least one word about the log."""
     anything = False
     try:
-        for reading in readings:
+        for item in readings:
             anything = True
-            if isinstance(reading, Trajectory):
-                yield _received(reading, log, reader, success_at)
-            elif isinstance(reading, RecordError):
-                yield located(reading, log.name)
-            else:
-                yield reading
+            reading = (
+                _received(item, log, reader, success_at) if isinstance(item, Trajectory) else item
+            )
+            yield _refusal(reading, log, reader) if isinstance(reading, RecordError) else reading
     except TrajectoryError as error:
         anything = True
-        yield _as_record_error(error, log)
+        yield _refusal(error, log, reader)
     if not anything:
-        yield RecordError(f"no episode in it (read as {reader.name})", source=log.name)
+        yield _refusal(RecordError(f"no episode in it (read as {reader.name})"), log, reader)
+
+
+def _refusal(error: TrajectoryError, log: Log, reader: Reader) -> RecordError:
+    refusal = _as_record_error(error, log)
+    refusal.format = reader.name
+    return refusal
 
 
 def _found(

@@ -48,11 +48,13 @@ class ToolCall:
         name: The tool.
         given: Its arguments.
         answer: What it returned.
+        call_id: The model's call that it was made for, if the trace says so.
     """
 
     name: str
     given: object
     answer: object
+    call_id: str = ""
 
 
 def trace_episode(
@@ -67,7 +69,8 @@ def trace_episode(
 
     Args:
         model_calls: In order of time.
-        tool_calls: In order of time; they count where no call of a model holds messages.
+        tool_calls: In order of time. They answer the calls that a model's messages hold, and
+            are the steps where those hold none.
         task: The goal, if the trace names it; else the first thing the user says.
         outcome: How it ended, if the trace says so.
         metadata: Other facts.
@@ -79,13 +82,11 @@ def trace_episode(
     longest = _longest(model_calls)
     if longest:
         tell(conversation, longest.asked)
-        tell(conversation, longest.told)
+        _tell_told(conversation, longest.told, tool_calls)
     else:
         if task:
             conversation.user(task)
-        for index, call in enumerate(tool_calls):
-            conversation.act(call_text(call.name, call.given), str(index))
-            conversation.answer(content_text(call.answer), str(index))
+        _tell_steps(conversation, tool_calls)
     return conversation.episode(
         task=task,
         environment=conversation.system,
@@ -93,6 +94,27 @@ def trace_episode(
         agent=longest.model if longest else "",
         metadata=metadata,
     )
+
+
+def _tell_told(
+    conversation: Conversation, told: Sequence[object], tool_calls: Sequence[ToolCall]
+) -> None:
+    """What the model answered, and what the tools did that its messages leave out."""
+    if not conversation.has_calls and not tell(Conversation(), told).has_calls:
+        _tell_steps(conversation, tool_calls)  # the messages are the agent's first and last words
+        tell(conversation, told)
+        return
+    tell(conversation, told)
+    for call in tool_calls:
+        if conversation.awaits(call.call_id):
+            conversation.answer(content_text(call.answer), call.call_id)
+
+
+def _tell_steps(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
+    for index, call in enumerate(tool_calls):
+        call_id = f"{index} {call.call_id}"
+        conversation.act(call_text(call.name, call.given), call_id)
+        conversation.answer(content_text(call.answer), call_id)
 
 
 def messages_in(value: object, *, answer: bool = False) -> list[object]:

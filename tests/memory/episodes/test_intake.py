@@ -19,7 +19,7 @@ from deltamem_tui.memory.episodes.receipts import Reception
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.logs.limits import Limits
-from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Step, Trajectory
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 from tests.bank.support import file_bytes
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank
@@ -68,7 +68,7 @@ def test_an_outcome_that_comes_later_is_taken(bank: Bank, together: bool) -> Non
         [[unknown, unknown, known, other]] if together else [[unknown, unknown], [known, other]]
     )
     found = [what for batch in batches for what in receptions(bank, *batch)]
-    assert found == ["imported", "duplicate", "updated", "duplicate"]
+    assert found == ["imported", "duplicate", "updated"]
     (kept,) = episodes(Bank.open(bank.path))
     assert kept.outcome == known.outcome
     assert verify(bank) == []
@@ -94,8 +94,11 @@ def test_learning_leaves_an_episode_as_the_bank_has_it(bank: Bank) -> None:
 def test_an_outcome_is_not_overwritten_nor_given_to_what_was_learnt(bank: Bank) -> None:
     learn(bank, episode(X), EchoExtractor(), embedder=ChosenEmbedder())
     take_in(bank, [episode(Y, success=False)])
-    assert receptions(bank, episode(X, success=False), episode(Y)) == ["duplicate"] * 2
+    found = take_in(bank, [episode(X, success=False), episode(Y)])
+    assert (found.episodes, len(found.rejected)) == (0, 2)
+    assert "was learnt from as a success" in str(found.rejected[0])
     assert [each.outcome.success for each in episodes(bank)] == [True, False]
+    assert receptions(bank, episode(X), episode(Y, success=None)) == ["duplicate"] * 2
 
 
 def test_a_dry_run_tells_the_same_and_writes_nothing(bank: Bank) -> None:
@@ -110,7 +113,7 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(bank: Bank) -> None:
     ]
     dry = receptions(bank, *records, dry=True)
     assert {path.name: path.read_bytes() for path in bank.path.iterdir()} == before
-    assert dry == receptions(bank, *records) == ["updated", "imported", "duplicate", "duplicate"]
+    assert dry == receptions(bank, *records) == ["updated", "imported", "duplicate"]
 
 
 def test_a_dry_run_reads_a_frozen_bank_and_a_real_one_is_refused(bank: Bank) -> None:
@@ -272,5 +275,91 @@ def test_a_person_overrules_a_judge_and_a_judge_nobody(bank: Bank) -> None:
     assert receptions(bank, person) == ["updated"]
     assert receptions(bank, judge, person) == ["duplicate"] * 2
     assert list(episodes(bank)) == [person]
-    learn(bank, episode(Y), EchoExtractor(), embedder=ChosenEmbedder())
-    assert receptions(bank, episode(Y, success=False)) == ["duplicate"]
+
+
+def said(success: bool | None, source: OutcomeSource = "stated", line: int = 1) -> Trajectory:
+    outcome = Outcome() if success is None else Outcome(success, source=source)
+    return replace(
+        episode(X).with_outcome(outcome), source=LogSource("log.jsonl", f"line {line}", "native")
+    )
+
+
+def test_a_person_corrects_their_own_word_while_the_episode_waits(bank: Bank) -> None:
+    take_in(bank, [said(True, "user")])
+    found = take_in(bank, [said(False, "user")])
+    assert (found.count("updated"), found.changed, found.rejected) == (1, 1, [])
+    assert found.files["log.jsonl"].failures == 1
+    (kept,) = episodes(Bank.open(bank.path))
+    assert kept.outcome == Outcome(success=False, source="user")
+    assert verify(bank) == []
+
+
+def test_to_fill_a_gap_changes_no_outcome(bank: Bank) -> None:
+    take_in(bank, [said(None)])
+    found = take_in(bank, [said(True, "user")])
+    assert (found.count("updated"), found.changed) == (1, 0)
+
+
+def test_a_persons_word_overrules_the_logs_and_outlasts_it(bank: Bank) -> None:
+    take_in(bank, [said(True)])
+    assert take_in(bank, [said(False, "user")]).changed == 1
+    again = take_in(bank, [said(True)])
+    assert (again.count("duplicate"), again.rejected) == (1, [])
+    assert (again.files["log.jsonl"].successes, again.files["log.jsonl"].failures) == (0, 1)
+    assert [each.outcome.success for each in episodes(bank)] == [False]
+
+
+@pytest.mark.parametrize("source", ["user", "stated"])
+def test_what_was_learnt_from_is_not_changed_and_it_is_said(
+    bank: Bank, source: OutcomeSource
+) -> None:
+    learn(bank, said(True), EchoExtractor(), embedder=ChosenEmbedder())
+    found = take_in(bank, [said(False, source)])
+    (error,) = found.rejected
+    assert str(error).startswith("log.jsonl, line 1: was learnt from as a success")
+    assert found.episodes == 0
+    assert [each.outcome.success for each in episodes(bank)] == [True]
+
+
+@pytest.mark.parametrize("dry", [True, False])
+@pytest.mark.parametrize("batch", [1, 10])
+@pytest.mark.parametrize("source", ["user", "stated"])
+def test_two_records_that_contradict_each_other_are_told(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch, dry: bool, batch: int, source: OutcomeSource
+) -> None:
+    """Again when they are imported again: the second never becomes a correction."""
+    monkeypatch.setattr(intake, "_BATCH_EPISODES", batch)
+    for _ in range(2):
+        found = take_in(bank, [said(True, source), said(False, source, 2)], dry_run=dry)
+        (error,) = found.rejected
+        whom = "an earlier record" if dry and batch == 1 else "log.jsonl, line 1"
+        assert error.message == f"says failure, but {whom} says success of the same episode"
+        assert (error.source, error.position) == ("log.jsonl", "line 2")
+        assert (found.episodes, found.files["log.jsonl"].rejected) == (1, 1)
+    assert [each.outcome.success for each in episodes(bank)] == ([] if dry else [True])
+
+
+def test_a_log_that_contradicts_the_bank_is_told(bank: Bank) -> None:
+    take_in(bank, [said(True)])
+    (error,) = take_in(bank, [said(False, line=7)]).rejected
+    assert "says failure, but log.jsonl, line 1 says success" in str(error)
+
+
+def test_a_duplicate_is_counted_as_the_bank_holds_it(bank: Bank) -> None:
+    found = take_in(bank, [said(True), said(None, line=2), said(False, "judge", 3)])
+    tally = found.files["log.jsonl"]
+    assert (tally.successes, tally.failures, tally.sources) == (3, 0, {"stated": 3})
+
+
+def test_the_ids_that_the_user_named_and_the_logs_hold(bank: Bank) -> None:
+    stated = replace(episode(Y), metadata={"id": "r-2"})
+    waits = replace(episode(X, success=None), metadata={"id": "r-1"})
+    ids = ("r-1", "r-2", "r-3")
+    told = UserOutcomes(by_id=dict.fromkeys(ids, Outcome(success=True, source="user")))
+    assert take_in(bank, [waits, stated], outcomes=told).named == {"r-1", "r-2"}
+
+
+def test_a_refused_record_tells_the_format_that_it_was_read_as(bank: Bank) -> None:
+    error = RecordError("no task", source="log.jsonl", position="line 1")
+    error.format = "react"
+    assert take_in(bank, [error]).files["log.jsonl"].formats == ["react"]

@@ -40,6 +40,10 @@ def values(log: Log) -> list[object]:
         (b"{'python': 'repr'}", "text"),
         (b"# title\n\n```\n{\n```\n", "text"),
         (b'noise {"a": 1}\n{"a": 2}\n', "lines"),
+        (b'INFO {run}\nnoise\n{"a": 1}\n{"a": 2}\n', "lines"),
+        (b'INFO {run}\n{"a": 1}\n', "lines"),
+        (b'INFO {run}\n{"broken\n{"a": 1}\n', "lines"),
+        (b'INFO {run}\n{"a": 1}\n> look\n', "text"),
         (b'saving\n{\n  "a": 1\n}', "values"),
         (b"PK\x03\x04rest", "zip"),
         (b"a\x00b", "binary"),
@@ -82,6 +86,12 @@ def test_broken_lines_are_told_and_the_others_read(tmp_path: Path) -> None:
     ]
     assert "ends in the middle" in str(found[-1])
     assert str(found[1]).startswith("some.log, line 2: ")
+
+
+def test_text_that_is_taken_for_json_tells_its_first_line(tmp_path: Path) -> None:
+    (error,) = log_of(tmp_path, b"\n[INFO] {started}\n> look\n").records()
+    assert isinstance(error, RecordError)
+    assert (error.message, error.position) == ("not JSON: [INFO] {started}", "line 2")
 
 
 def test_a_long_line_is_passed_over(tmp_path: Path) -> None:
@@ -134,7 +144,7 @@ def test_what_is_no_text_says_what_it_is(tmp_path: Path) -> None:
     assert "zip" in log_of(tmp_path, b"PK\x03\x04").problem
     assert "pickle" in log_of(tmp_path, b"\x80\x04\x95").problem
     assert "empty" in log_of(tmp_path, b"").problem
-    assert values(log_of(tmp_path, b"plain words")) == ["some.log: not JSON"]
+    assert values(log_of(tmp_path, b"plain words")) == ["some.log, line 1: not JSON: plain words"]
 
 
 def test_a_preview_holds_the_first_records_that_parse(tmp_path: Path) -> None:

@@ -221,7 +221,7 @@ def test_whatever_stands_in_a_log_both_ways_end_in_the_same_lines(
 
 def arrived(readings: Iterable[Reading | Written]) -> list[Written | str]:
     """What an intake would keep, and what it would refuse."""
-    found = (intake._arrived(each, "secrets", UserOutcomes()) for each in readings)
+    found = (intake._arrived(each, "secrets", UserOutcomes(), set()) for each in readings)
     return [str(each) if isinstance(each, RecordError) else each for each in found]
 
 

@@ -54,6 +54,69 @@ def test_inspect_archive_is_read_in_the_order_of_its_numbers(tmp_path: Path) -> 
     ]
 
 
+def genai(start: str, operation: str, **attributes: object) -> Json:
+    """A span of the GenAI conventions, whose names are given without their prefix."""
+    given = {f"gen_ai.{name.replace('__', '.')}": value for name, value in attributes.items()}
+    return {
+        "name": operation,
+        "context": {"trace_id": "t", "span_id": start},
+        "parent_id": "" if start == "1" else "1",
+        "start_time": start,
+        "attributes": {"gen_ai.operation.name": operation, **given},
+    }
+
+
+def part(role: str, kind: str, **rest: object) -> Json:
+    return {"role": role, "parts": [{"type": kind, **rest}]}
+
+
+TRACED_ASK = part("user", "text", content="Fix it.")
+TRACED_CALLS: Json = {
+    "role": "assistant",
+    "parts": [
+        {"type": "tool_call", "id": f"c{number}", "name": "look", "arguments": {"n": number}}
+        for number in (1, 2)
+    ],
+}
+
+
+def executed(start: str, call_id: str, result: str) -> Json:
+    return genai(
+        start,
+        "execute_tool",
+        tool__name="look",
+        tool__call__id=call_id,
+        tool__call__arguments='{"n": 3}',
+        tool__call__result=result,
+    )
+
+
+def test_a_tools_own_span_answers_the_call_of_a_chat(tmp_path: Path) -> None:
+    chat = genai("1", "chat", input__messages=[TRACED_ASK], output__messages=[TRACED_CALLS])
+    spans = [chat, executed("2", "c2", "second"), executed("3", "c1", "first")]
+    (found,) = episodes(readings(tmp_path, pretty(spans)))
+    assert found.steps == (Step("look(n=1)", "first"), Step("look(n=2)", "second"))
+
+
+def test_an_answer_that_a_chat_repeats_counts_once(tmp_path: Path) -> None:
+    repeated = part("tool", "tool_call_response", id="c1", response="first")
+    done = part("assistant", "text", content="Done.")
+    asked = [TRACED_ASK, TRACED_CALLS, repeated]
+    chat = genai("1", "chat", input__messages=asked, output__messages=[done])
+    (found,) = episodes(
+        readings(tmp_path, pretty([chat, executed("2", "c1", "first"), executed("3", "c2", "2nd")]))
+    )
+    assert [step.observation for step in found.steps] == ["first", "2nd", ""]
+
+
+def test_an_agents_span_and_its_tools_are_an_episode(tmp_path: Path) -> None:
+    done = part("assistant", "text", content="Done.")
+    agent = genai("1", "invoke_agent", input__messages=[TRACED_ASK], output__messages=[done])
+    (found,) = episodes(readings(tmp_path, pretty([agent, executed("2", "c1", "seen")])))
+    assert found.task == "Fix it."
+    assert found.steps == (Step("look(n=3)", "seen"), Step("Done."))
+
+
 @pytest.mark.parametrize(
     ("scores", "outcome"),
     [
