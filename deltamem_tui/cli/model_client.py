@@ -63,6 +63,7 @@ def model_client(
         cache=None if no_cache else ResponseCache(),
         budget=NoBudget() if rehearsed else Budget(max_cost),
         tell=invocation.output.note,
+        asks=not rehearsed,
     )
     if max_cost is not None and client.card.price is None:
         raise BudgetError(

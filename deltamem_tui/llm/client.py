@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from deltamem_tui.errors import AnswerError
+from deltamem_tui.errors import AnswerError, CredentialsError
 from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.call import Server, conversation_tokens
@@ -80,6 +80,15 @@ class InVainError(AnswerError):
         self.attempts = attempts
 
 
+def _require_key(model: str, *, asks: bool, tell: Callable[[str], object]) -> None:
+    try:
+        check_credentials(model)
+    except CredentialsError as error:
+        if asks:
+            raise
+        tell(str(error))
+
+
 def _nothing(_told: object) -> None:
     """What is told is not needed."""
 
@@ -103,6 +112,7 @@ class Client:
         chance: Callable[[], float] = random.random,
         now: Callable[[], float] = time.time,
         tell: Callable[[str], object] = _nothing,
+        asks: bool = True,
     ) -> None:
         """Look the model up, in tables only. No call is made.
 
@@ -120,6 +130,8 @@ class Client:
             chance: A number in [0, 1) that spreads the waits.
             now: Seconds since 1970.
             tell: Says a line to a person: answers that cannot be kept. Called in any thread.
+            asks: Whether anything will be asked; if not, no key is needed, and only said to be
+                missing.
 
         Raises:
             ModelNotFoundError: No provider goes by this name.
@@ -130,7 +142,7 @@ class Client:
         )
         self._server = server or Server()
         if not (self._server.key or self._server.address):
-            check_credentials(model)
+            _require_key(model, asks=asks, tell=tell)
         self._address = self._server.address or server_address(model)
         self._seed = seed
         self._till = Till(model, cache, budget or Budget(), tell)

@@ -124,6 +124,17 @@ def test_a_dry_run_sends_and_writes_nothing(house: Program, server: ModelServer)
     assert state_of(house.bank) == before
 
 
+def test_a_dry_run_needs_no_key(house: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    call = ("extract", "kitchen", "--model", "openai/gpt-4o-mini")
+    answer = house(*call, "--dry-run")
+    assert answer.code == 0
+    assert "cost\t$" in answer.out
+    assert "there is no key for openai/gpt-4o-mini (set OPENAI_API_KEY)" in answer.err
+    assert "there is no key" in house(*call).error
+
+
 @pytest.mark.parametrize(
     ("call", "code", "said"),
     [
