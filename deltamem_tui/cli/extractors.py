@@ -11,6 +11,8 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.model import ModelExtractor
     from deltamem_tui.memory.rules import RulesExtractor
@@ -58,7 +60,7 @@ def chosen_extractor(
         )
     from deltamem_tui.memory.model import ModelExtractor
 
-    folders = invocation.settings(prompts=wanted.prompts).prompt_folders()
+    folders = checked_prompts(invocation, wanted.prompts)
     client = model_client(
         invocation,
         wanted.model,
@@ -70,6 +72,21 @@ def chosen_extractor(
     extractor = ModelExtractor(client, bank.manifest.domain, folders)
     extractor.check()
     return extractor
+
+
+def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, ...]:
+    """Where prompts are looked up; those of the user are at least called as some prompt is.
+
+    Raises:
+        ConfigurationError: The user's folder is not there, or nothing asks for one of its files.
+    """
+    from deltamem_tui.memory.prompts.check import require_known_names
+
+    settings = invocation.settings(prompts=prompts)
+    folders = settings.prompt_folders()
+    if settings.prompts is not None:
+        require_known_names(settings.prompts)
+    return folders
 
 
 def _rules(wanted: Wanted) -> RulesExtractor:

@@ -9,6 +9,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.extracted import left_notes
+from deltamem_tui.cli.extractors import checked_prompts
 from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.model_client import model_client, recovery_notes, usage_facts, usage_record
@@ -51,7 +52,7 @@ def run(
     from deltamem_tui.memory.runs.ledger import tell_debts
 
     invocation = Invocation.of(context)
-    folders = invocation.settings(prompts=prompts).prompt_folders()
+    folders = checked_prompts(invocation, prompts)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
     if not dry_run:
         opened.require_writable()

@@ -270,8 +270,9 @@ class Client:
             except UnusableAnswer as unusable:
                 reason = str(unusable)
             messages = [*messages, *_again(reply, reason)]
+        kept = "" if usage.calls else ", all of them kept from an earlier run"
         useless = AnswerError(
-            f"{self.model} gave no usable answer in {REPEATS + 1} attempts: {reason}",
+            f"{self.model} gave no usable answer in {REPEATS + 1} attempts{kept}: {reason}",
             hint="try another model, or ask this one afresh with `--no-cache`",
         )
         raise InVainError(useless, usage, REPEATS + 1)

@@ -124,6 +124,20 @@ def test_a_dry_run_sends_and_writes_nothing(house: Program, server: ModelServer)
     assert state_of(house.bank) == before
 
 
+@pytest.mark.parametrize("command", ["extract", "judge"])
+def test_a_prompt_that_nothing_asks_for_is_refused_before_anything_is_paid(
+    house: Program, server: ModelServer, command: str
+) -> None:
+    mine = house.folder / "mine" / "alfworld"
+    mine.mkdir(parents=True)
+    (mine / "env_rot.md").write_text("Say nothing.")
+    model = ("--model", MODEL, "--api-base", server.base)
+    answer = house(command, "kitchen", *model, "--prompts", "mine")
+    assert answer.code == 2
+    assert "did you mean env_root?" in answer.error
+    assert server.requests == []
+
+
 def test_a_dry_run_needs_no_key(house: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
@@ -447,7 +461,8 @@ def test_what_a_killed_run_had_paid_is_told_by_the_next(
     assert answer.code == 0
     recovered = answer.data["recovered"]
     assert recovered["calls"] == 3 - told_before
-    assert len(left) == (1 if recovered["calls"] else 0)
+    # It may have been killed between a commit and the end of its ledger, which then owes nothing.
+    assert len(left) == 1 or not (left or recovered["calls"])
     assert not set(first) & {request.prompt for request in server.requests}
     tokens = sum(len(prompt.split()) for prompt in first)
     tokens += sum(len(request.prompt.split()) for request in server.requests)

@@ -241,7 +241,7 @@ def test_what_is_typed_behind_a_filter_is_meant_for_what_it_finds(
 
 
 def test_keys_do_not_wait_for_ever(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_order, "PATIENCE", 0.01)
+    monkeypatch.setattr(key_order, "PATIENCE", 1.0)
     opened = slowly(monkeypatch, app_module, "read_bank")
 
     async def story(person: Person) -> None:

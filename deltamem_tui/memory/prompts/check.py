@@ -80,6 +80,18 @@ def flaws(path: Path, folder: Path, folders: Sequence[Path]) -> list[Configurati
         return [error]
 
 
+def require_known_names(folder: Path) -> None:
+    """See that something asks for each prompt of a folder, before others are paid for instead.
+
+    Raises:
+        ConfigurationError: Nothing asks for one; says which was probably meant.
+    """
+    for path in files(folder):
+        if path.parent.parent == folder and not path.stem.startswith("_"):
+            for flaw in _name_flaws(path):
+                raise flaw
+
+
 def _misplaced(path: Path) -> ConfigurationError:
     return file_error(path, f"lies where no prompt is looked for: DOMAIN/NAME{SUFFIX} is")
 
