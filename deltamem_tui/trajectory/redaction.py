@@ -7,7 +7,7 @@ one: a run of sixteen letters and digits, a password named, an address with an @
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -42,6 +42,8 @@ _KEY = re.compile(r"sk-[\w-]{16}")  # so many follow in every key, and few in `D
 _LONG_NOTE = 500
 _WORD = re.compile(r"[A-Z]+|[A-Z]?[a-z]+(?:[A-Z][a-z]+){0,3}")
 _WORD_LENGTH = 20  # no word is longer
+_IN_A_MARK = re.compile(r"\[redacted: [a-z0-9 -]{0,40}\Z")
+_AROUND = 32  # as much of what is around a secret as tells its place from others
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +199,7 @@ class _Redactor:
         self.found: dict[str, str] = {}
         self.counts: Counter[str] = Counter()
         self._personal = personal
+        self._places: defaultdict[str, set[str]] = defaultdict(set)
         self._pattern: re.Pattern[str] | None = None
 
     def learn(self, text: str) -> None:
@@ -220,23 +223,45 @@ class _Redactor:
         if self.found:
             # The longest first, so that a secret inside another does not spoil it.
             values = sorted(self.found, key=len, reverse=True)
-            self._pattern = re.compile("|".join(map(_standing_alone, values)))
+            patterns = (each for value in values for each in self._patterns_of(value))
+            self._pattern = re.compile("|".join(patterns))
 
-    def clean(self, text: str) -> str:
-        """A text with marks in the places of its secrets."""
+    def clean(self, text: str, before: str = "") -> str:
+        """A text with marks in the places of its secrets.
+
+        Args:
+            text: The text.
+            before: What it stands behind, for a secret that is known by that only.
+        """
         if not text or self._pattern is None:
             return text
-        return self._pattern.sub(self._mark, text)
+        whole, end = before + text, len(before)
+        parts: list[str] = []
+        for match in self._pattern.finditer(whole, end):
+            parts += (whole[end : match.start()], self._mark(match))
+            end = match.end()
+        return "".join((*parts, whole[end:]))
 
     def _find(self, rule: Rule, matches: Iterable[re.Match[str]], text: str) -> None:
         group = "secret" if "secret" in rule.pattern.groupindex else 0
         for match in matches:
-            value = match[group]
+            start, end = match.span(group)
+            value = text[start:end]
             if rule.placeholder and rule.placeholder.fullmatch(value):
                 continue
             if rule.before and match["key"] and not rule.before.search(text, *_before(match)):
                 continue
+            # The mark of a secret found before names its kind, and is no name of another.
+            if _IN_A_MARK.search(text, max(match.start() - 52, 0), match.start()):
+                continue
             self.found.setdefault(value, rule.kind)
+            if match.span() != (start, end) and not _stands_alone(value, text, start):
+                before = text[max(match.start(), start - _AROUND) : start]
+                self._places[value].add(_between(before, value, text[end : match.end()][:_AROUND]))
+
+    def _patterns_of(self, value: str) -> list[str]:
+        """Patterns of a secret: of its mentions, and of the very places where it was found."""
+        return [_standing_alone(value), *sorted(self._places.get(value, ()))]
 
     def _mark(self, match: re.Match[str]) -> str:
         kind = self.found[match[0]]
@@ -252,8 +277,8 @@ def _before(match: re.Match[str]) -> tuple[int, int]:
 def _standing_alone(value: str) -> str:
     """A pattern of a secret that is not part of a longer word.
 
-    A password that is a word itself is only taken out where it is a value, or every mention
-    of `postgres` would go with `PASSWORD=postgres`.
+    A password that is a word itself is only taken out where it is a value (and where it was
+    found), or every mention of `postgres` would go with `PASSWORD=postgres`.
     """
     before = rf"(?:{STANDS_ALONE}|(?<= -p))" if value[:1].isalnum() else ""
     if _WORD.fullmatch(value) and len(value) < _WORD_LENGTH:
@@ -262,8 +287,18 @@ def _standing_alone(value: str) -> str:
     return f"{before}{re.escape(value)}{after}"
 
 
+def _stands_alone(value: str, text: str, start: int) -> bool:
+    """Whether a secret would be taken out at a place of a text, whatever is around it."""
+    return re.compile(_standing_alone(value)).match(text, start) is not None
+
+
+def _between(before: str, value: str, after: str) -> str:
+    """A pattern of a secret between what it was found between."""
+    return rf"(?<={re.escape(before)}){re.escape(value)}(?={re.escape(after)})"
+
+
 def _mapped(trajectory: Trajectory, redactor: _Redactor) -> Trajectory:
-    clean, source = redactor.clean, trajectory.source
+    clean, source, metadata = redactor.clean, trajectory.source, trajectory.metadata
     return replace(
         trajectory,
         task=clean(trajectory.task),
@@ -273,5 +308,11 @@ def _mapped(trajectory: Trajectory, redactor: _Redactor) -> Trajectory:
         source=LogSource(clean(source.file), clean(source.position), clean(source.format)),
         domain=clean(trajectory.domain),
         agent=clean(trajectory.agent),
-        metadata={clean(key): clean(value) for key, value in trajectory.metadata.items()},
+        metadata={clean(key): _value(key, each, redactor) for key, each in metadata.items()},
     )
+
+
+def _value(key: str, value: str, redactor: _Redactor) -> str:
+    """A value of metadata without secrets, of which one may be known by its name only."""
+    name = f"{key}="
+    return redactor.clean(value, before=name if kinds_of_secrets(name + value) else "")

@@ -14,16 +14,18 @@ class SearchedText:
     Many rules are about the same few words, so the places of each are looked up once.
 
     Attributes:
-        text: The text.
+        text: The text. The matches of rules are of another one where lower case changes its
+            length, so what they found is at their places here.
         lowered: The same in lower case, and of the same length.
     """
 
     def __init__(self, text: str) -> None:
+        self.text = text
         lowered = text.lower()
         if len(lowered) != len(text):  # a few letters of other scripts grow when lowered
             text = text.encode("ascii", "replace").decode()
             lowered = text.lower()
-        self.text = text
+        self._plain = text
         self.lowered = lowered
         self._places: dict[str, list[int]] = {}
 
@@ -35,12 +37,12 @@ class SearchedText:
             for place in self._places_of(hint):
                 if place < end:  # it lies in the match before
                     continue
-                match = first.match(self.text, place)
+                match = first.match(self._plain, place)
                 if not match:
                     continue
                 end = match.end()
                 if rule.within:
-                    yield from rule.pattern.finditer(self.text, place, end)
+                    yield from rule.pattern.finditer(self._plain, place, end)
                 else:
                     yield match
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from deltamem_tui.errors import RecordError, UsageError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS
-from deltamem_tui.trajectory.logs.log import Log, Record
+from deltamem_tui.trajectory.logs.log import Line, Log, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import decided, stated
 
@@ -110,7 +110,9 @@ def _from_file(log: Log, success_at: float) -> UserOutcomes:
             return _listed(log.document(), log, success_at)
         records = [_readable(item) for item in log.records()]
     except RecordError as error:
-        raise UsageError(error.message, source=log.name, position=error.position) from error
+        raise UsageError(
+            error.message, source=log.name, position=error.position, hint=error.hint
+        ) from error
     if len(records) == 1:
         return _listed(records[0].value, log, success_at)
     return _from_rows(((item.value, item.position) for item in records), log, success_at)
@@ -158,9 +160,9 @@ def _resolved(ids: list[object], report: Mapping[str, object]) -> UserOutcomes:
 
 def _csv_rows(log: Log) -> Iterator[tuple[object, str]]:
     """Rows of a table with a header, as mappings; of one column without, as ids."""
-    lines = [item.text for item in log.lines() if not isinstance(item, RecordError)]
-    delimiter = max(",;\t", key=lines[0].count)
-    header, *rows = csv.reader(lines, delimiter=delimiter)
+    lines = _readable_lines(log)
+    delimiter = max(",;\t", key=lines[0].text.count)
+    header, *rows = _cells(lines, delimiter)
     names = [name.strip().lower() for name in header]
     headed = bool(set(names) & {*ID_KEYS, *_VALUE_KEYS})
     if not headed:
@@ -169,6 +171,38 @@ def _csv_rows(log: Log) -> Iterator[tuple[object, str]]:
         if any(cell.strip() for cell in row):
             cells = {name: cell.strip() for name, cell in zip(names, row, strict=False)}
             yield cells, f"row {number}"
+
+
+def _readable_lines(log: Log) -> list[Line]:
+    """All lines of a side file; bytes replaced in one of them are no matter.
+
+    Raises:
+        RecordError: A line is missing, since it cannot be read or is too long.
+    """
+    items = list(log.lines())
+    lines = [item for item in items if isinstance(item, Line)]
+    there = {line.position for line in lines}
+    for item in items:
+        if isinstance(item, RecordError) and item.position not in there:
+            raise item
+    return lines
+
+
+def _cells(lines: list[Line], delimiter: str) -> list[list[str]]:
+    """The cells of a table, row by row.
+
+    Raises:
+        RecordError: A cell is longer than the parser takes.
+    """
+    rows = csv.reader((line.text for line in lines), delimiter=delimiter)
+    try:
+        return list(rows)
+    except csv.Error as error:
+        raise RecordError(
+            f"a row that is no row of a table: {one_line(str(error), 120)}",
+            position=lines[rows.line_num - 1].position,
+            hint="leave out long columns, and look for a quotation mark without its partner",
+        ) from error
 
 
 def _from_rows(

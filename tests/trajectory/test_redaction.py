@@ -12,12 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs, to_record
-from deltamem_tui.trajectory.redaction import NOTHING, may_hold_secrets, redact
+from deltamem_tui.trajectory.redaction import (
+    NOTHING,
+    kinds_of_secrets,
+    may_hold_secrets,
+    redact,
+)
 from tests.places import GENERATED, PUBLISHED
 
 ALNUM = string.ascii_letters + string.digits
@@ -386,6 +391,58 @@ def test_a_password_that_is_a_word_is_taken_out_as_a_value_only() -> None:
     assert redactions.counts == {"password": 1}
 
 
+COMMANDS = [
+    "mysql -u root -p{} shop",
+    "mysql -u root -p{}",
+    "sshpass -p {} ssh ada@host",
+    "psql -U ada --password {} shop",
+    "redis-cli -a {} ping",
+    "redis-cli -a{} ping",
+    "docker login -u ada -p {}",
+    "ldapsearch -x -w{} -b dc=org",
+    "zip -P {} a.zip a.txt",
+    "zip -P{} a.zip a.txt",
+    "htpasswd -b users ada {}",
+    "echo {} | sudo -S ls",
+    "curl -u ada:{} https://example.com/x",
+    "sudo -S ls <<< {}",
+    "password: {} ok",
+    "İ password: {} ok",  # a letter that grows when it is lowered
+    "CREATE USER ada IDENTIFIED BY '{}';",
+]
+
+
+@pytest.mark.parametrize("value", ["letmein", "Dragonfly", "letme1n"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_password_is_taken_out_where_it_was_found(command: str, value: str) -> None:
+    text = command.format(value)
+    clean, redactions = redact(planted(f"$ {text}\nThe user typed {value} here."))
+    expected = command.format("[redacted: password]")
+    # A further mention goes with it only if it is no word: that may mean something else.
+    again = value if value.isalpha() else "[redacted: password]"
+    assert clean.steps[0].observation == f"$ {expected}\nThe user typed {again} here."
+    assert redactions.counts == {"password": 1 if value.isalpha() else 2}
+
+
+words = st.text("abcdefghijklmnopqrstuvwxyz", min_size=6, max_size=12)
+passwords = words | words.map(str.capitalize) | st.text(ALNUM + "!#%+=?_-", min_size=6)
+
+
+@given(st.lists(st.tuples(st.sampled_from(COMMANDS), passwords), min_size=1, max_size=3))
+def test_nothing_that_is_found_is_left(lines: list[tuple[str, str]]) -> None:
+    found = planted("\n".join(command.format(value) for command, value in lines))
+    clean, redactions = redact(found)
+    assert not kinds_of_secrets(clean.text)
+    assert (redactions == NOTHING) == (kinds_of_secrets(found.text) == ())
+
+
+def test_a_word_is_known_by_its_name_in_the_metadata() -> None:
+    found = replace(planted("ok"), metadata={"password": "letmein", "id": "letmein-1"})
+    clean, redactions = redact(found)
+    assert clean.metadata == {"password": "[redacted: password]", "id": "letmein-1"}
+    assert redactions.counts == {"password": 1}
+
+
 def test_addresses_go_only_when_asked() -> None:
     found = planted("Mail ada@example.org, not @ada.")
     assert redact(found) == (found, NOTHING)
@@ -407,6 +464,7 @@ def test_a_secret_is_never_left_behind_whatever_is_around_it(
 
 
 @given(st.text(max_size=400))
+@example("000000\r=000001")
 def test_redacting_twice_is_redacting_once(text: str) -> None:
     clean, _ = redact(planted(f"password={text}"), personal=True)
     assert redact(clean, personal=True) == (clean, NOTHING)

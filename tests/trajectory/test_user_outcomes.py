@@ -99,6 +99,10 @@ def test_a_report_that_names_failures_leaves_others_unknown(tmp_path: Path) -> N
         ("id,success\na,true\nb\n", "some rows"),
         ('{"id": "a", "success": true}\n{"id": "b", "succ', "middle of a value"),
         ("", "empty"),
+        ("id,success,note\na,true,\nb,true," + "x" * 140_000, "line 3: .*131,?072"),
+        ('id,success\n"a,true\n' + "b,true\n" * 30_000, "line .*131,?072.*quotation mark"),
+        ("id,success," + "x" * (65 << 20), "line 1: a record of more than 64 MB"),
+        ("id,success\na,true," + "x" * (65 << 20) + "\nb,true", "line 2: a record of more than"),
     ],
 )
 def test_side_files_that_cannot_be_understood(tmp_path: Path, content: object, words: str) -> None:

@@ -12,7 +12,7 @@ import orjson
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.limits import Limits, human_size
+from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits, human_size
 
 _OUTSIDE_STRING = re.compile(rb'["{}\[\]]')
 _OPENING = re.compile(rb"[{\[]")
@@ -24,22 +24,33 @@ _SHOWN_JUNK = 60
 _WORTH_COUNTING = 16
 
 
-def parse_json(data: bytes) -> object:
+def parse_json(data: bytes, nesting: int = DEFAULT_LIMITS.nesting) -> object:
     """Parse one JSON value, as leniently as its meaning stays beyond doubt.
 
     Python writes NaN, lone surrogates and raw control characters, which strict JSON
     forbids; those are taken. Anything else that is not JSON is refused.
+
+    Args:
+        data: The value's bytes.
+        nesting: How deep values may lie inside one another.
 
     Raises:
         RecordError: It is not JSON, not UTF-8, or nested too deep. The position is the
             reader's to add.
     """
     try:
-        return orjson.loads(data)
+        value: object = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        strict_error = error
+        value = _leniently_parsed(data, error, nesting)
+    # Nearly all records are told from deep ones by how few brackets they have.
+    if data.count(b"[") + data.count(b"{") > nesting and _is_deeper(value, nesting):
+        raise _too_deep(nesting)
+    return value
+
+
+def _leniently_parsed(data: bytes, strict_error: orjson.JSONDecodeError, nesting: int) -> object:
     if "depth limit" in strict_error.msg or "Recursion" in strict_error.msg:
-        raise RecordError("JSON nested more than 1,024 deep") from strict_error
+        raise _too_deep(nesting) from strict_error
     try:
         value: object = json.loads(data.decode("utf-8"), strict=False)
     except UnicodeDecodeError as error:
@@ -48,10 +59,29 @@ def parse_json(data: bytes) -> object:
             hint="save the log as UTF-8",
         ) from error
     except RecursionError as error:
-        raise RecordError("JSON nested too deep") from error
+        raise _too_deep(nesting) from error
     except ValueError as error:
         raise RecordError(_complaint(data, strict_error)) from error
     return value
+
+
+def _is_deeper(value: object, nesting: int) -> bool:
+    """Whether more than `nesting` objects and arrays lie inside one another."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(nesting):
+        if not level:
+            break
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+    return bool(level)
+
+
+def _too_deep(nesting: int) -> RecordError:
+    return RecordError(f"JSON nested more than {nesting:,} deep")
 
 
 def _complaint(data: bytes, error: orjson.JSONDecodeError) -> str:
@@ -183,7 +213,7 @@ class ValueCutter:
             # The bracket that opens the array itself belongs to no value.
             self._begin = bracket if inside == 1 else bracket + 1
         elif inside > self._limits.nesting:
-            self._refuse(f"JSON nested more than {self._limits.nesting:,} deep")
+            self._refuse(_too_deep(self._limits.nesting).message)
 
     def _close(self, chunk: bytes, end: int) -> Iterator[Cut]:
         self._depth -= 1

@@ -12,14 +12,15 @@ class Limits:
     Attributes:
         record_bytes: The longest line, or JSON value, that is held in memory at once.
         field_characters: The longest single text of an episode (an observation, a thought, …).
-        nesting: How deep JSON values may lie inside one another.
+        nesting: How deep JSON values may lie inside one another; half of what Python's own
+            stack bears, for whoever compares values or writes them has a part of it in use.
         expansion: How many times larger than its file a compressed log may become …
         expansion_free_bytes: … once this many bytes have come out of it.
     """
 
     record_bytes: int = 64 * 1024 * 1024
     field_characters: int = 4_000_000
-    nesting: int = 1000
+    nesting: int = 500
     expansion: int = 200
     expansion_free_bytes: int = 64 * 1024 * 1024
 

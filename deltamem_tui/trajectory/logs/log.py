@@ -14,8 +14,6 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-import orjson
-
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.archive import member_names, members
@@ -197,7 +195,7 @@ class Log:
             data = stream.read(self.limits.record_bytes + 1)
         if len(data) > self.limits.record_bytes:
             raise self._too_long(None)
-        return parse_json(data)
+        return parse_json(data, self.limits.nesting)
 
     def lines(self) -> Iterator[Line | RecordError]:
         """The lines of a text log; bytes that are not UTF-8 are replaced and reported."""
@@ -303,25 +301,19 @@ class Log:
             if isinstance(data, RecordError):
                 yield data
             elif data and not data.isspace():
-                position = f"line {number}"
-                try:
-                    value = orjson.loads(data)  # what nearly every line is: strict JSON
-                except orjson.JSONDecodeError:
-                    yield from self._parsed(data, position)
-                else:
-                    yield Record(value, position)
+                yield from self._parsed(data, f"line {number}")
 
     def _parsed(self, data: bytes, position: str) -> Iterator[Record | RecordError]:
         """One value, also if other bytes stand before it on its line."""
         try:
-            yield Record(parse_json(data), position)
+            yield Record(parse_json(data, self.limits.nesting), position)
             return
         except RecordError as error:
             refusal = located(error, self.name, position)
         start = data.find(b"{")
         if start > 0 and not begins_array(data):
             try:
-                record = Record(parse_json(data[start:]), position)
+                record = Record(parse_json(data[start:], self.limits.nesting), position)
             except RecordError:
                 pass
             else:

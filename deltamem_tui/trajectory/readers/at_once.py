@@ -109,7 +109,8 @@ def _plain(
     domain, agent = native.text_of(record, "domain") or domain, native.text_of(record, "agent")
     metadata = native.metadata_of(record)
     facts = (outcome.reason, domain, agent, source.file, source.position, source.format)
-    if names_may_hold_secrets(notes_of(*facts, metadata=metadata)):
+    notes = notes_of(*facts, metadata=metadata)
+    if any("@" in note for note in notes) or names_may_hold_secrets(notes):
         return None
     kept = native.record_of(
         digest(text),

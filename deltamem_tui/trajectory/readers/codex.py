@@ -21,7 +21,7 @@ from deltamem_tui.trajectory.readers.workspace import workspace
 _LINE_TYPES = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted", "session_state"}
 )
-_SYSTEM = re.compile(r"<(?:operating_system|os|platform)>\s*([^<]+?)\s*</")
+_SYSTEM = re.compile(r"<(?:operating_system|os|platform)>([^<]*)</")
 _ANSWERS = frozenset({"function_call_output", "custom_tool_call_output"})
 
 
@@ -86,8 +86,8 @@ def _take_event(session: _Session, event: Json) -> None:
 
 def _take_item(session: _Session, item: Json) -> None:
     if item.get("role") == "user":
-        found = _SYSTEM.search(content_text(item.get("content")))
-        session.system = session.system or (found[1] if found else "")
+        found = (match[1].strip() for match in _SYSTEM.finditer(content_text(item.get("content"))))
+        session.system = session.system or next(filter(None, found), "")
     elif item.get("type") in ("message", "function_call", "custom_tool_call"):
         session.has_items = True
     session.items.append(item)

@@ -12,7 +12,7 @@ from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import tell
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
-from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, natural_key
 from deltamem_tui.trajectory.readers.spans import task_in
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict
 from deltamem_tui.trajectory.readers.whole_log import placed
@@ -22,7 +22,6 @@ _HEADERS = ("header.json", "_journal/start.json")
 _REFERENCE = re.compile(r"(?:attachment|tc)://([0-9a-f]{32})")
 _DEEPEST = 20
 _REASON_WIDTH = 500  # scorers often explain with the whole answer
-_DIGITS = re.compile(r"(\d+)")
 
 
 def _read(log: Log) -> Iterator[Reading]:
@@ -50,7 +49,7 @@ def _read_archive(log: Log) -> Iterator[Reading]:
             yield record
         else:
             header = as_mapping(record.value)
-    samples = sorted(filter(_SAMPLE.match, names), key=_natural)
+    samples = sorted(filter(_SAMPLE.match, names), key=natural_key)
     if not samples:
         yield RecordError("an evaluation without samples")
     for record in log.members(samples):
@@ -58,11 +57,6 @@ def _read_archive(log: Log) -> Iterator[Reading]:
             yield record
         else:
             yield _reading(as_mapping(record.value), header, record.position)
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    """A key that puts sample 10 after sample 2."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in _DIGITS.split(name)]
 
 
 def _reading(sample: Json, evaluation: Json, position: str) -> Reading:

@@ -11,7 +11,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview, Record
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
-from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, natural_key
 from deltamem_tui.trajectory.readers.spans import ModelCall, ToolCall, task_in, trace_episode
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict
 from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
@@ -243,7 +243,7 @@ def _listed(value: object) -> object:
         return value
     inner = {key: _listed(item) for key, item in value.items()}
     if inner and all(key.isdecimal() for key in inner):
-        return [inner[key] for key in sorted(inner, key=int)]
+        return [inner[key] for key in sorted(inner, key=natural_key)]
     return inner
 
 

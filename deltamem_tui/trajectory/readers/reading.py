@@ -197,6 +197,9 @@ def _checked(
     except TrajectoryError as error:
         anything = True
         yield _refusal(error, log, reader)
+    except RecursionError:  # JSON inside a text inside JSON has a depth of its own
+        anything = True
+        yield _refusal(RecordError("JSON nested too deep to be read"), log, reader)
     if not anything:
         yield _refusal(RecordError(f"no episode in it (read as {reader.name})"), log, reader)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 
 import orjson
@@ -10,6 +11,8 @@ import orjson
 from deltamem_tui.errors import RecordError
 
 Json = Mapping[str, object]
+
+_DIGITS = re.compile(r"(\d+)")
 
 
 def as_mapping(value: object) -> Json:
@@ -59,6 +62,18 @@ def texts(record: Json, keys: tuple[str, ...]) -> dict[str, str]:
     """The values under those of `keys` that are there and not empty, as text."""
     found = ((key, as_text(record.get(key))) for key in keys)
     return {key: text for key, text in found if text}
+
+
+def natural_key(name: str) -> list[tuple[int, str]]:
+    """A key by which `10` comes after `2`, for names with numbers of any length in them.
+
+    Numbers are compared as their digits are, by how many there are first: thousands of them
+    are no number that Python would read.
+    """
+    parts = _DIGITS.split(name)
+    for index in range(1, len(parts), 2):
+        parts[index] = parts[index].lstrip("0")
+    return [(len(part) if index % 2 else -1, part) for index, part in enumerate(parts)]
 
 
 def as_json(value: object) -> str:

@@ -30,8 +30,28 @@ def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:
                 yield RecordError(error.message, position=record.position)
                 continue
             if len(attempts) > 1:
-                episode = replace(episode, metadata={**episode.metadata, "trial": str(number)})
+                episode = _as_trial(episode, number, _submitted(run))
             yield placed(episode, record.position)
+
+
+def _submitted(run: Json) -> int | None:
+    """Which of several attempts was handed in, counted from 1; None if the file does not say."""
+    index = as_mapping(run.get("info")).get("best_attempt_idx")
+    return index + 1 if type(index) is int else None
+
+
+def _as_trial(episode: Trajectory, number: int, submitted: int | None) -> Trajectory:
+    """One of several attempts; only the one handed in goes by the issue's id.
+
+    A list of what was resolved names issues and judges what was handed in for them, so it
+    says nothing of the other attempts.
+    """
+    metadata = {**episode.metadata, "trial": str(number)}
+    if issue := metadata.get("id"):
+        metadata["issue"] = issue
+        if number != submitted:
+            del metadata["id"]
+    return replace(episode, metadata=metadata)
 
 
 def _episode(run: Json, log_name: str) -> Trajectory:

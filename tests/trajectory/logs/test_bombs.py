@@ -52,7 +52,32 @@ def test_a_deep_line_is_passed_over(tmp_path: Path) -> None:
     first, deep, last = read_logs([path])
     assert isinstance(first, Trajectory)
     assert isinstance(last, Trajectory)
-    assert told(deep) == "log.jsonl, line 2: JSON nested more than 1,024 deep"
+    assert told(deep) == "log.jsonl, line 2: JSON nested more than 500 deep"
+
+
+@pytest.mark.parametrize("depth", [480, 520, 900, 1010, 1030])
+def test_the_next_file_is_read_whatever_depth_a_conversation_has(
+    tmp_path: Path, depth: int
+) -> None:
+    """Each line repeats the one before, so that the two are compared all the way down."""
+    user = b'{"role": "user", "content": "t"}, {"role": "assistant", "content": "a"}'
+    deep = b'{"role": "user", "content": ' + b"[" * depth + b"]" * depth + b"}"
+    last = b'{"role": "assistant", "content": "b"}'
+    records = (b", ".join(parts) for parts in ([user, deep], [user, deep, last]))
+    deep_lines = b"".join(b'{"messages": [' + record + b"]}\n" for record in records)
+    (tmp_path / "a.jsonl").write_bytes(OTHER + deep_lines)
+    (tmp_path / "b.jsonl").write_bytes(CHAT)
+    first, *found, last_read = read_logs([tmp_path], format="openai-chat")
+    assert isinstance(first, Trajectory)
+    assert isinstance(last_read, Trajectory)
+    assert last_read.task == "Do it."
+    if depth < Limits().nesting:
+        assert [isinstance(reading, Trajectory) for reading in found] == [True]
+    else:
+        words = "JSON nested more than 500 deep"
+        assert [told(reading) for reading in found] == [
+            f"a.jsonl, line {number}: {words}" for number in (2, 3)
+        ]
 
 
 def test_a_line_of_500_megabytes_is_passed_over(tmp_path: Path) -> None:

@@ -107,7 +107,12 @@ STEP = {"action": "a", "observation": "b"}
         {"source": {"file": f"{SECRET}.jsonl"}},
         {"domain": 7},
         {"agent": f"bot {SECRET}"},
+        {"agent": "bot of ada@example.org"},
+        {"domain": "of ada@example.org"},
+        {"source": {"file": "ada@example.org.jsonl"}},
         {"metadata": {"n": 1}},
+        {"metadata": {"author": "ada@example.org"}},
+        {"metadata": {"ada@example.org": "author"}},
         {"metadata": {"api_key": "0123456789abcdef0123456789abcdef"}},
     ],
 )
@@ -128,6 +133,8 @@ RECORDS = (
     PLAIN.with_outcome(Outcome()),
     Trajectory("t", steps=(Step("cat .env", f"KEY={SECRET}"),), outcome=Outcome(True)),
     Trajectory("schön", steps=(Step("mail ada@example.org"),), outcome=Outcome(True)),
+    replace(PLAIN, agent="ada@example.org"),
+    replace(PLAIN, task="cool an egg", metadata={"author": "ada@example.org"}),
 )
 
 
@@ -136,7 +143,7 @@ def test_a_bank_gets_the_same_either_way(tmp_path: Path, redaction: Redaction) -
     log = tmp_path / "log.jsonl"
     log.write_bytes(b"".join(map(to_line, RECORDS)) + b'{"task": "t", "steps": [7]}\n')
     kinds = [type(each) for each in read_written([log])]
-    assert kinds == [Written, Trajectory, Trajectory, Trajectory, RecordError]
+    assert kinds == [Written, *[Trajectory] * 5, RecordError]
     kept, told = [], []
     for number, readings in enumerate((read_logs([log]), read_written([log]))):
         bank = new_bank(tmp_path / f"bank-{number}")
@@ -201,27 +208,33 @@ odd_records = st.fixed_dictionaries(
         "id": st.sampled_from(["run-7", "0123456789abcdef", ""]),
         "environment": st.sampled_from(["", "A kitchen.", "A\x00 kitchen."]),
         "source": st.sampled_from([{}, {"file": "old.jsonl", "position": "line 9"}]),
-        "metadata": st.sampled_from([{}, {"trial": "1"}, {"game": "Pick-None-Desk-307"}]),
+        "metadata": st.sampled_from([{}, {"trial": "1"}, {"game": "Pick-None-Desk-307"}])
+        | st.sampled_from([{"author": "ada@example.org"}, {"ada@example.org": "1"}]),
+        "agent": st.sampled_from(["", "bot", "ada@example.org"]),
         "extra": st.just({"later": 1}),
     },
 )
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(odd_records, min_size=1, max_size=5), st.booleans())
+@given(
+    st.lists(odd_records, min_size=1, max_size=5),
+    st.booleans(),
+    st.sampled_from(["secrets", "personal"]),
+)
 def test_whatever_stands_in_a_log_both_ways_end_in_the_same_lines(
-    tmp_path: Path, records: list[dict[str, object]], escaped: bool
+    tmp_path: Path, records: list[dict[str, object]], escaped: bool, redaction: Redaction
 ) -> None:
     log = tmp_path / "log.jsonl"
     # JSON has many spellings: escapes for letters, and blanks between its parts.
     log.write_text("".join(json.dumps(each, ensure_ascii=escaped) + "\n" for each in records))
-    short = arrived(read_written([log], format="native"))
-    assert short == arrived(read_logs([log], format="native"))
+    short = arrived(read_written([log], format="native"), redaction)
+    assert short == arrived(read_logs([log], format="native"), redaction)
 
 
-def arrived(readings: Iterable[Reading | Written]) -> list[Written | str]:
+def arrived(readings: Iterable[Reading | Written], redaction: Redaction) -> list[Written | str]:
     """What an intake would keep, and what it would refuse."""
-    found = (intake._arrived(each, "secrets", UserOutcomes(), set()) for each in readings)
+    found = (intake._arrived(each, redaction, UserOutcomes(), set()) for each in readings)
     return [str(each) if isinstance(each, RecordError) else each for each in found]
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.user_outcomes import user_outcomes
 from tests.trajectory.readers.issue_logs import (
     ATIF,
     MINI,
@@ -58,7 +59,24 @@ def test_swe_agent_attempts_are_trials_of_one_task(tmp_path: Path) -> None:
     first, second = episodes(readings(tmp_path, pretty({"attempts": [attempt, attempt]}), "i.traj"))
     assert first.task == second.task == "Fix the parser."
     assert [first.metadata["trial"], second.metadata["trial"]] == ["1", "2"]
-    assert first.metadata["id"] == second.metadata["id"] == "i"
+    assert first.metadata["issue"] == second.metadata["issue"] == "i"
+
+
+@pytest.mark.parametrize("submitted", [None, 0, 1, 2, True, "1"])
+def test_swe_agent_list_of_what_was_resolved_speaks_of_the_submitted_attempt(
+    tmp_path: Path, submitted: object
+) -> None:
+    attempt = {key: SWE_AGENT[key] for key in ("trajectory", "history", "info")}
+    run = {"attempts": [attempt, attempt], "info": {"best_attempt_idx": submitted}}
+    found = episodes(readings(tmp_path, pretty(run), "i.traj"))
+    side_file = tmp_path / "resolved.json"
+    for resolved, success in ((["i"], True), (["other"], False)):
+        side_file.write_bytes(pretty(resolved))
+        outcomes = user_outcomes(str(side_file))
+        known = [outcomes.apply(item).outcome.success for item in found]
+        assert known == [
+            success if type(submitted) is int and number == submitted else None for number in (0, 1)
+        ]
 
 
 def test_swe_agent_task_in_the_template_of_its_prompt(tmp_path: Path) -> None:
@@ -272,6 +290,24 @@ def test_codex_request_behind_what_the_editor_shows(tmp_path: Path) -> None:
     asked = codex_event(type="user_message", message=text)
     found = episode(tmp_path, lines(asked, codex_event(type="agent_message", message="Ok.")))
     assert (found.task, found.steps) == ("Fix it.", (Step("Ok."),))
+
+
+@pytest.mark.parametrize(
+    ("said", "system"),
+    [
+        ("<os>" + " " * 200_000, ""),
+        ("<os>" * 100_000, ""),
+        ("<os>" + " " * 200_000 + "linux" + " " * 200_000 + "</os>", "linux"),
+        ("<os> </os><platform>linux</platform>", "linux"),
+    ],
+    ids=["blanks", "never-closed", "blanks-around-it", "the-first-that-says-one"],
+)
+def test_codex_system_among_any_number_of_blanks(tmp_path: Path, said: str, system: str) -> None:
+    item = codex_item(type="message", role="user", content=[{"type": "input_text", "text": said}])
+    rest = [line for line in CODEX if "operating_system" not in str(line)]
+    found = episode(tmp_path, lines(item, *rest))
+    assert ("Operating system: linux" in found.environment) == bool(system)
+    assert found.task == "Fix the parser."
 
 
 def test_codex_local_shell_and_search(tmp_path: Path) -> None:

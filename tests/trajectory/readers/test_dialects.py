@@ -241,7 +241,7 @@ TRIALS: dict[str, tuple[bytes, str]] = {
         "task_id",
     ),
     "inspect-ai": (inspect_trials(), "id"),
-    "swe-agent": (swe_agent_trials(), "id"),
+    "swe-agent": (swe_agent_trials(), "issue"),
     "reflexion": (
         b"".join(
             b"BEGIN TRIAL %d\n--- BEGIN CORRECT AGENTS ---\nQuestion: Why?\nThought 1: Hm.\n"

@@ -48,6 +48,29 @@ def test_typed_command(text: str, command: str) -> None:
     assert typed_command(text) == command
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<command-name>" + " " * 200_000,
+        "<command-name>" * 200_000,
+        "<command-args>" * 200_000,
+        "<command-name>/fix</command-name><command-args>" + " " * 200_000,
+    ],
+    ids=["blanks", "names", "arguments", "blank-arguments"],
+)
+def test_a_command_that_is_never_closed_is_none(text: str) -> None:
+    assert typed_command(text) == ""
+
+
+def test_blanks_around_a_command_are_no_part_of_it() -> None:
+    blanks = " " * 200_000
+    text = (
+        f"<command-name>{blanks}/fix{blanks}</command-name>"
+        f"<command-args>{blanks}it{blanks}</command-args>"
+    )
+    assert typed_command(text) == "/fix it"
+
+
 def test_reminders_and_pictures_inside_a_text() -> None:
     assert without_reminders("a.py\n<system-reminder>x</system-reminder>") == "a.py"
     assert without_reminders("<command-name>x</command-name>") == "<command-name>x</command-name>"

@@ -54,6 +54,13 @@ def test_inspect_archive_is_read_in_the_order_of_its_numbers(tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.parametrize("odd", ["9" * 5000, "1²2", "²", "٣"])
+def test_inspect_archive_with_odd_numbers_in_its_names(tmp_path: Path, odd: str) -> None:
+    samples = [value for name, value in INSPECT_ARCHIVE.items() if name.startswith("samples/")]
+    content = archive({**INSPECT_ARCHIVE, f"samples/{odd}.json": samples[0]})
+    assert len(episodes(readings(tmp_path, content, "log.eval"))) == len(samples) + 1
+
+
 def genai(start: str, operation: str, **attributes: object) -> Json:
     """A span of the GenAI conventions, whose names are given without their prefix."""
     given = {f"gen_ai.{name.replace('__', '.')}": value for name, value in attributes.items()}
@@ -269,6 +276,19 @@ def test_openinference_sorts_its_messages_by_number(tmp_path: Path) -> None:
         agent="some-model",
         metadata={"id": "t1", "name": "turn"},
     )
+
+
+def test_openinference_numbers_of_any_length_are_in_order(tmp_path: Path) -> None:
+    huge = "9" * 5000
+    said = {"2": ("user", "Fix it."), huge: ("assistant", "Last."), "10": ("assistant", "First.")}
+    attributes: Json = {"openinference.span.kind": "LLM"}
+    for number, (role, content) in said.items():
+        name = f"llm.input_messages.{number}.message"
+        attributes |= {f"{name}.role": role, f"{name}.content": content}
+    span = {"name": "llm", "trace_id": "t", "span_id": "s", "attributes": attributes}
+    found = episode(tmp_path, lines(span))
+    assert found.task == "Fix it."
+    assert [step.action for step in found.steps] == ["First.\n\nLast."]
 
 
 def test_otlp(tmp_path: Path) -> None:
