@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.message import Message
 from textual.screen import Screen
-from textual.worker import Worker, WorkerFailed
+from textual.worker import WorkerFailed
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TreeName
 from deltamem_tui.config import Configuration
 from deltamem_tui.tui import state
-from deltamem_tui.tui.actions import bindings, checked_keys
+from deltamem_tui.tui.actions import ACTIONS, bindings, checked_keys, key_names
 from deltamem_tui.tui.background import Progress, do_work, look_up
 from deltamem_tui.tui.bank_screens import BankScreens
 from deltamem_tui.tui.jobs.reading import Stamp, read_bank, stamp_of
@@ -23,6 +23,7 @@ from deltamem_tui.tui.key_order import KeyOrder
 from deltamem_tui.tui.messages import (
     BankRead,
     BanksFound,
+    Broken,
     Changed,
     Failed,
     Planned,
@@ -82,7 +83,7 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
         self._reading = False
         self._screens = BankScreens()
         self._left = BankState()
-        self._work: Worker[None] | None = None
+        self._work: Progress | None = None
         self._work_state: WorkAdvanced | None = None
         self._changed_node: tuple[TreeName, str] | None = None
         self.theme = checked_theme(self.configuration.theme)
@@ -179,11 +180,15 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
 
     def work(self, name: str, work: Callable[[Progress], Message]) -> None:
         """Do something long; one thing at a time."""
+        if self.free_to_work():
+            self._show_work(WorkAdvanced(name, 0, None))
+            self._work = do_work(self, name, work)
+
+    def free_to_work(self) -> bool:
+        """Whether nothing long is going on; if something is, the person is told what."""
         if self._work is not None:
             self.tell(f"still {self._work.name}; x cancels it", warning=True)
-            return
-        self._show_work(WorkAdvanced(name, 0, None))
-        self._work = do_work(self, name, work)
+        return self._work is None
 
     def change(
         self,
@@ -281,7 +286,11 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
         self.tell(message.summary, warning=message.warning)
 
     def on_proposed(self, message: Proposed) -> None:
-        """Show the scores."""
+        """Show the scores, unless the bank that was asked is left by now."""
+        shown = self._bank is not None and self._bank.path == message.path
+        if not shown or self._screens.get("statistics") is None:
+            self.tell(f"{message.path.name} was left while it was asked for its scores")
+            return
         for _, screen in self._screens:
             screen.show_proposals(message.proposals)
         if any(each.proposed is not None for each in message.proposals):
@@ -293,6 +302,10 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
         if not self.opened:
             await self.close_bank()
         self.tell_error(message.error)
+
+    def on_broken(self, message: Broken) -> None:
+        """A defect ends the browser."""
+        raise message.error
 
     @property
     def work_state(self) -> WorkAdvanced | None:
@@ -333,7 +346,12 @@ class DeltaMemApp(KeyOrder, PaletteOpener, Voice):
         if self._work is None:
             self.tell("nothing is going on")
         else:
-            self._work.cancel()
+            self._work.stop()
+
+    def action_help_quit(self) -> None:
+        """Who presses ctrl+c out of habit is told the key."""
+        quitting = next(action for action in ACTIONS if action.name == "quit")
+        self.tell(f"{key_names(quitting, self.configuration.keys)} quits")
 
     def _handle_exception(self, error: Exception) -> None:
         """Leave, and keep the error for who started the browser, where textual would print it."""

@@ -7,6 +7,7 @@ meant for people become messages too; anything else is a defect and ends the pro
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Event
 from typing import Any
 
 from textual.app import App
@@ -17,7 +18,7 @@ from textual.worker import Worker, get_current_worker
 
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.key_order import KeyOrder
-from deltamem_tui.tui.messages import Failed, WorkAdvanced, WorkEnded
+from deltamem_tui.tui.messages import Broken, Failed, WorkAdvanced, WorkEnded
 
 Stopped = Callable[[], bool]
 
@@ -25,22 +26,33 @@ Stopped = Callable[[], bool]
 class Progress:
     """How long work tells how far it is, and learns that it shall stop.
 
+    Textual's own way to cancel would not do: it gives a thread up that has not begun or that
+    still has something to say, and forgets its error.
+
     Args:
         name: What is being done.
         target: Who is told.
-        worker: The thread that does it.
     """
 
-    def __init__(self, name: str, target: MessagePump, worker: Worker[None]) -> None:
+    def __init__(self, name: str, target: MessagePump) -> None:
         self.name = name
         self._target = target
-        self._worker = worker
+        self._stop = Event()
+        self._worker: Worker[None] | None = None
         self._done = 0
+
+    def done_by(self, worker: Worker[None]) -> None:
+        """Stop with the thread that does the work, as when the person leaves the browser."""
+        self._worker = worker
+
+    def stop(self) -> None:
+        """Ask the work to stop."""
+        self._stop.set()
 
     @property
     def stopped(self) -> bool:
         """Whether somebody cancelled the work."""
-        return self._worker.is_cancelled
+        return self._stop.is_set() or (self._worker is not None and self._worker.is_cancelled)
 
     def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
         """Say that some more steps are done."""
@@ -80,16 +92,23 @@ def look_up(
     return owner.run_worker(run, name=name, group=name, thread=True, exclusive=True)
 
 
-def do_work(app: App[Any], name: str, work: Callable[[Progress], Message]) -> Worker[None]:
-    """Do something long, with progress. It ends by its own will: cancelling asks it to."""
+def do_work(app: App[Any], name: str, work: Callable[[Progress], Message]) -> Progress:
+    """Do something long, with progress. It ends by its own will: `Progress.stop` asks it to."""
+    progress = Progress(name, app)
 
     def run() -> None:
-        progress = Progress(name, app, get_current_worker())
+        progress.done_by(get_current_worker())
+        message: Message | None = None
         try:
             message = work(progress)
         except DeltaMemError as error:
             message = Failed(name, error)
-        app.post_message(WorkEnded(name))
-        app.post_message(message)
+        except Exception as error:  # noqa: BLE001 - the app raises it again
+            message = Broken(name, error)
+        finally:
+            app.post_message(WorkEnded(name))
+        if message is not None:
+            app.post_message(message)
 
-    return app.run_worker(run, name=name, group="work", thread=True)
+    app.run_worker(run, name=name, group="work", thread=True)
+    return progress

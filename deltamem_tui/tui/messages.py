@@ -38,6 +38,19 @@ class Failed(Message):
 
 
 @dataclass
+class Broken(Message):
+    """Long work ended with an error that nobody expected: a defect, which ends the program.
+
+    Attributes:
+        name: What was being done.
+        error: The error.
+    """
+
+    name: str
+    error: Exception
+
+
+@dataclass
 class BanksFound(Message):
     """The banks folder was looked through."""
 
@@ -172,6 +185,12 @@ class Counted(Message):
 
 @dataclass
 class Proposed(Message):
-    """Every episode was asked for its scores."""
+    """Every episode of a bank was asked for its scores.
 
+    Attributes:
+        path: The bank.
+        proposals: What its scores suggest.
+    """
+
+    path: Path
     proposals: Sequence[Proposal]

@@ -20,7 +20,8 @@ def edited(text: str) -> str:
         The text as the editor left it.
 
     Raises:
-        UsageError: There is no editor, or it ended with an error: nothing shall be changed.
+        UsageError: There is no editor, its command cannot be read, or it ended with an error:
+            nothing shall be changed.
         StorageError: The text cannot be written or read.
     """
     command = _command(("VISUAL", "EDITOR"), ("nano", "vim", "vi"), "editor")
@@ -31,7 +32,7 @@ def paged(text: str) -> None:
     """Let the person read a text.
 
     Raises:
-        UsageError: There is no pager, or it ended with an error.
+        UsageError: There is no pager, its command cannot be read, or it ended with an error.
         StorageError: The text cannot be written.
     """
     _run(_command(("PAGER",), ("less", "more"), "pager"), text)
@@ -39,12 +40,22 @@ def paged(text: str) -> None:
 
 def _command(variables: Iterable[str], usual: Iterable[str], what: str) -> list[str]:
     for variable in variables:
-        if words := shlex.split(os.environ.get(variable, "")):
+        if words := _words(variable):
             return words
     for name in usual:
         if found := shutil.which(name):
             return [found]
     raise UsageError(f"there is no {what}", hint=f"set {next(iter(variables))} to one")
+
+
+def _words(variable: str) -> list[str]:
+    command = os.environ.get(variable, "")
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        reason = str(error).lower()
+        hint = f"set {variable} as a shell would read it"
+        raise UsageError(f"${variable} is no command: {command!r}: {reason}", hint=hint) from error
 
 
 def _run(command: list[str], text: str) -> str:

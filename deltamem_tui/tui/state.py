@@ -52,18 +52,18 @@ def load(bank: Path) -> BankState:
         text = state_file(bank).read_bytes()
         record = orjson.loads(text) if len(text) <= _SIZE_LIMIT else {}
         return _from_record(record)
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (OSError, ValueError, TypeError, LookupError, AttributeError):
         return BankState()
 
 
 def _from_record(record: dict[str, Any]) -> BankState:
     order = record.get("order")
     screen = record.get("screen")
+    nodes, expanded = record.get("nodes", {}), record.get("expanded", {})
     return BankState(
-        nodes={name: str(record["nodes"][name]) for name in TREES if name in record["nodes"]},
+        nodes={name: str(nodes[name]) for name in TREES if name in nodes},
         expanded={
-            name: [str(each) for each in record["expanded"].get(name, [])][:EXPANDED_LIMIT]
-            for name in TREES
+            name: [str(each) for each in expanded.get(name, [])][:EXPANDED_LIMIT] for name in TREES
         },
         filter=str(record.get("filter", "")),
         order=order if order in ORDERS else "birth",

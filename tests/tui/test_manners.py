@@ -17,6 +17,8 @@ from deltamem_tui.tui import app as app_module
 from deltamem_tui.tui import key_order
 from deltamem_tui.tui.actions import ACTIONS
 from deltamem_tui.tui.app import DeltaMemApp
+from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.messages import Told
 from deltamem_tui.tui.screens import trees as trees_module
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.base import BrowserScreen
@@ -121,6 +123,46 @@ def test_quit_asks_nothing(folder: Path) -> None:
         assert person.app._exit
 
     browse(folder, story, "kitchen")
+
+
+def test_who_presses_ctrl_c_is_told_the_key_that_quits(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("ctrl+c")
+        assert person.said[-1] == "ctrl+x quits"
+
+    async def usual(person: Person) -> None:
+        await person.press("ctrl+c")
+        assert person.said[-1] == "q quits"
+
+    browse(folder, usual, "kitchen")
+    browse(folder, story, "kitchen", configuration=Configuration(keys={"quit": "ctrl+x"}))
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_a_defect_in_long_work_ends_the_browser_and_is_kept(folder: Path, cancelled: bool) -> None:
+    defect, go_on = ValueError("a defect"), threading.Event()
+
+    def fail(progress: Progress) -> Told:
+        assert go_on.wait(20)
+        assert progress.stopped is cancelled
+        raise defect
+
+    failures: list[BaseException | None] = []
+    states: list[object] = []
+
+    async def story(person: Person) -> None:
+        person.app.work("failing", fail)
+        if cancelled:
+            person.app.action_cancel_work()
+        go_on.set()
+        await person.until(lambda: person.app.failure is not None)
+        failures.append(person.app.failure)
+        states.append(person.app.work_state)
+
+    with pytest.raises(ValueError, match="a defect"):
+        browse(folder, story, "kitchen")
+    assert failures == [defect]
+    assert states == [None]
 
 
 @pytest.mark.parametrize("theme", ["textual-light", "nord"])

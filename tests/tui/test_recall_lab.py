@@ -12,6 +12,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.memory.recall import recall
 from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.messages import Told
 from deltamem_tui.tui.models import questions
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
@@ -124,6 +126,73 @@ def test_saving_writes_the_numbers_into_the_bank(folder: Path) -> None:
         assert person.app.bank.commit.event == "parameters"
         await person.press("f2")
         assert "these numbers already" in person.said[-1]
+
+    browse(folder, story, "kitchen")
+
+
+def test_numbers_that_could_not_be_saved_are_kept_until_they_are(folder: Path) -> None:
+    go_on = threading.Event()
+
+    def learn(_: Progress) -> Told:
+        assert go_on.wait(20)
+        return Told("learnt")
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        line = person.app.screen.query_one("#task-tau_base", Input)
+        line.value = "0.9"
+        await person.settle()
+        person.app.work("learning", learn)
+        await person.pilot.press("f2")
+        await person.until(lambda: bool(person.said))
+        assert person.said == ["still learning; x cancels it"]
+        go_on.set()
+        await person.settle()
+        await person.press("f2")
+        assert "saved: task threshold 0.9," in person.said[-1]
+        assert person.app.bank.manifest.parameters["task"]["tau_base"] == 0.9
+        assert line.value == "0.9"
+
+    browse(folder, story, "kitchen")
+
+
+def test_numbers_that_another_saved_are_taken_over_but_for_those_one_plays_with(
+    folder: Path,
+) -> None:
+    from deltamem_tui.memory.parameters import change, changed
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        played = person.app.screen.query_one("#task-tau_base", Input)
+        other = person.app.screen.query_one("#env-tau_base", Input)
+        played.value = "0.9"
+        await person.settle()
+        bank = Bank.open(folder / "kitchen")
+        change(bank, "test", lambda numbers: changed(numbers, "env", tau_base=0.31))
+        person.app.look_for_changes()
+        await person.settle()
+        assert (played.value, other.value) == ("0.9", "0.31")
+        await person.press("f2")
+        stored = person.app.bank.manifest.parameters
+        assert (stored["task"]["tau_base"], stored["env"]["tau_base"]) == (0.9, 0.31)
+
+    browse(folder, story, "kitchen")
+
+
+def test_nothing_is_saved_while_a_line_says_no_number(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("2")
+        line = person.app.screen.query_one("#task-tau_base", Input)
+        for text in ("0.9", "0.9.5"):
+            line.value = text
+            await person.settle()
+        await person.press("f2")
+        assert "not saved" in person.said[-1]
+        assert person.app.bank.manifest.parameters["task"]["tau_base"] == 0.6
+        line.value = "0.95"
+        await person.settle()
+        await person.press("f2")
+        assert person.app.bank.manifest.parameters["task"]["tau_base"] == 0.95
 
     browse(folder, story, "kitchen")
 

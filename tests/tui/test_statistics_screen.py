@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
+import pytest
+
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory import calibrate as calibration
 from deltamem_tui.tui.models.statistics import overview, overview_sections
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.widgets.plot import Plot
-from tests.tui.support import READY, Person, browse, take_in_many
+from tests.tui.support import READY, Person, browse, small_bank, take_in_many
 
 
 def test_the_numbers_are_the_banks(folder: Path) -> None:
@@ -61,6 +65,39 @@ def test_scores_are_asked_for_and_the_proposal_saved(folder: Path) -> None:
         await person.press("w")
         stored = person.app.bank.manifest.parameters["task"]["tau_base"]
         assert proposed.startswith(f"threshold {stored:g} proposed")
+
+    browse(folder, story, "kitchen", size=(120, 60))
+
+
+def test_the_scores_of_one_bank_are_never_shown_in_another(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_in_many(Bank.open(folder / "kitchen"))
+    small_bank(folder / "other")
+    real, go_on = calibration.calibrate, threading.Event()
+
+    def slow(bank: Bank) -> list[calibration.Proposal]:
+        assert go_on.wait(20)
+        return real(bank)
+
+    monkeypatch.setattr(calibration, "calibrate", slow)
+
+    async def story(person: Person) -> None:
+        await person.press("4")
+        await person.pilot.press("c", "escape")
+        await person.settle(work=False)
+        person.app.open_bank(folder / "other")
+        await person.settle(work=False)
+        await person.pilot.press("4")
+        await person.settle(work=False)
+        go_on.set()
+        await person.settle()
+        assert person.app.bank.path == folder / "other"
+        assert person.said[-1] == "kitchen was left while it was asked for its scores"
+        assert not person.app.screen.query_one("#scores", Plot).display
+        await person.press("w")
+        assert "no thresholds were proposed yet" in person.said[-1]
+        assert person.app.bank.manifest.parameters["task"]["tau_base"] == 0.6
 
     browse(folder, story, "kitchen", size=(120, 60))
 

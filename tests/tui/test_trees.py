@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import threading
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual import events
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, Payload, born
+from deltamem_tui.tui import programs, state
+from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.messages import Told
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
@@ -345,6 +351,47 @@ def test_an_edit_of_what_another_changed_meanwhile_is_refused(folder: Path) -> N
     browse(folder, story, "kitchen")
 
 
+def test_an_edit_while_work_goes_on_is_refused_before_anything_is_typed(folder: Path) -> None:
+    go_on, opened = threading.Event(), threading.Event()
+
+    def learn(_: Progress) -> Told:
+        assert go_on.wait(20)
+        return Told("learnt")
+
+    def edit(text: str) -> str:
+        opened.set()
+        return text
+
+    async def story(person: Person) -> None:
+        person.app.edited = edit
+        person.app.work("learning", learn)
+        await person.pilot.press("e")
+        await person.until(lambda: bool(person.said))
+        assert person.said == ["still learning; x cancels it"]
+        go_on.set()
+        await person.settle()
+        assert not opened.is_set()
+        await person.press("e")
+        assert opened.is_set()
+
+    browse(folder, story, "kitchen")
+
+
+def test_an_editor_whose_command_cannot_be_read_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "vi 'x")
+
+    async def story(person: Person) -> None:
+        person.app.edited = programs.edited
+        await person.press("e")
+        assert person.said[-1].startswith("$EDITOR is no command")
+        assert "no closing quotation" in person.said[-1]
+
+    browse(folder, story, "kitchen")
+
+
 def test_relabel(folder: Path) -> None:
     async def story(person: Person) -> None:
         labels = []
@@ -466,6 +513,54 @@ def test_a_bank_that_was_closed_while_it_was_read_again_stays_closed(folder: Pat
     browse(folder, story, "kitchen")
 
 
+@pytest.mark.parametrize(
+    ("key", "module", "name"),
+    [
+        ("1", "screens.trees", "arrange"),
+        ("2", "screens.recall", "answer"),
+        ("3", "models.episodes", "nodes_by_episode"),
+    ],
+)
+def test_what_is_found_out_while_the_bank_is_closed_is_dropped(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, key: str, module: str, name: str
+) -> None:
+    """A look-up that began when the bank was read again ends when the bank is closed already."""
+    from deltamem_tui.memory import editing
+
+    looks = import_module(f"deltamem_tui.tui.{module}")
+    real, go_on = getattr(looks, name), threading.Event()
+
+    def slow(*question: Any) -> Any:
+        assert go_on.wait(20)
+        return real(*question)
+
+    async def story(person: Person) -> None:
+        await person.press("enter", key)
+        if key == "2":
+            await person.write("heat some object")
+            await person.press("enter")
+        app, pop_screen = person.app, person.app.pop_screen
+        monkeypatch.setattr(looks, name, slow)
+        bank = Bank.open(folder / "kitchen")
+        editing.relabel(bank, "task", next(bank.tree("task").roots()), "failure")
+        app.look_for_changes()
+        await person.until(lambda: app.bank.commit.event == "relabel")
+
+        async def popped() -> None:
+            assert not app.opened
+            go_on.set()
+            await app.workers.wait_for_complete()
+            await pop_screen()
+
+        monkeypatch.setattr(app, "pop_screen", popped)
+        await person.pilot.press("escape")
+        await person.settle()
+        assert isinstance(app.screen, BanksScreen)
+        assert app.failure is None
+
+    browse(folder, story)
+
+
 def test_what_was_collapsed_stays_so_when_the_bank_is_read_again(folder: Path) -> None:
     async def leave(person: Person) -> None:
         await person.press("d", "3", "escape")
@@ -495,6 +590,22 @@ def test_a_bank_is_found_as_it_was_left(folder: Path) -> None:
 
     browse(folder, leave, "kitchen")
     browse(folder, come_back, "kitchen")
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", '{"screen": "trees"}', '{"nodes": {}}', '{"nodes": [1]}', "[]", "1", "{"]
+)
+def test_a_state_that_lacks_something_is_like_none(folder: Path, text: str) -> None:
+    file = state.state_file(folder / "kitchen")
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    assert state.load(folder / "kitchen").nodes == {}
+
+    async def story(person: Person) -> None:
+        assert person.outline.cursor == 0
+        assert "heat some object" in person.screen
+
+    browse(folder, story, "kitchen")
 
 
 def test_copy_goes_to_terminal_and_local_clipboard(

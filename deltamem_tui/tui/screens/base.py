@@ -81,8 +81,12 @@ class BankScreen(BrowserScreen):
 
     @property
     def bank(self) -> Bank:
-        """The bank that is open, as it was last read."""
-        return self.browser.bank
+        """The bank as the screen shows it, also while the screen goes away."""
+        return self._seen or self.browser.bank
+
+    def shows(self, bank: Bank) -> bool:
+        """Whether what was found out about a bank is still what one waits for."""
+        return self.browser.opened and bank is self.bank
 
     def on_mount(self) -> None:
         """Show the bank, after the screen of its kind has made itself ready."""
@@ -95,9 +99,9 @@ class BankScreen(BrowserScreen):
 
     def catch_up(self) -> None:
         """Show the bank as it was last read."""
-        if not (self._ready and self.browser.opened) or self._seen is self.bank:
+        if not (self._ready and self.browser.opened) or self._seen is self.browser.bank:
             return
-        self._seen = self.bank
+        self._seen = self.browser.bank
         self.refresh_bindings()
         self.query_one(TopBar).show(self.bank)
         self.bank_changed()

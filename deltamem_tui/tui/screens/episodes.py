@@ -142,7 +142,7 @@ class EpisodesScreen(BankScreen):
 
     def on_episodes_read(self, message: EpisodesRead) -> None:
         """List them."""
-        if message.book.bank is not self.bank:
+        if not self.shows(message.book.bank):
             return
         episodes = self.query_one(EpisodeList)
         waiting = len(self.bank.episodes.waiting())

@@ -62,7 +62,8 @@ class MendingScreen(BankScreen):
         """Edit the node's text in the editor."""
         from deltamem_tui.tui.models.sheet import write_sheet
 
-        if chosen := self._writable_node():
+        chosen = self._writable_node()
+        if chosen and self.browser.free_to_work():  # what one types could not be written
             before = write_sheet(chosen.tree, chosen.node)
             self.browser.edit(before, lambda after: self._edited(chosen, before, after))
 
@@ -151,6 +152,8 @@ class MendingScreen(BankScreen):
         """Ask before anything is deleted."""
         from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 
+        if not self.browser.opened:
+            return
         tree, nodes = message.tree, message.nodes
 
         def answer(sure: bool | None) -> None:

@@ -126,21 +126,33 @@ class RecallScreen(BankScreen):
         self.query_one("#context", TextPane).show([Section("", words, quiet=True)])
 
     def bank_changed(self) -> None:
-        """Take over the bank's numbers, unless one plays with others; ask again."""
-        stored = from_record(self.bank.manifest.parameters)
-        if self._typed is None or self._typed == self._stored:
-            self._typed = stored
-            for tree in TREES:
-                for number in NUMBERS:
-                    line = self.query_one(f"#{tree}-{number}", Input)
-                    with self.prevent(Input.Changed):
-                        line.value = f"{getattr(stored[tree], number):g}"
-        self._stored = stored
+        """Take over the bank's numbers, but for those one plays with; ask again."""
+        self._take_over(from_record(self.bank.manifest.parameters))
         for tree in TREES:
             self.query_one(f"#{tree}-answer").border_title = Content(
                 f"{tree} · {counted(len(self.bank.tree(tree)), 'node')}"
             )
         self._ask()
+
+    def _take_over(self, stored: Parameters) -> None:
+        typed = dict(stored)
+        for tree in TREES:
+            for number in NUMBERS:
+                line = self.query_one(f"#{tree}-{number}", Input)
+                if self._plays_with(tree, number):
+                    played = getattr(self.numbers[tree], number)
+                    typed[tree] = replace(typed[tree], **{number: played})
+                elif not line.has_class("-invalid"):
+                    with self.prevent(Input.Changed):
+                        line.value = f"{getattr(stored[tree], number):g}"
+        self._typed, self._stored = typed, stored
+
+    def _plays_with(self, tree: TreeName, number: str) -> bool:
+        """Whether a number was typed that is not the bank's own."""
+        if self._typed is None or self._stored is None:
+            return False
+        typed, stored = self._typed[tree], self._stored[tree]
+        return bool(getattr(typed, number) != getattr(stored, number))
 
     @property
     def numbers(self) -> Parameters:
@@ -282,6 +294,9 @@ class RecallScreen(BankScreen):
 
     def action_save_parameters(self) -> None:
         """Save threshold and failure penalty as the bank's own."""
+        if self.query("Input.-invalid"):
+            self.browser.tell("not saved: a number that is marked does not count", warning=True)
+            return
         typed = self.numbers
         with contextlib.suppress(DeltaMemError):
             if typed == from_record(self.bank.manifest.parameters):
@@ -289,7 +304,7 @@ class RecallScreen(BankScreen):
                 return
         if not self.writable():
             return
-        shown, self._stored = self._stored or typed, typed
+        shown = self._stored or typed  # stays so until the bank has been read with what was saved
         self.browser.change("saving the parameters", lambda bank: save_numbers(bank, typed, shown))
 
 

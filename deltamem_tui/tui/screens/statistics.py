@@ -126,7 +126,7 @@ class StatisticsScreen(BankScreen):
         def work(_: Progress) -> Proposed:
             from deltamem_tui.memory.calibrate import calibrate
 
-            return Proposed(calibrate(bank))
+            return Proposed(bank.path, calibrate(bank))
 
         self.browser.work("asking every episode", work)
 

@@ -131,7 +131,7 @@ class TreesScreen(MendingScreen):
 
     def on_arranged(self, message: Arranged) -> None:
         """Show the outlines, the cursor and what was expanded as they were."""
-        if message.bank is not self.bank:
+        if not self.shows(message.bank):
             return
         for name, family in message.families.items():
             view = self.outline(name)
