@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zipfile
 from collections.abc import Callable, Mapping
@@ -74,3 +75,8 @@ def everything(folder: Path) -> dict[str, bytes]:
         elif path.is_file():
             found[name] = path.read_bytes()
     return found
+
+
+def digest_of_file(path: Path) -> str:
+    """What `sha256sum` says of a file, as a digest is pinned."""
+    return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"

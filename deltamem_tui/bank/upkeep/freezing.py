@@ -13,9 +13,6 @@ from deltamem_tui.bank.limits import LIMITS
 from deltamem_tui.bank.manifest import Manifest
 
 _CHANGED = "was changed since the bank was frozen"
-# Mapped, not read, so a large piece costs no memory; and between two pieces this thread waits
-# for the interpreter, which whoever checks lines meanwhile gives away 200 times a second.
-_PIECE_BYTES = 64 * 1024 * 1024
 _UNCOUNTED = frozenset({manifest.FILE_NAME, ".lock"})
 
 
@@ -90,14 +87,6 @@ def digest(path: Path) -> str:
     """`sha256:…` of one file."""
     with files.storage_errors(path), regions.opened(path) as stream:
         return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
-
-
-def digest_of_file(path: Path) -> str:
-    """`sha256:…` of a file that may be an archive, as `sha256sum` says it."""
-    found = hashlib.sha256()
-    for piece in regions.pieces(regions.mapped(path, regions.size(path)), _PIECE_BYTES):
-        found.update(piece)
-    return f"sha256:{found.hexdigest()}"
 
 
 def text_digest(text: bytes) -> str:

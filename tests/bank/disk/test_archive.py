@@ -25,10 +25,9 @@ from deltamem_tui.bank.disk import archive, regions
 from deltamem_tui.bank.disk.archive import FULL, MEMBERS, Entry, Layout
 from deltamem_tui.bank.node import TREES
 from deltamem_tui.bank.travel import parcel
-from deltamem_tui.bank.upkeep import freezing
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankExistsError, BankFrozenError, StorageError
-from tests.bank.forging import everything, forged, packed, small_bank, unpacked
+from tests.bank.forging import digest_of_file, everything, forged, packed, small_bank, unpacked
 from tests.bank.fragile import NEVER, FragileOS
 from tests.bank.support import contents, learn_one
 from tests.places import ROOT
@@ -118,7 +117,7 @@ def test_the_same_commit_gives_the_same_bytes(tmp_path: Path, bank: Bank) -> Non
     (copy / "notes.txt").write_text("not the bank's")
     second = packed(Bank.open(copy), tmp_path / "second")
     assert first.read_bytes() == second.read_bytes()
-    assert parcel.pack(bank).digest() == freezing.digest_of_file(first)
+    assert parcel.pack(bank).digest() == digest_of_file(first)
     assert parcel.pack(bank).digest() == f"sha256:{hashlib.sha256(first.read_bytes()).hexdigest()}"
 
 

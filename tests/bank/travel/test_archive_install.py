@@ -17,7 +17,6 @@ from deltamem_tui.bank.limits import Limits
 from deltamem_tui.bank.node import TREES
 from deltamem_tui.bank.travel import installing, parcel
 from deltamem_tui.bank.travel.installing import install, receive
-from deltamem_tui.bank.upkeep import freezing
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankCorruptError,
@@ -26,7 +25,7 @@ from deltamem_tui.errors import (
     StorageError,
     UsageError,
 )
-from tests.bank.forging import everything, packed, small_bank, unpacked
+from tests.bank.forging import digest_of_file, everything, packed, small_bank, unpacked
 from tests.bank.killing import run_until_killed
 from tests.bank.support import contents, learn_one, manifest, node, vector
 
@@ -39,7 +38,7 @@ def source(tmp_path: Path) -> Path:
 
 def test_what_arrives_is_what_left(tmp_path: Path, source: Path) -> None:
     bank, digest = install(receive(source), tmp_path / "kitchen")
-    assert digest == freezing.digest_of_file(source)
+    assert digest == digest_of_file(source)
     assert {each.name: each.read_bytes() for each in bank.path.iterdir()} == unpacked(source)
     assert bank.frozen
     assert verify(bank) == []
@@ -122,7 +121,7 @@ def test_an_unpacked_archive_is_the_archive(tmp_path: Path, source: Path) -> Non
     folder.mkdir()
     for name, data in unpacked(source).items():
         (folder / name).write_bytes(data)
-    digest = freezing.digest_of_file(source)
+    digest = digest_of_file(source)
     bank, found = install(receive(folder), tmp_path / "kitchen", pinned=digest)
     assert found == digest
     assert contents(bank) == contents(Bank.open(source))
@@ -166,7 +165,7 @@ def test_unfrozen_it_goes_on_as_a_bank_of_its_own(tmp_path: Path, source: Path) 
 
 
 def test_a_digest_that_was_pinned_is_kept(tmp_path: Path, source: Path) -> None:
-    right = freezing.digest_of_file(source)
+    right = digest_of_file(source)
     wrong = right[:-1] + ("0" if right[-1] != "0" else "1")
     for refuse in (
         lambda: install(receive(source), tmp_path / "kitchen", pinned=wrong),
@@ -234,7 +233,7 @@ def test_folders_that_do_not_exist_are_not_swapped(tmp_path: Path) -> None:
 def test_what_is_pinned_is_what_is_placed(tmp_path: Path, source: Path) -> None:
     """Between a look at an archive and its installation, another may take its place."""
     other = packed(small_bank(tmp_path / "other" / "kitchen", episodes=2), tmp_path / "o.deltamem")
-    pinned = freezing.digest_of_file(source)
+    pinned = digest_of_file(source)
     delivery = receive(other)
     source.replace(other)
     with pytest.raises(BankCorruptError, match="pinned"):
@@ -291,5 +290,5 @@ def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path, source: Path, replacin
 
 def test_the_pinned_digest_of_a_parcel_is_that_of_its_file(tmp_path: Path, source: Path) -> None:
     whole = parcel.pack(Bank.open(source), with_episodes=True)
-    assert whole.digest() == freezing.digest_of_file(source)
+    assert whole.digest() == digest_of_file(source)
     assert source.stat().st_size == whole.layout.size
