@@ -26,11 +26,14 @@ from deltamem_tui.memory.learn import as_kept, learn_from
 from deltamem_tui.memory.model.drawing import SceneDrawer
 from deltamem_tui.memory.model.extractor import ModelExtractor
 from deltamem_tui.memory.parameters import of_bank
+from deltamem_tui.memory.questions import questions_of
 from deltamem_tui.memory.rules import RulesExtractor
-from deltamem_tui.memory.scenes import goal_of, lacks_scene, with_scene
+from deltamem_tui.memory.scenes import goal_of, lacks_scene, scene_of, with_scene
 from deltamem_tui.trajectory.model import Trajectory
 
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_TRIGGER_WORDS = 40
 _TELLS_THE_GOAL = re.compile(
     r"\b(?:task|goal|please|must|should|shall|need|want|your job|find|make sure|solve|fix)\b",
     re.IGNORECASE,
@@ -120,7 +123,7 @@ class _Understudy:
             self.usage += self._extractor.estimate(tree, trajectory, chain)
             # A model names the kind of task, and leaves out of it what it knows as the scene.
             read = replace(trajectory, task=goal_of(trajectory))
-            return self._rules.extract(tree, read, chain)
+            return _asked_with(tree, read, self._rules.extract(tree, read, chain))
 
     def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
         try:
@@ -152,6 +155,19 @@ class _Understudy:
             return Usage(cached=1)
         self._drawn.add(prompt)
         return drawer.estimate(trajectory)
+
+
+def _asked_with(tree: TreeName, trajectory: Trajectory, extraction: Extraction) -> Extraction:
+    """The same lesson under a trigger of the words, not the numbers, that the tree is asked with.
+
+    Which chains later prompts show hangs on the triggers. Those of the rules follow the dialect
+    of one world; of another writer's, nothing is known but what they are to be found by.
+    """
+    question = questions_of(trajectory.task, scene_of(trajectory))[tree]
+    trigger = " ".join(_NUMBER.sub(" ", question).split()[:_TRIGGER_WORDS])
+    if extraction.payload is None or not trigger:
+        return extraction
+    return replace(extraction, payload=replace(extraction.payload, activation_condition=trigger))
 
 
 def _likely_scene(task: str) -> str:

@@ -1,8 +1,8 @@
 """Killed at any call, however often, a run goes on where it stood and pays for nothing twice.
 
-Shown for thirty episodes (fifteen with scenes to draw), killed ten times at random calls, alone
-and with eight calls at once: each kill falls among the first tenth of the calls, so that all ten
-come before the end. More episodes would only put more undisturbed calls between two kills.
+Shown for 200 episodes with eight calls at once, and for fewer with one call at a time and with
+scenes to draw, killed ten times at random calls: each kill falls among the first tenth of the
+calls, so that all ten come before the end.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from tests.memory.model.generated import generated, told_together
 from tests.memory.model.learning import bank_with, learnt_files, run_over, told
 from tests.memory.model.mortal import Parent, parent
 
-EPISODES = 30
 KILLS = 10
 SECONDS = 60.0
 
@@ -80,14 +79,21 @@ def until_kept(cache: ResponseCache, answers: int) -> None:
     raise AssertionError("an answer was not kept")
 
 
-@pytest.mark.parametrize("draw", [False, True], ids=["", "scenes"])
-@pytest.mark.parametrize("concurrency", [1, 8])
+@pytest.mark.parametrize(
+    ("count", "concurrency", "draw"),
+    [(30, 1, False), (200, 8, False), (15, 1, True), (15, 8, True)],
+)
 def test_killed_ten_times_over_it_ends_as_if_it_had_not_been(
-    server: ModelServer, family: Parent, tmp_path: Path, concurrency: int, draw: bool
+    server: ModelServer,
+    family: Parent,
+    tmp_path: Path,
+    count: int,
+    concurrency: int,
+    draw: bool,
 ) -> None:
-    episodes = generated(EPISODES, seed=5)
+    episodes = generated(count, seed=5)
     if draw:
-        episodes = told_together(episodes[: EPISODES // 2])
+        episodes = told_together(episodes)
     undisturbed = bank_with(tmp_path / "undisturbed", episodes)
     server.replies = sensible.reply
     run_over(undisturbed, server, concurrency=8, draw=draw)

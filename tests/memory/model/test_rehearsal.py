@@ -60,7 +60,7 @@ def rehearsed(bank: Bank, server: ModelServer, **more: Any) -> Usage:
 EPISODES: dict[str, Callable[[], Iterable[Trajectory]]] = {
     "alfworld": lambda: sample("alfworld", 24),
     "scienceworld": lambda: sample("scienceworld", 24),
-    "webshop": lambda: purchases(30),
+    "webshop": lambda: purchases(60),
     "generic": lambda: repairs(30),
     "generated": lambda: generated(40),
 }
