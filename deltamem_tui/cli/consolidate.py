@@ -34,13 +34,14 @@ def run(
     max_cost: options.MaxCost = None,
     no_cache: options.NoCache = False,
     prompts: options.Prompts = None,
+    timeout: options.Timeout = None,
 ) -> Result:
     """Fuse every chain that was hit often enough into a new root. Nothing is deleted."""
     from deltamem_tui.bank.bank import Bank
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
-    wanted = Wanted(extractor, model, api_base, max_cost, no_cache, prompts, dry_run)
+    wanted = Wanted(extractor, model, api_base, max_cost, no_cache, prompts, dry_run, timeout)
     chosen = chosen_extractor(invocation, opened, wanted)
     if dry_run:
         return _foreseen(opened, chosen)

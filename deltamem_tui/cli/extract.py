@@ -53,6 +53,7 @@ def run(
     max_cost: options.MaxCost = None,
     no_cache: options.NoCache = False,
     prompts: options.Prompts = None,
+    timeout: options.Timeout = None,
     draw_scenes: DrawScenes = False,
 ) -> Result:
     """Learn from the episodes that wait, in the order of their import.
@@ -72,7 +73,7 @@ def run(
     invocation = Invocation.of(context)
     policy = policy_named(admit)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
-    wanted = Wanted(extractor, model, api_base, max_cost, no_cache, prompts, dry_run)
+    wanted = Wanted(extractor, model, api_base, max_cost, no_cache, prompts, dry_run, timeout)
     chosen = chosen_extractor(invocation, opened, wanted)
     drawer = _drawer(chosen) if draw_scenes else None
     opened.require_writable()

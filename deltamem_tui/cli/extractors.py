@@ -30,6 +30,7 @@ class Wanted:
         no_cache: Whether to neither look up nor keep answers.
         prompts: A folder whose prompts come first.
         dry_run: Whether nothing may be sent.
+        timeout: Seconds to wait for each answer.
     """
 
     extractor: str | None
@@ -39,6 +40,7 @@ class Wanted:
     no_cache: bool
     prompts: str | None
     dry_run: bool
+    timeout: float | None
 
 
 def chosen_extractor(
@@ -68,6 +70,7 @@ def chosen_extractor(
         max_cost=wanted.max_cost,
         no_cache=wanted.no_cache,
         rehearsed=wanted.dry_run,
+        timeout=wanted.timeout,
     )
     extractor = ModelExtractor(client, bank.manifest.domain, folders)
     extractor.check()
@@ -101,6 +104,7 @@ def _rules(wanted: Wanted) -> RulesExtractor:
         "--max-cost": wanted.max_cost,
         "--no-cache": wanted.no_cache or None,
         "--prompts": wanted.prompts,
+        "--timeout": wanted.timeout,
     }
     for option, value in of_models.items():
         if value is not None:

@@ -1,4 +1,8 @@
-"""Ctrl+C during long work: the first asks it to stop, the second does not wait for it."""
+"""Ctrl+C during long work: the first asks it to stop, the second does not wait for it.
+
+A request of the system to end (SIGTERM) is taken in the same way, so that what was done and paid
+is told then too.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
 
 class Interruption:
-    """Whether somebody pressed Ctrl+C."""
+    """Whether somebody pressed Ctrl+C, or the system asked the program to end."""
 
     def __init__(self) -> None:
         self._asked = threading.Event()
@@ -41,12 +47,14 @@ def interruptible() -> Iterator[Interruption]:
 
     def handle(_number: int, _frame: FrameType | None) -> None:
         if interruption:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            for number in _SIGNALS:
+                signal.signal(number, signal.SIG_IGN)
             raise KeyboardInterrupt
         interruption.ask()
 
-    before = signal.signal(signal.SIGINT, handle)
+    before = {number: signal.signal(number, handle) for number in _SIGNALS}
     try:
         yield interruption
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN if interruption else before)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_IGN if interruption else handler)

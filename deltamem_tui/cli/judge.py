@@ -39,6 +39,7 @@ def run(
     no_cache: options.NoCache = False,
     concurrency: options.Concurrency = 1,
     prompts: options.Prompts = None,
+    timeout: options.Timeout = None,
 ) -> Result:
     """Let a model say how episodes ended whose logs do not say.
 
@@ -57,7 +58,13 @@ def run(
     if not dry_run:
         opened.require_writable()
     client = model_client(
-        invocation, model, api_base=api_base, max_cost=max_cost, no_cache=no_cache
+        invocation,
+        model,
+        api_base=api_base,
+        max_cost=max_cost,
+        no_cache=no_cache,
+        rehearsed=dry_run,
+        timeout=timeout,
     )
     judge = Judge(client, opened.manifest.domain, folders)
     ids = without_outcome(opened, limit)

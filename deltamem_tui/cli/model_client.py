@@ -22,6 +22,7 @@ def model_client(
     max_cost: float | None = None,
     no_cache: bool = False,
     rehearsed: bool = False,
+    timeout: float | None = None,
 ) -> Client:
     """The client for a model. No call is made.
 
@@ -32,6 +33,7 @@ def model_client(
         max_cost: US dollars that are never passed; None for no limit.
         no_cache: Whether to neither look up nor keep answers.
         rehearsed: Whether this is a dry run, in which nothing can be sent.
+        timeout: Seconds to wait for each answer; as long as `Server` says if not given.
 
     Raises:
         UsageError: No model is named, or the address is none.
@@ -59,7 +61,7 @@ def model_client(
         )
     client = Client(
         chosen,
-        server=Server(address=api_base),
+        server=Server(api_base) if timeout is None else Server(api_base, timeout=timeout),
         cache=None if no_cache else ResponseCache(),
         budget=NoBudget() if rehearsed else Budget(max_cost),
         tell=invocation.output.note,
@@ -93,10 +95,22 @@ def usage_facts(usage: Usage) -> dict[str, Cell]:
 
 def recovery_notes(usage: Usage) -> list[str]:
     """What to say of calls that killed runs had paid for and that the journal tells of only now."""
+    return [f"{_untold(usage)}; the journal tells of them now"] if usage.calls > 0 else []
+
+
+def untold_notes(usage: Usage) -> list[str]:
+    """The same as long as nobody has written to the bank since."""
     if usage.calls <= 0:
         return []
-    answers = f"{counted(usage.calls, 'answer')} that it had paid for ({bill(usage)})"
-    return [f"an earlier run was killed after {answers}; the journal tells of them now"]
+    return [f"{_untold(usage)}; the next run with a model adds them to what is told here"]
+
+
+def _untold(usage: Usage) -> str:
+    """What runs had paid for that could not tell it, being killed or finding the bank frozen."""
+    return (
+        f"an earlier run ended before the journal could tell of {counted(usage.calls, 'answer')} "
+        f"that it had paid for ({bill(usage)})"
+    )
 
 
 def bill(usage: Usage) -> str:

@@ -73,6 +73,16 @@ MaxCost = Annotated[
 NoCache = Annotated[
     bool, typer.Option("--no-cache", help="Ask again what was asked before, and keep no answer.")
 ]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        metavar="SECONDS",
+        min=0.1,
+        max=86_400.0,
+        help="How long to wait for each answer; 120 if not given.",
+    ),
+]
 Concurrency = Annotated[
     int,
     typer.Option("--concurrency", metavar="N", min=1, max=256, help="At most N calls at once."),

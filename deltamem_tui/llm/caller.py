@@ -7,7 +7,9 @@ taken when it still comes, and no new call is made when it came in time.
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +26,8 @@ from deltamem_tui.llm.till import Till
 
 # Our count may be short of the model's own; the limit on cost must hold all the same.
 _MARGIN = 1.25
+# Many calls at once fail together, and a person needs to hear of it once.
+_SAID_EVERY = 10.0
 
 Taken = tuple[Reply, Usage]
 
@@ -78,6 +82,7 @@ class Caller:
         sleep: Callable[[float], object] | None,
         chance: Callable[[], float],
         now: Callable[[], float],
+        tell: Callable[[str], object],
     ) -> None:
         """Nothing is called yet. See `Client` for what the arguments mean."""
         self._card = card
@@ -88,6 +93,8 @@ class Caller:
         self._sleep = sleep
         self._chance = chance
         self._now = now
+        self._tell = tell
+        self._told_last = -math.inf
         self._manner = Manner(card.answer_format, card.seed)
         self._lock = threading.Lock()
 
@@ -135,9 +142,22 @@ class Caller:
                 pause = self._patience.wait(failures, answered.wait, self._chance())
                 if not answered.again or pause is None:
                     raise self._final(answered, failures)
+                self._tell_of(answered, pause, failures)
                 (self._sleep or stopped.wait)(pause)
         finally:
             late.close()
+
+    def _tell_of(self, failed: Failure, pause: float, failures: int) -> None:
+        """Say why nothing seems to happen; once for all the calls that fail at about one time."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._told_last < _SAID_EVERY:
+                return
+            self._told_last = now
+        tries = self._patience.retries + 1
+        self._tell(
+            f"{failed.error.message}; trying again in {pause:,.0f} s (try {failures} of {tries})"
+        )
 
     def _worst(self, messages: list[Message]) -> float | None:
         """The most that a call can cost; None if its price is not known."""

@@ -129,7 +129,8 @@ class Client:
             sleep: How to wait some seconds; a wait that `end_questions` ends if not given.
             chance: A number in [0, 1) that spreads the waits.
             now: Seconds since 1970.
-            tell: Says a line to a person: answers that cannot be kept. Called in any thread.
+            tell: Says a line to a person: that answers cannot be kept, or that the server fails
+                and will be tried again. Called in any thread.
             asks: Whether anything will be asked; if not, no key is needed, and only said to be
                 missing.
 
@@ -155,6 +156,7 @@ class Client:
             sleep=sleep,
             chance=chance,
             now=now,
+            tell=tell,
         )
         self._stopped = threading.Event()
         self._lock = threading.Lock()

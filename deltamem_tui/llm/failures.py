@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 from deltamem_tui.errors import (
     AnswerError,
@@ -99,7 +99,7 @@ def failure(raised: BaseException, model: str, now: float, key: str | None = Non
         return _refused(status, words, name)
     return Failure(
         ModelUnavailableError(
-            f"{name} did not answer: {_what(status, words)}",
+            f"{name} did not answer: {_what(raised, words)}",
             hint="what was learnt so far is kept; run again later to go on",
         ),
         again=True,
@@ -119,7 +119,7 @@ def _was_turned_away(raised: BaseException) -> bool:
     each: BaseException | None = raised
     seen: set[int] = set()
     while each is not None and id(each) not in seen:
-        if isinstance(each, never) or getattr(each, "litellm_response_headers", None):
+        if isinstance(each, never) or _headers(each):
             return True
         seen.add(id(each))
         each = each.__cause__ or each.__context__
@@ -142,18 +142,27 @@ def _not_found(name: str) -> ModelNotFoundError:
     )
 
 
-def _what(status: object, words: str) -> str:
+def _what(raised: BaseException, words: str) -> str:
+    status = getattr(raised, "status_code", None)
     if status == 429:
         return "too many requests"
     if status in {408, 504}:
         return "no answer in time"
-    return f"{words} ({status})" if status else words
+    return f"{words} ({status})" if _headers(raised) else words
+
+
+def _headers(raised: BaseException) -> Mapping[str, str]:
+    """What a server's answer had above its text; nothing if no server answered.
+
+    litellm gives a status also to what never was an answer.
+    """
+    headers = getattr(raised, "litellm_response_headers", None)
+    return headers if isinstance(headers, Mapping) else {}
 
 
 def _retry_after(raised: BaseException, now: float) -> float | None:
     """The seconds that the server asks to wait, written as a number or as a date."""
-    headers: Any = getattr(raised, "litellm_response_headers", None) or {}
-    value = headers.get("retry-after")
+    value = _headers(raised).get("retry-after")
     if value is None:
         return None
     try:

@@ -138,13 +138,25 @@ def test_a_prompt_that_nothing_asks_for_is_refused_before_anything_is_paid(
     assert server.requests == []
 
 
-def test_a_dry_run_needs_no_key(house: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def unsaid(house: Program) -> str:
+    """A log of episodes whose outcome nobody states."""
+    log = house.folder / "unsaid.jsonl"
+    episodes = [each.with_outcome(Outcome()) for each in generated(8, seed=7)]
+    log.write_bytes(b"".join(map(to_line, episodes)))
+    return str(log)
+
+
+@pytest.mark.parametrize("command", ["extract", "judge", "consolidate"])
+def test_a_dry_run_needs_no_key(
+    house: Program, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    assert house("import", "kitchen", unsaid(house)).code == 0
     for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    call = ("extract", "kitchen", "--model", "openai/gpt-4o-mini")
+    call = (command, "kitchen", "--model", "openai/gpt-4o-mini")
     answer = house(*call, "--dry-run")
     assert answer.code == 0
-    assert "cost\t$" in answer.out
+    assert "cost\t$" in answer.out or command == "consolidate"  # for which nothing is due
     assert "there is no key for openai/gpt-4o-mini (set OPENAI_API_KEY)" in answer.err
     assert "there is no key" in house(*call).error
 
@@ -297,11 +309,21 @@ def test_chains_are_fused_by_a_model(house: Program, server: ModelServer) -> Non
     assert verify(after) == []
 
 
-@pytest.mark.parametrize(("presses", "then"), [(1, "answers late"), (3, "hangs")])
+@pytest.mark.parametrize(
+    ("presses", "then", "sent"),
+    [
+        (1, "answers late", signal.SIGINT),
+        (3, "hangs", signal.SIGINT),
+        (1, "answers late", signal.SIGTERM),
+    ],
+)
 def test_ctrl_c_ends_a_run_with_what_was_learnt_and_paid(
-    house: Program, server: ModelServer, presses: int, then: str
+    house: Program, server: ModelServer, presses: int, then: str, sent: signal.Signals
 ) -> None:
-    """The first one waits a little for the calls that are on their way, the next ones do not."""
+    """The first one waits a little for the calls that are on their way, the next ones do not.
+
+    A system that asks the program to end does no less.
+    """
     reached, pressed = threading.Event(), threading.Event()
 
     def replies(request: Request) -> Reply:
@@ -324,7 +346,7 @@ def test_ctrl_c_ends_a_run_with_what_was_learnt_and_paid(
     )
     assert reached.wait(SECONDS)
     for _ in range(presses):
-        program.send_signal(signal.SIGINT)
+        program.send_signal(sent)
     threading.Timer(0.5, pressed.set).start()
     out, err = program.communicate(timeout=SECONDS)
     assert program.returncode == 130
@@ -343,6 +365,20 @@ def test_ctrl_c_ends_a_run_with_what_was_learnt_and_paid(
     server.replies = sensible.reply
     assert house.json(*by_model(server)).data["waiting"] == 0
     assert not answered & {request.prompt for request in server.requests}
+
+
+def test_a_silent_server_is_told_of_and_the_wait_is_the_users(
+    house: Program, server: ModelServer
+) -> None:
+    quiet = [Reply(manner="hang"), Reply(status=503, headers=(("Retry-After", "0"),))]
+    server.replies = lambda request: quiet.pop(0) if quiet else sensible.reply(request)
+    answer = house(*by_model(server, "--timeout", "0.5", "--limit", "1"))
+    assert answer.code == 0
+    # One line for both failures, since they came one after the other.
+    assert answer.err.count("trying again in") == 1
+    assert "did not answer: no answer in time; trying again in 1 s (try 1 of 6)" in answer.err
+    refused = house("extract", "kitchen", "--extractor", "rules", "--timeout", "5")
+    assert "`--timeout` does not go with `--extractor rules`" in refused.error
 
 
 def test_the_cache_of_these_tests_is_their_own(house: Program) -> None:
@@ -419,10 +455,7 @@ def test_what_a_killed_run_had_paid_is_told_by_the_next(
 ) -> None:
     """Killed between an answer and its commit: the answer is used, and its cost is not lost."""
     if command == "judge":
-        unsaid = [each.with_outcome(Outcome()) for each in generated(8, seed=7)]
-        log = house.folder / "unsaid.jsonl"
-        log.write_bytes(b"".join(map(to_line, unsaid)))
-        assert house("import", "kitchen", str(log)).code == 0
+        assert house("import", "kitchen", unsaid(house)).code == 0
     reached = threading.Event()
 
     def usual(request: Request) -> Reply:
@@ -493,9 +526,13 @@ def test_a_killed_runs_calls_are_told_in_words_and_before_a_journal_is_folded(
     ledger = house.bank / ".paid-0123456789abcdef.draft"
     paid = {"calls": 2, "prompt_tokens": 900, "completion_tokens": 100, "cost": 0.25}
     ledger.write_text(json.dumps({"paid": paid}) + "\n")
+    words = "an earlier run ended before the journal could tell of 2 answers that it had paid for"
+    looked = house("info", "kitchen")
+    assert f"{words} (1,000 tokens, $0.2500); the next run with a model adds them" in looked.err
+    assert house.json("info", "kitchen").data["untold"]["cost"] == 0.25
     answer = house(*by_model(server))
-    assert "an earlier run was killed after 2 answers that it had paid for" in answer.err
-    assert "(1,000 tokens, $0.2500)" in answer.err
+    assert f"{words} (1,000 tokens, $0.2500); the journal tells of them now" in answer.err
+    assert words not in house("info", "kitchen").err
     assert not ledger.exists()
     ledger = ledger.with_name(".paid-fedcba9876543210.draft")
     ledger.write_text(json.dumps({"paid": paid}) + "\n")

@@ -18,6 +18,7 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -151,6 +152,15 @@ def tell_debts(bank: Bank) -> Usage:
     return sum((_tell(bank, path) for path in _ledgers(bank.path)), Usage())
 
 
+def debts(bank: Bank) -> Usage:
+    """What runs have paid that ended before they could tell it. Nothing is written.
+
+    Args:
+        bank: The bank.
+    """
+    return sum((_debt(bank, path) for path in _ledgers(bank.path)), Usage())
+
+
 def _ledgers(folder: Path) -> list[Path]:
     try:
         return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
@@ -161,23 +171,38 @@ def _ledgers(folder: Path) -> list[Path]:
 def _tell(bank: Bank, path: Path) -> Usage:
     """Tell what one ledger has left, and remove it. One whose run is alive is left alone."""
     try:
-        file = os.open(path, _LOOK)
+        with _claimed(path, fcntl.LOCK_EX) as book:
+            with bank.writing() as batch:
+                owed = _owed(book, bank, path.name)
+                if owed.calls > 0:
+                    call = {"purpose": EVENT, **asdict(owed)}
+                    batch.log(EVENT, {"ledger": path.name, "calls": [call]})
+            path.unlink(missing_ok=True)
     except OSError:
         return Usage()
+    return owed
+
+
+def _debt(bank: Bank, path: Path) -> Usage:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        with open(file, "rb", closefd=False) as stream:
-            book = _read(stream.read(_LARGEST))
-        with bank.writing() as batch:
-            owed = _owed(book, bank, path.name)
-            if owed.calls > 0:
-                call = {"purpose": EVENT, **asdict(owed)}
-                batch.log(EVENT, {"ledger": path.name, "calls": [call]})
-        path.unlink(missing_ok=True)
+        with _claimed(path, fcntl.LOCK_SH) as book:
+            return _owed(book, bank, path.name)
     except OSError:
         return Usage()
-    else:
-        return owed
+
+
+@contextmanager
+def _claimed(path: Path, lock: int) -> Iterator[_Book]:
+    """What a dead run's ledger says. Those who only look may look together.
+
+    Raises:
+        OSError: Its run is alive, somebody tells it already, or it is gone.
+    """
+    file = os.open(path, _LOOK)
+    try:
+        fcntl.flock(file, lock | fcntl.LOCK_NB)
+        with open(file, "rb", closefd=False) as stream:
+            yield _read(stream.read(_LARGEST))
     finally:
         os.close(file)
 

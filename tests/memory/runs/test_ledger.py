@@ -16,7 +16,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.runs.ledger import Ledger, tell_debts
+from deltamem_tui.memory.runs.ledger import Ledger, debts, tell_debts
 from deltamem_tui.memory.views.history import history
 from tests.memory.support import new_bank
 
@@ -90,8 +90,13 @@ def test_what_a_killed_run_had_paid_is_told_once(bank: Bank, payer: Payer) -> No
     payer.pay()
     payer.pay()
     ledger.told(CALL)
+    assert debts(bank) == Usage()  # while its run lives, it may still tell all
     killed(ledger)
+    before = bank.commit.sequence
+    assert debts(bank) == TWO
+    assert (bank.commit.sequence, len(ledgers(bank))) == (before, 1)
     assert tell_debts(bank) == TWO
+    assert debts(bank) == Usage()
     assert history(bank).usage == TWO
     assert ledgers(bank) == []
     assert tell_debts(bank) == Usage()
