@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec
 from deltamem_tui.bank.commits.shelf import Rows, Shelf
 from deltamem_tui.bank.disk import files, regions
 from deltamem_tui.bank.node import Node
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.typed_lines import Outline
 
 NO_PARENT = -1
 _PIECE_LINES = 256  # few enough objects at a time that Python does not stop to look for garbage
@@ -155,17 +157,16 @@ def _refuse_repeated(shelf: Shelf, index: NDArray[Any], again: Sequence[int]) ->
                 raise shelf.corrupt(f"id {node_id} stands twice", f"line {row + 1}")
 
 
-def _outline(shelf: Shelf, lines: Sequence[tuple[int, int, bytes]], tree: str) -> codec.Outline:
+def _outline(shelf: Shelf, lines: Sequence[tuple[int, int, bytes]], tree: str) -> Outline:
     """What the index keeps of some lines, each of which is a node."""
-    outline = codec.outline([line for _, _, line in lines], tree)
-    if outline is not None:
-        return outline
-    rows = [row for row, _, _ in lines]
-    return codec.Outline.of([line for _, _, line in lines], rows, str(shelf.lines_path), tree)
+    from deltamem_tui.bank.typed_lines import outline  # rarely needed, and not for nothing
+
+    texts = [line for _, _, line in lines]
+    return outline(texts, (row for row, _, _ in lines), str(shelf.lines_path), tree)
 
 
 def _parents_of_newborn(
-    outline: codec.Outline, start: int, births: dict[str, int], revisions: dict[str, int]
+    outline: Outline, start: int, births: dict[str, int], revisions: dict[str, int]
 ) -> Rows | None:
     """The rows of the parents of lines that are each their node's first, as almost all are.
 
@@ -185,13 +186,14 @@ def _parents_of_newborn(
         for node_id in new:
             del births[node_id]
         return None
-    revisions.update(zip(outline.ids, outline.revisions, strict=True))
+    if any(outline.revisions):
+        revisions.update(zip(outline.ids, outline.revisions, strict=True))
     return parents
 
 
 def _ties(
     shelf: Shelf,
-    outline: codec.Outline,
+    outline: Outline,
     start: int,
     births: dict[str, int],
     revisions: dict[str, int],
@@ -204,8 +206,8 @@ def _ties(
     lines = zip(outline.ids, outline.parents, outline.revisions, strict=True)
     for row, (node_id, parent, revision) in enumerate(lines, start):
         first = births.get(node_id)
-        if first is not None and revision <= revisions[node_id]:
-            if revision < revisions[node_id]:
+        if first is not None and revision <= (before := revisions.get(node_id, 0)):
+            if revision < before:
                 raise shelf.corrupt(f"id {node_id} stands twice", f"line {row + 1}")
             again.append(row)
         above = NO_PARENT if parent is None else births.get(parent)

@@ -10,39 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.bank import codec
-from deltamem_tui.bank.node import Node, Origin, Payload
+from deltamem_tui.bank import codec, typed_lines
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BankCorruptError
 from tests.bank.support import node
-
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
-IDS = st.text("0123456789abcdef", min_size=16, max_size=16)
-ORIGINS = st.builds(
-    Origin,
-    trajectory=TEXTS,
-    outcome_source=TEXTS,
-    extractor=TEXTS,
-    model=TEXTS,
-    prompt=TEXTS,
-    nodes=st.lists(IDS, max_size=3).map(tuple),
-)
-
-
-@st.composite
-def nodes(draw: st.DrawFn) -> Node:
-    depth = draw(st.integers(1, 1000))
-    return Node(
-        id=draw(IDS),
-        parent=None if depth == 1 else draw(IDS),
-        kind="root" if depth == 1 else "residual",
-        label=draw(st.sampled_from(["success", "failure"])),
-        depth=depth,
-        payload=Payload(draw(TEXTS), draw(TEXTS), draw(TEXTS)),
-        consolidated=draw(st.booleans()),
-        revision=draw(st.integers(0, 100)),
-        deleted=draw(st.booleans()),
-        origin=draw(ORIGINS),
-    )
+from tests.bank.written import as_node, nodes
 
 
 @given(nodes())
@@ -59,7 +31,6 @@ def test_a_field_that_nobody_knows_is_refused(of: str) -> None:
     (record if of == "node" else record["origin"])["note"] = "ghp_" + "a" * 36
     line = json.dumps(record).encode()
     assert "'note' is none of its fields" in refusal(line)
-    assert codec.outline([line]) is None
 
 
 def refusal(line: bytes) -> str:
@@ -68,6 +39,10 @@ def refusal(line: bytes) -> str:
     text = str(caught.value)
     assert text.startswith("task.nodes.jsonl, line 7: not a node: ")
     assert "\n" not in text
+    # Who reads many lines at once is told the same.
+    with pytest.raises(BankCorruptError) as again:
+        typed_lines.decode([line], [6], "task.nodes.jsonl")
+    assert str(again.value) == text
     return text
 
 
@@ -126,25 +101,10 @@ def test_a_wrong_field_is_named(key: str, value: object, reason: str) -> None:
 def test_a_claim_that_a_search_would_not_find_is_refused() -> None:
     line = json.dumps({**ROOT, "meant": {"deleted": False}}).encode()
     assert codec.from_line(line, "f", "1").id == ROOT["id"]
-    assert codec.outline([line]) is not None
+    assert typed_lines.decode([line], [0], "f")[0].meant == typed_lines.Claims(deleted=False)
     hidden = line.replace(b'"meant"', rb'"\u006deant"')
     assert json.loads(hidden) == json.loads(line)
-    assert codec.outline([hidden]) is None
     assert "'meant' is not what a node claims" in refusal(hidden)
-
-
-@pytest.mark.parametrize("doubted", [False, True])
-def test_a_root_that_a_merge_made_one_is_known_by_the_parent_it_was_born_below(
-    doubted: bool,
-) -> None:
-    child = node("child", node("parent"))
-    loose = replace(child, parent=None, kind="root", depth=1)
-    kept = {**json.loads(codec.to_line(loose)), "meant": {"parent": child.parent}}
-    lines = [codec.to_line(child), codec.to_line(loose), json.dumps(kept).encode()]
-    found = codec.Outline.of(lines, range(3), "f", "task") if doubted else None
-    found = found or codec.outline(lines, "task")
-    assert found is not None
-    assert list(found.altered) == [1]
 
 
 def test_a_residual_at_depth_nought_is_refused() -> None:
@@ -166,7 +126,11 @@ def test_no_damage_ends_in_anything_but_a_node_or_an_error(damage: bytes, at: in
     try:
         found = codec.from_line(broken, "file", "line 1")
     except BankCorruptError:
+        with pytest.raises(BankCorruptError):
+            typed_lines.decode([broken], [0], "file")
         return
+    (typed,) = typed_lines.decode([broken], [0], "file")
+    assert as_node(typed) == found
     assert codec.from_line(codec.to_line(found), "file", "line 1") == found
 
 

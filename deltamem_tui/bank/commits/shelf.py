@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -166,12 +167,13 @@ class Shelf:
             while (read := offset + len(begun)) < extent.bytes:
                 block = stream.read(min(_BLOCK, extent.bytes - read))
                 *lines, begun = (begun + block).split(b"\n")
-                for line in lines:
-                    if len(line) >= LINE_LIMIT:
-                        raise self._line_error(row)
-                    yield row, offset, line
-                    offset += len(line) + 1
-                    row += 1
+                *offsets, offset = accumulate(
+                    map(len, lines), lambda at, length: at + length + 1, initial=offset
+                )
+                if lines and len(lines[0]) >= LINE_LIMIT:  # no other is longer than a block
+                    raise self._line_error(row)
+                yield from zip(range(row, row + len(lines)), offsets, lines, strict=True)
+                row += len(lines)
                 if not block or len(begun) >= LINE_LIMIT:
                     raise self._line_error(row)
         if begun:

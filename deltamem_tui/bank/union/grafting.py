@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec
+from deltamem_tui.bank import codec, typed_lines
 from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.growth import Gathered
 from deltamem_tui.bank.commits.shelf import LINE_LIMIT, UNIT_TOLERANCE, Rows, ShelfSnapshot
@@ -248,9 +248,7 @@ def _check_lines(snapshot: ShelfSnapshot, rows: Rows, tree: str) -> None:
     for start in range(0, len(rows), _PIECE_LINES):
         piece = rows[start : start + _PIECE_LINES]
         lines = [snapshot.line(int(row)) for row in piece]
-        outline = codec.outline(lines, tree)
-        if outline is None:
-            outline = codec.Outline.of(lines, piece.tolist(), source, tree)
+        outline = typed_lines.outline(lines, piece.tolist(), source, tree)
         for place in outline.altered:
             raise snapshot.shelf.corrupt(
                 f"node {outline.ids[place]} does not say what its id was made from",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,12 +24,13 @@ from deltamem_tui.bank.manifest import FILE_NAME as MANIFEST
 from deltamem_tui.bank.node import TREES
 from deltamem_tui.bank.travel import parcel
 from deltamem_tui.bank.travel.parcel import Parcel
+from deltamem_tui.bank.typed_lines import Line, LineOrigin, decode
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.trajectory.redaction import kinds_of_secrets, may_hold_secrets
 
 _PIECE_LINES = 256
 _PAYLOAD = ("activation_condition", "execution_procedure", "termination_condition")
-_SHARED = ("outcome_source", "extractor", "model", "prompt")
+_ORIGIN = ("trajectory", "outcome_source", "extractor", "model", "prompt")
 _CONTENTS = "contents"
 
 
@@ -137,13 +139,13 @@ class _Origins:
         self.guilty: dict[str, tuple[str, ...]] = {}
         self._seen: set[str] = set()
 
-    def add(self, origins: Sequence[Mapping[str, Any]]) -> None:
+    def add(self, origins: Sequence[LineOrigin]) -> None:
         """Take in the origins of some nodes."""
-        episodes = [origin["trajectory"] for origin in origins]
+        episodes = [origin.trajectory for origin in origins]
         self.episodes.update(episodes)
-        self.extractors.update(origin["extractor"] for origin in origins)
-        self.models.update(origin["model"] for origin in origins if "model" in origin)
-        texts = {origin.get(key, "") for key in _SHARED for origin in origins} - {""}
+        self.extractors.update(origin.extractor for origin in origins)
+        self.models.update(origin.model for origin in origins)
+        texts = {text for origin in origins for text in _shared(origin)} - {""}
         if not codec.are_ids(episodes):
             texts.update(episodes)
         for text in texts - self._seen:
@@ -152,48 +154,53 @@ class _Origins:
         self._seen |= texts
 
 
+def _shared(origin: LineOrigin) -> tuple[str, ...]:
+    return origin.outcome_source, origin.extractor, origin.model, origin.prompt
+
+
 def _node_leaks(bank: Bank, tree: str, origins: _Origins) -> Iterator[Leak]:
     """The secrets in the lines of a tree, dead ones too: they leave as well."""
     snapshot = bank.snapshots[tree]
     lines = snapshot.shelf.lines(snapshot.extent)
-    while piece := [line for _, _, line in islice(lines, _PIECE_LINES)]:
-        records = _parsed(piece, str(snapshot.shelf.lines_path))
-        try:
-            texts = [record[name] for record in records for name in _PAYLOAD]
-            origins.add([record["origin"] for record in records])
-            suspect = may_hold_secrets("\n".join(texts))
-            known = all(map(codec.has_known_fields, records))
-        except (KeyError, TypeError) as error:
-            raise _no_node(snapshot.shelf.lines_path) from error
-        if not known:  # nobody would look through what no node says
-            raise _no_node(snapshot.shelf.lines_path)
-        if suspect:
+    while piece := list(islice(lines, _PIECE_LINES)):
+        # No line says more than a node does: what it said besides, nobody would look through.
+        records = decode(
+            [line for _, _, line in piece],
+            (row for row, _, _ in piece),
+            str(snapshot.shelf.lines_path),
+        )
+        origins.add([record.origin for record in records])
+        if may_hold_secrets("\n".join(text for each in records for text in _payload(each))):
             yield from _payload_leaks(tree, records)
         if origins.guilty:
             yield from _origin_leaks(tree, records, origins.guilty)
 
 
-def _payload_leaks(tree: str, records: Iterable[Mapping[str, Any]]) -> Iterator[Leak]:
+def _payload(record: Line) -> tuple[str, ...]:
+    return record.activation_condition, record.execution_procedure, record.termination_condition
+
+
+def _payload_leaks(tree: str, records: Iterable[Line]) -> Iterator[Leak]:
     for record in records:
-        for name in _PAYLOAD:
-            for kind in kinds_of_secrets(record[name]):
-                yield Leak(tree, str(record["id"]), name, kind)
+        for name, text in zip(_PAYLOAD, _payload(record), strict=True):
+            for kind in kinds_of_secrets(text):
+                yield Leak(tree, record.id, name, kind)
 
 
 def _origin_leaks(
-    tree: str, records: Iterable[Mapping[str, Any]], guilty: Mapping[str, tuple[str, ...]]
+    tree: str, records: Iterable[Line], guilty: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Leak]:
     for record in records:
-        for name, text in record["origin"].items():
-            for kind in guilty.get(text, ()) if isinstance(text, str) else ():
-                yield Leak(tree, str(record["id"]), f"origin.{name}", kind)
+        for name in _ORIGIN:
+            for kind in guilty.get(getattr(record.origin, name), ()):
+                yield Leak(tree, record.id, f"origin.{name}", kind)
 
 
 def _episode_leaks(bank: Bank) -> Iterator[Leak]:
     snapshot = bank.episodes.snapshot
     for _, _, line in snapshot.shelf.lines(snapshot.extent):
         if may_hold_secrets(line):
-            (record,) = _parsed([line], str(snapshot.shelf.lines_path))
+            record = _parsed(line, snapshot.shelf.lines_path)
             yield from _record_leaks(episodes.NAME, str(record.get("id", "")), record)
 
 
@@ -240,18 +247,12 @@ def _texts(name: str, value: Any) -> Iterator[str]:
             waiting += [(name, each) for each in value]
 
 
-def _parsed(lines: Iterable[bytes], source: str) -> list[dict[str, Any]]:
-    try:
-        records = [orjson.loads(line) for line in lines]
-    except ValueError as error:
-        raise _no_node(Path(source)) from error
-    if not all(type(record) is dict for record in records):
-        raise _no_node(Path(source))
-    return records
-
-
-def _no_node(path: Path) -> BankCorruptError:
-    return BankCorruptError(
+def _parsed(line: bytes, path: Path) -> dict[str, Any]:
+    with suppress(ValueError):
+        record = orjson.loads(line)
+        if isinstance(record, dict):
+            return record
+    raise BankCorruptError(
         "holds a line that breaks the format",
         source=str(path),
         hint="`deltamem verify` says which",
