@@ -47,14 +47,14 @@ def interruptible() -> Iterator[Interruption]:
 
     def handle(_number: int, _frame: FrameType | None) -> None:
         if interruption:
-            for number in _SIGNALS:
-                signal.signal(number, signal.SIG_IGN)
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
             raise KeyboardInterrupt
         interruption.ask()
 
-    before = {number: signal.signal(number, handle) for number in _SIGNALS}
+    at_ctrl_c, at_end = (signal.signal(number, handle) for number in _SIGNALS)
     try:
         yield interruption
     finally:
-        for number, handler in before.items():
-            signal.signal(number, signal.SIG_IGN if interruption else handler)
+        signal.signal(signal.SIGINT, signal.SIG_IGN if interruption else at_ctrl_c)
+        # The system may ask again: whoever is asked twice is not to hang.
+        signal.signal(signal.SIGTERM, at_end)
