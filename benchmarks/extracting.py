@@ -17,7 +17,7 @@ from benchmarks import goals
 from benchmarks.goals import Goal
 from deltamem_tui.llm.call import Server
 from deltamem_tui.llm.client import Client
-from deltamem_tui.memory.episodes.intake import waiting
+from deltamem_tui.memory.episodes.kept import waiting
 from deltamem_tui.memory.model.extractor import ModelExtractor
 from deltamem_tui.memory.runs.run import LearningRun
 from deltamem_tui.trajectory.model import Trajectory

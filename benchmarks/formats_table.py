@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from benchmarks.samples import BESIDE
 from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.text import one_line
@@ -17,9 +18,8 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.readers import read_log
 from deltamem_tui.trajectory.readers.reading import reader_of
-from deltamem_tui.trajectory.redaction import redact
+from deltamem_tui.trajectory.secrets.redaction import redact
 
-BESIDE = Path(__file__).parents[2] / "shared" / "data"
 COLUMNS = (
     *("log", "format", "episodes", "steps", "success", "failure", "unknown"),
     *("redacted", "rejected", "first refusal"),

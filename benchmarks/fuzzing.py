@@ -15,7 +15,6 @@ import argparse
 import faulthandler
 import gzip
 import random
-import resource
 import signal
 import sys
 import tempfile
@@ -29,7 +28,8 @@ from types import FrameType
 
 import orjson
 
-from benchmarks.importing import BESIDE
+from benchmarks.import_memory import peak
+from benchmarks.samples import BESIDE
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Log
@@ -38,12 +38,11 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import detect, read_log, readers
 from deltamem_tui.trajectory.readers.reading import read_written
 from deltamem_tui.trajectory.readers.written import written
-from deltamem_tui.trajectory.redaction import redact
+from deltamem_tui.trajectory.secrets.redaction import redact
 
 LARGEST = 200_000  # bytes of a sample: long ones show nothing that short ones do not
 _PIECE = 5000  # bytes; or a log would grow beyond all measure, piece by piece
 LIMITS = Limits(record_bytes=4_000_000, expansion_free_bytes=8_000_000)
-_PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
 _MOST_MEMORY = 600_000_000  # bytes beyond what the process began with
 _Holder = dict[str, object] | list[object]
 _ODD_VALUES: tuple[object, ...] = (
@@ -64,6 +63,8 @@ _ODD_VALUES: tuple[object, ...] = (
         "{}",
     ),
     *([], {}, [[]], [{}], {"": ""}, [None], "[1, {", "a" * 5000, [0] * 300, {"role": "user"}),
+    *(" " * 5000, "9" * 5000, "<os>" + " " * 4000, "[" * 5000, "`" * 5000),
+    *("<command-args>" * 2000, "<summary>" * 2000),
     *({"content": None}, {"type": "text", "text": 3}, "> a\nb\n> c\n", "Action: x\nObservation:"),
 )
 _ODD_BYTES = (
@@ -110,7 +111,7 @@ def main() -> int:
     corpus = samples()
     finds: dict[str, int] = {}
     count = 0
-    floor = _peak()
+    began = floor = peak()
     end = monotonic() + 60 * options.minutes
     print(f"seed {seed}, {len(corpus)} samples", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="deltamem-fuzzing-") as folder:
@@ -120,13 +121,13 @@ def main() -> int:
             data = broken(chance, corpus)
             path.write_bytes(data)
             place = tried(chance, path, options.seconds)
-            if not place and _peak() - floor > _MOST_MEMORY:
-                place, floor = "memory", _peak()
+            if not place and peak() - floor > _MOST_MEMORY:
+                place, floor = "memory", peak()
             if place:
                 finds[place] = finds.get(place, 0) + 1
                 if finds[place] == 1:
                     _keep(options.finds, len(finds), data, place)
-    grown = (_peak() - floor) / 1e6
+    grown = (peak() - began) / 1e6
     print(orjson.dumps({"seed": seed, "logs": count, "finds": finds, "grown_mb": grown}).decode())
     return 1 if finds else 0
 
@@ -290,10 +291,6 @@ def _alarm(seconds: int) -> Iterator[None]:
         faulthandler.cancel_dump_traceback_later()
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
-
-
-def _peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT
 
 
 def _keep(folder: Path, number: int, data: bytes, place: str) -> None:

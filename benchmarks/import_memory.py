@@ -3,6 +3,9 @@
 Each import is a process of its own, and its peak is the system's own count, libraries
 included. `python -m benchmarks.import_memory` measures at 200 MB and 2 GB, which takes some
 minutes and 5 GB of disk; `importing` measures the same at a tenth of that and less.
+
+The logs are of formats whose records stand alone. Where records belong together, as the spans
+of traces do, a log is held up to `Limits.session_bytes`, so its peak grows up to there.
 """
 
 from __future__ import annotations
@@ -105,11 +108,11 @@ def _probe(log: Path) -> dict[str, float]:
     seconds = perf_counter() - started
     if intake.rejected or not intake.episodes:
         raise RuntimeError(f"{intake.episodes} episodes and {len(intake.rejected)} rejected")
-    return {"peak": _peak(), "mb_s": log.stat().st_size / MB / seconds}
+    return {"peak": peak(), "mb_s": log.stat().st_size / MB / seconds}
 
 
-def _peak() -> int:
-    """The peak of this process in bytes.
+def peak() -> int:
+    """The peak memory of this process in bytes.
 
     Linux hands the peak of whoever started a process down to it in its usage, so there it is
     read where each program's own is kept.

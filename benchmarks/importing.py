@@ -23,7 +23,7 @@ import orjson
 
 from benchmarks import goals, import_memory
 from benchmarks.goals import Goal
-from benchmarks.samples import sample, varied, written_log
+from benchmarks.samples import BESIDE, sample, varied, written_log
 from benchmarks.timing import in_turns
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import TrajectoryError
@@ -34,7 +34,6 @@ from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.readers import Reader, read_log, readers, to_line
 from deltamem_tui.trajectory.readers.reading import read_written, reader_of
 
-BESIDE = Path(__file__).parents[2] / "shared" / "data"
 EPISODES = 3000
 ROUNDS = 3
 WRITTEN_BYTES = 2_000_000  # of each log that is written here

@@ -12,6 +12,8 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 
 SAMPLE = Path(__file__).parents[1] / "docs" / "sample"
+BESIDE = Path(__file__).parents[2] / "shared" / "data"
+"""Real logs, which are not part of the project and may not be there."""
 
 
 @cache

@@ -25,7 +25,8 @@ from deltamem_tui.bank.node import TREES
 from deltamem_tui.bank.travel.copying import copy_into
 from deltamem_tui.embedding.fingerprint import TOLERANCE
 from deltamem_tui.memory import calibrate
-from deltamem_tui.memory.episodes.intake import take_in, waiting
+from deltamem_tui.memory.episodes.intake import take_in
+from deltamem_tui.memory.episodes.kept import waiting
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.trajectory.readers import read_logs

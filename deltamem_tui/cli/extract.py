@@ -67,8 +67,8 @@ def run(
     --draw-scenes has the model copy the surroundings out of the task.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.episodes.admission import admitted_by, policy_named
-    from deltamem_tui.memory.episodes.intake import waiting
+    from deltamem_tui.memory.episodes.kept import waiting
+    from deltamem_tui.memory.episodes.policy import admitted_by, policy_named
 
     invocation = Invocation.of(context)
     policy = policy_named(admit)

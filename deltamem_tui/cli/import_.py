@@ -108,7 +108,7 @@ def run(
         "updated": intake.count("updated"),
         "changed": intake.changed,
         "duplicates": intake.count("duplicate"),
-        "rejected": len(intake.rejected),
+        "rejected": intake.refused,
         "unmatched": unmatched,
         "redactions": dict(intake.redactions),
         "redaction": redaction,
@@ -118,7 +118,7 @@ def run(
             _record(receipt) for receipt in intake.received if receipt.reception != "duplicate"
         ],
     }
-    errors = tuple(intake.rejected)
+    errors = intake.refusals
     status = Result.verdict(intake.episodes, errors)
     notes = [*_notes(intake, data), *_unmatched(unmatched, outcome or "")]
     return Result("import", data, errors, status, view=view, notes=notes)
@@ -203,7 +203,7 @@ def _facts(intake: Intake) -> dict[str, int]:
         "imported": intake.count("imported"),
         "updated": intake.count("updated"),
         "duplicates": intake.count("duplicate"),
-        "rejected": len(intake.rejected),
+        "rejected": intake.refused,
         **{f"outcome said by {_SAYERS[source]}": count for source, count in said},
         **{f"redacted {kind}": count for kind, count in sorted(intake.redactions.items())},
     }

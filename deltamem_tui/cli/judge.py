@@ -109,7 +109,7 @@ def _judged(
 def _foreseen(invocation: Invocation, bank: Bank, judge: Judge, ids: list[str]) -> Result:
     """What a run would take. Nothing is sent."""
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.episodes.intake import episode
+    from deltamem_tui.memory.episodes.kept import episode
 
     usage = Usage()
     with invocation.output.progress("counting", len(ids)) as advance:

@@ -102,7 +102,7 @@ Admit = Annotated[
         "(stated), or a judge's too (all).",
     ),
 ]
-"""`memory.episodes.admission.policy_named(admit)` reads it, `admitted_by` applies it."""
+"""`memory.episodes.policy.policy_named(admit)` reads it, `admitted_by` applies it."""
 
 Format = Annotated[
     str | None,

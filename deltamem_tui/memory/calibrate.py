@@ -30,7 +30,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
 from deltamem_tui.memory.dividing import dividing_line, widest_jump
-from deltamem_tui.memory.episodes.intake import episodes
+from deltamem_tui.memory.episodes.kept import episodes
 from deltamem_tui.memory.parameters import Parameters, change, changed, of_bank
 from deltamem_tui.memory.questions import questions_of
 from deltamem_tui.memory.recall import scan_of

@@ -26,7 +26,7 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.memory.due import is_due
 from deltamem_tui.memory.encounter import Encounter
-from deltamem_tui.memory.episodes.intake import episode
+from deltamem_tui.memory.episodes.kept import episode
 from deltamem_tui.memory.extraction import (
     AskedInVainError,
     Extraction,
@@ -42,7 +42,7 @@ from deltamem_tui.text import clean
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_record
-from deltamem_tui.trajectory.redaction import redact
+from deltamem_tui.trajectory.secrets.redaction import redact
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,7 @@ from dataclasses import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import LogSource, Trajectory
 
 _PLAIN = b"\t\n" + bytes(range(0x20, 0x7F))
 
@@ -55,14 +55,16 @@ def _is_presentable(trajectory: Trajectory, limits: Limits) -> bool:
 
     Almost every episode passes here, ten times faster than field by field.
     """
+    source = trajectory.source
     others = (trajectory.domain, trajectory.agent, trajectory.outcome.reason)
-    whole = "\n".join(
-        [trajectory.text, *others, *trajectory.metadata, *trajectory.metadata.values()]
-    )
-    return len(whole) <= limits.field_characters and _is_clean(whole)
+    places = (source.file, source.position, source.format)
+    facts = (*trajectory.metadata, *trajectory.metadata.values())
+    whole = "\n".join((trajectory.text, *others, *places, *facts))
+    return len(whole) <= limits.field_characters and is_clean(whole)
 
 
-def _is_clean(text: str) -> bool:
+def is_clean(text: str) -> bool:
+    """Whether `clean` would leave a text as it is."""
     # What is left of plain ASCII without its printable characters is nothing: a scan of bytes,
     # four times faster than any pattern.
     if text.isascii():
@@ -71,7 +73,7 @@ def _is_clean(text: str) -> bool:
 
 
 def _cleaned(trajectory: Trajectory, limits: Limits) -> Trajectory:
-    outcome = trajectory.outcome
+    outcome, source = trajectory.outcome, trajectory.source
     return replace(
         trajectory,
         task=_text(trajectory.task, "task", limits),
@@ -86,6 +88,11 @@ def _cleaned(trajectory: Trajectory, limits: Limits) -> Trajectory:
             for index, step in enumerate(trajectory.steps, 1)
         ),
         outcome=replace(outcome, reason=_text(outcome.reason, "reason of the outcome", limits)),
+        source=LogSource(
+            _text(source.file, "name of the log", limits),
+            _text(source.position, "position in the log", limits),
+            _text(source.format, "name of the format", limits),
+        ),
         domain=_text(trajectory.domain, "domain", limits),
         agent=_text(trajectory.agent, "agent", limits),
         metadata={

@@ -25,10 +25,16 @@ _FAILURE_WORDS = frozenset(
     {"false", "no", "i", "n", "incorrect", "fail", "failed", "failure"}
     | {"unresolved", "unsolved", "lost", "loss"}
 )
+# What counts beside a verdict that is none: `passed` of 3 tests, with 1 that `failed`.
+_TALLIES = frozenset(
+    {"fail", "failed", "failures", "incorrect", "missed", "tests", "total", "unresolved"}
+    | {"unsolved", "wrong"}
+)
 # Inspect's letter for a partly correct answer.
 _HALF_WORDS = frozenset({"p", "partial"})
 # Rewards come from divisions and sums of floats: 0.9999999999 is a one.
-_ROUNDING = 1e-6
+ROUNDING = 1e-6
+"""How far apart two rewards may be that are the same."""
 
 
 def number(value: object) -> float | None:
@@ -57,7 +63,7 @@ def unit_reward(value: object, best: float = 1.0) -> float | None:
     if score is None or best <= 0:
         return None
     share = score / best
-    if share > 1 + _ROUNDING:
+    if share > 1 + ROUNDING:
         return None
     return min(max(share, 0.0), 1.0)
 
@@ -94,20 +100,28 @@ def recorded(
 
     Args:
         record: The record, with whatever other keys.
-        flags: Keys of a verdict, the surest first.
+        flags: Keys of a verdict, the surest first; a number that is one of several counts
+            is none.
         rewards: Keys of a reward in [0, 1], the surest first.
 
     Returns:
         The first verdict and the first reward together; of unknown outcome if there is neither.
     """
     # Some write a flag where others write a number.
-    verdicts = (stated(record.get(key)) for key in (*flags, *rewards))
+    verdicts = (stated(record.get(key)) for key in (*flags, *rewards) if not is_tally(record, key))
     verdict = next((found for found in verdicts if found.source == "stated"), Outcome())
     paid = (stated(record.get(key)).reward for key in rewards)
     reward = next((found for found in paid if found is not None), verdict.reward)
     if verdict.success is None and reward is None:
         return Outcome()
     return Outcome(verdict.success, reward, "stated")
+
+
+def is_tally(record: Mapping[str, object], key: str) -> bool:
+    """Whether the number under `key` says how many, since what it is one of is counted too."""
+    if key not in FLAG_KEYS or number(record.get(key)) is None:
+        return False
+    return any(number(record.get(other)) is not None for other in _TALLIES)
 
 
 def decided(outcome: Outcome, success_at: float = 1.0) -> Outcome:
@@ -119,4 +133,4 @@ def decided(outcome: Outcome, success_at: float = 1.0) -> Outcome:
     """
     if outcome.success is not None or outcome.reward is None:
         return outcome
-    return replace(outcome, success=outcome.reward >= success_at - _ROUNDING)
+    return replace(outcome, success=outcome.reward >= success_at - ROUNDING)

@@ -1,7 +1,8 @@
 """Outcomes that the user gives for episodes whose logs do not say how they ended.
 
 Either one word for all of them, or a side file that maps ids to outcomes. An outcome that
-the log states itself always wins.
+the log states itself always wins; what a judge model said, or somebody before, gives way to
+a file that speaks of the episode.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS
 from deltamem_tui.trajectory.logs.log import Line, Log, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcomes import decided, stated
+from deltamem_tui.trajectory.outcomes import decided, is_tally, stated
 
 ID_KEYS = ("id", "instance_id", "task_id", "trajectory", "trajectory_id", "sample_id", "name")
 """Where an episode's or a side file's external id stands, the surest first."""
@@ -49,11 +50,20 @@ class UserOutcomes:
     only_identified: bool = False
 
     def apply(self, trajectory: Trajectory) -> Trajectory:
-        """The episode with the user's outcome, if its log states none."""
-        if trajectory.outcome.known:
+        """The episode with the user's outcome, if its log states none.
+
+        A word for all fills gaps only; a file that speaks of this very episode also counts
+        more than what a judge model, or a person before, is on record with.
+        """
+        said = trajectory.outcome
+        if said.known and (said.source == "stated" or self._is_for_all):
             return trajectory
         outcome = self._for(trajectory)
         return trajectory if outcome is None else trajectory.with_outcome(outcome)
+
+    @property
+    def _is_for_all(self) -> bool:
+        return not self.by_id and not self.only_identified
 
     def names(self, trajectory: Trajectory) -> tuple[str, ...]:
         """Those ids of the user's that name this episode, whether or not its log says more."""
@@ -237,7 +247,9 @@ def _from_rows(
 
 def _outcome(value: object, log: Log, position: str, success_at: float) -> Outcome:
     """One outcome from a flag, a number, or a mapping that holds success, reward or both."""
-    flag = _first(value, _VALUE_KEYS) if isinstance(value, dict) else value
+    flag = value
+    if isinstance(value, dict):
+        flag = _first(value, tuple(key for key in _VALUE_KEYS if not is_tally(value, key)))
     outcome = stated(flag)
     if isinstance(value, dict):
         for key in ("reward", "score"):

@@ -19,7 +19,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.cli import output
 from deltamem_tui.cli.import_ import telling
 from deltamem_tui.cli.output import Advance, Output
-from deltamem_tui.memory.episodes.intake import episodes
+from deltamem_tui.memory.episodes.kept import episodes
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
 from tests.bank.support import file_bytes
 from tests.cli.support import Program, heat, state_of, write_log

@@ -23,8 +23,8 @@ from deltamem_tui.errors import (
     RecordError,
     StorageError,
 )
-from deltamem_tui.memory.episodes.intake import episode as stored_episode
 from deltamem_tui.memory.episodes.intake import take_in
+from deltamem_tui.memory.episodes.kept import episode as stored_episode
 from deltamem_tui.memory.extraction import Extraction
 from deltamem_tui.memory.learn import cleaned, learn, parent_of
 from deltamem_tui.memory.lesson import Lesson

@@ -5,7 +5,7 @@ import pytest
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.logs.limits import Limits
-from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 
 GOOD = Trajectory("boil water", "a kitchen", (Step("look", "a stove", "where am I?"),))
 
@@ -22,6 +22,7 @@ def test_every_text_is_cleaned() -> None:
             dirty,
             (Step(dirty, dirty, dirty),),
             Outcome(reason=dirty),
+            LogSource(dirty, dirty, dirty),
             domain=dirty,
             agent=dirty,
             metadata={dirty: dirty},
@@ -32,6 +33,7 @@ def test_every_text_is_cleaned() -> None:
         "ab",
         (Step("ab", "ab", "ab"),),
         Outcome(reason="ab"),
+        LogSource("ab", "ab", "ab"),
         domain="ab",
         agent="ab",
         metadata={"ab": "ab"},

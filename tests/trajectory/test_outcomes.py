@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.trajectory.model import Outcome
-from deltamem_tui.trajectory.outcomes import decided, number, stated, unit_reward
+from deltamem_tui.trajectory.outcomes import decided, number, recorded, stated, unit_reward
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,22 @@ def test_the_spellings_of_success(value: object, success: bool, reward: float | 
 )
 def test_what_states_no_outcome(value: object) -> None:
     assert stated(value) == Outcome()
+
+
+@pytest.mark.parametrize(
+    ("record", "outcome"),
+    [
+        ({"passed": 1, "failed": 4}, Outcome()),
+        ({"correct": 1.0, "total": "5"}, Outcome()),
+        ({"resolved": 1, "unresolved": 0, "reward": 0.5}, Outcome(None, 0.5, "stated")),
+        ({"passed": True, "failed": 4}, Outcome(True, None, "stated")),
+        ({"passed": 1, "failed": None}, Outcome(None, 1.0, "stated")),
+        ({"success": 1}, Outcome(None, 1.0, "stated")),
+        ({"success": True, "reward": 0.5}, Outcome(True, 0.5, "stated")),
+    ],
+)
+def test_a_number_among_counts_is_no_verdict(record: dict[str, object], outcome: Outcome) -> None:
+    assert recorded(record) == outcome
 
 
 def test_success_at_moves_the_line_for_rewards_only() -> None:

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Step, Trajectory
 from deltamem_tui.trajectory.user_outcomes import user_outcomes
 
 
@@ -33,6 +33,32 @@ def test_one_word_for_all_unknown_ones() -> None:
 def test_the_logs_own_word_wins() -> None:
     told = episode().with_outcome(Outcome(success=False, source="stated"))
     assert user_outcomes("success").apply(told) is told
+
+
+@pytest.mark.parametrize("source", ["judge", "user"])
+@pytest.mark.parametrize("content", [{"a": False}, ["b"], "id,success\na,false\n"])
+def test_a_file_overrules_a_judge_and_an_earlier_word(
+    tmp_path: Path, content: object, source: OutcomeSource
+) -> None:
+    told = episode("a").with_outcome(Outcome(success=True, source=source))
+    outcomes = user_outcomes(given(tmp_path / "outcomes", content))
+    assert outcomes.apply(told).outcome == USER_FAILURE
+    other = episode().with_outcome(Outcome(success=True, source=source))
+    assert outcomes.apply(other) is other
+
+
+def test_a_word_for_all_is_for_those_of_whom_nothing_was_said() -> None:
+    told = episode("a").with_outcome(Outcome(success=False, source="judge"))
+    assert user_outcomes("success").apply(told) is told
+
+
+def test_a_count_of_tests_is_no_outcome(tmp_path: Path) -> None:
+    rows = [{"id": "a", "correct": 1, "total": 5}]
+    with pytest.raises(UsageError, match="not an outcome"):
+        user_outcomes(given(tmp_path / "o.json", rows))
+    rows = [{"id": "a", "correct": 1, "total": 5, "reward": 0.2}]
+    outcome = user_outcomes(given(tmp_path / "o.json", rows)).apply(episode("a")).outcome
+    assert (outcome.success, outcome.reward) == (False, 0.2)
 
 
 @pytest.mark.parametrize(

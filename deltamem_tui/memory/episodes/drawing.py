@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.episodes.intake import episode
+from deltamem_tui.memory.episodes.kept import episode
 from deltamem_tui.memory.extraction import Drawing
 from deltamem_tui.memory.lesson import REASON_WIDTH
 from deltamem_tui.memory.scenes import lacks_scene, with_scene, with_scene_of

@@ -16,17 +16,18 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.shelf import LINE_LIMIT
 from deltamem_tui.bank.episodes import Episodes, EpisodeState
-from deltamem_tui.errors import BankCorruptError, RecordError
+from deltamem_tui.errors import RecordError
+from deltamem_tui.memory.episodes.kept import episode
 from deltamem_tui.memory.episodes.receipts import Intake, Received
 from deltamem_tui.memory.episodes.standing import Standing, standing
 from deltamem_tui.memory.scenes import with_scene_of
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.logs.log import located
-from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
+from deltamem_tui.trajectory.model import LogSource, Outcome
 from deltamem_tui.trajectory.readers.native import from_record, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.written import Written, written
-from deltamem_tui.trajectory.redaction import NOTHING, redact
+from deltamem_tui.trajectory.secrets.redaction import NOTHING, redact
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 
 _BATCH_EPISODES = 5000
@@ -272,44 +273,3 @@ def _origin(bank: Bank, batch: Sequence[Written], arrival: Written) -> str:
 
 def _place(source: LogSource) -> str:
     return ", ".join(filter(None, (source.file, source.position))) or "an earlier record"
-
-
-def episode(bank: Bank, episode_id: str) -> Trajectory | None:
-    """One episode of a bank; None if the bank does not have it.
-
-    Raises:
-        BankCorruptError: What the bank has under this id is not that episode.
-    """
-    record = bank.episodes.record(episode_id)
-    if record is None:
-        return None
-    problem = "is not the episode that its id names"
-    try:
-        found = from_record(record)
-    except RecordError as error:
-        problem = f"cannot be read: {error.message}"
-    else:
-        if found.id == episode_id:
-            return found
-    raise BankCorruptError(
-        f"episode {episode_id} {problem}",
-        source=str(bank.episodes.snapshot.shelf.lines_path),
-        hint="restore the file from a copy of the bank",
-    )
-
-
-def episodes(bank: Bank) -> Iterator[Trajectory]:
-    """All episodes of a bank, learnt or waiting, in order of import."""
-    return _read(bank, bank.episodes.ids())
-
-
-def waiting(bank: Bank) -> Iterator[Trajectory]:
-    """The episodes that wait to be learnt, in order of import, without an outcome or with."""
-    return _read(bank, bank.episodes.waiting())
-
-
-def _read(bank: Bank, ids: Iterable[str]) -> Iterator[Trajectory]:
-    for episode_id in ids:
-        found = episode(bank, episode_id)
-        if found is not None:
-            yield found

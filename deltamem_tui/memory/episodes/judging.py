@@ -23,7 +23,7 @@ from deltamem_tui.errors import (
 from deltamem_tui.llm.client import Tally
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.llm.stopping import GivenUpError
-from deltamem_tui.memory.episodes.intake import episode, waiting
+from deltamem_tui.memory.episodes.kept import episode, waiting
 from deltamem_tui.memory.episodes.verdict import note_failed_judgement, take_judgement
 from deltamem_tui.memory.extraction import Call
 from deltamem_tui.memory.model.judge import Judge, Judgement

@@ -1,23 +1,33 @@
 """What became of the records of some logs: a tally per file, and a receipt per episode.
 
-The tallies take the same room however much was read; receipts are kept only on request.
+Tallies and refusals take no more room than `LISTED_FILES` and `LISTED_REFUSALS` ask for,
+however much was read; receipts are kept only on request.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource
 from deltamem_tui.trajectory.readers.written import Written
+
+LISTED_FILES = 1000
+"""How many logs have a tally of their own: the first. A log may name another for every episode."""
+LISTED_REFUSALS = 1000
+"""How many refusals are kept: the first. All are counted."""
+LISTED_FORMATS = 40
+"""How many formats the tally of a log names: the first."""
+OTHER_FILES = "other logs"
+"""The name of the tally of all further logs."""
 
 Reception = Literal["imported", "updated", "duplicate"]
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(NamedTuple):
     """An episode that was read, and what became of it.
 
     Attributes:
@@ -30,7 +40,7 @@ class Received:
     arrival: Written
     reception: Reception
     outcome: Outcome
-    before: Outcome = field(default_factory=Outcome)
+    before: Outcome = Outcome()
 
     @property
     def is_change(self) -> bool:
@@ -67,7 +77,8 @@ class FileTally:
 
     Attributes:
         formats: The formats it was read as, by readers that took something or refused it; of
-            the project's own logs, those that their episodes were first read as.
+            the project's own logs, those that their episodes were first read as. No more than
+            the first `LISTED_FORMATS`.
         steps: How many steps its episodes have.
         receptions: How many episodes had each reception.
         changed: How many outcomes became their opposite.
@@ -117,7 +128,7 @@ class FileTally:
             self._read_as(error.format)
 
     def _read_as(self, name: str) -> None:
-        if name not in self.formats:
+        if name not in self.formats and len(self.formats) < LISTED_FORMATS:
             self.formats.append(name)
 
 
@@ -126,9 +137,10 @@ class Intake:
     """What became of the records of some logs.
 
     Attributes:
-        files: A tally per log, by its name, in the order in which they were read.
+        files: A tally per log, by its name, in the order in which they were read. From
+            `LISTED_FILES` on, further logs are one, `OTHER_FILES`.
         received: A receipt for every episode, in order, if receipts are kept.
-        rejected: Every record that was refused, and why.
+        rejected: The first records that were refused, and why, up to `LISTED_REFUSALS`.
         named: Those of the user's ids that name an episode that was read.
         listed: Whether receipts are kept.
     """
@@ -148,11 +160,30 @@ class Intake:
     def reject(self, error: RecordError) -> None:
         """Note a record that was refused."""
         self._tally(error.source or "").refuse(error)
-        self.rejected.append(error)
+        if len(self.rejected) < LISTED_REFUSALS:
+            self.rejected.append(error)
 
     def count(self, reception: Reception) -> int:
         """How many episodes had this reception."""
         return sum(tally.receptions[reception] for tally in self.files.values())
+
+    @property
+    def refused(self) -> int:
+        """How many records were refused in all."""
+        return sum(tally.rejected for tally in self.files.values())
+
+    @property
+    def refusals(self) -> tuple[RecordError, ...]:
+        """The refusals that were kept, and how many more there were, as a report tells them."""
+        more = self.refused - len(self.rejected)
+        if not more:
+            return tuple(self.rejected)
+        rest = RecordError(
+            f"{counted(more, 'more record was', 'more records were')} refused, and not kept to be "
+            f"listed: only the first {len(self.rejected):,} are",
+            hint="mend those first and import again",
+        )
+        return (*self.rejected, rest)
 
     @property
     def episodes(self) -> int:
@@ -182,7 +213,8 @@ class Intake:
     def _tally(self, file: str) -> FileTally:
         tally = self.files.get(file)
         if tally is None:
-            tally = self.files[file] = FileTally()
+            name = file if len(self.files) < LISTED_FILES else OTHER_FILES
+            tally = self.files.setdefault(name, FileTally())
         return tally
 
 

@@ -11,7 +11,7 @@ from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import TrajectoryError, UsageError
 from deltamem_tui.memory.context import chain_entries
-from deltamem_tui.memory.episodes.intake import episode, episodes, waiting
+from deltamem_tui.memory.episodes.kept import episode, episodes, waiting
 from deltamem_tui.memory.model.fence import block
 from deltamem_tui.memory.model.request import RequestMaker, outcome_text
 from deltamem_tui.memory.prompts import library as prompts

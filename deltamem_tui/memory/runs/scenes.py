@@ -12,7 +12,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.episodes.drawing import take_drawing
-from deltamem_tui.memory.episodes.intake import episode
+from deltamem_tui.memory.episodes.kept import episode
 from deltamem_tui.memory.parameters import of_bank
 from deltamem_tui.memory.runs.account import Entry
 from deltamem_tui.memory.runs.ahead import Ahead

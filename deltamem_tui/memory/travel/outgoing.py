@@ -26,7 +26,8 @@ from deltamem_tui.bank.travel import parcel
 from deltamem_tui.bank.travel.parcel import Parcel
 from deltamem_tui.bank.typed_lines import Line, LineOrigin, decode
 from deltamem_tui.errors import BankCorruptError
-from deltamem_tui.trajectory.redaction import kinds_of_secrets, may_hold_secrets
+from deltamem_tui.trajectory.secrets.glance import may_hold_secrets
+from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets
 
 _PIECE_LINES = 256
 _PAYLOAD = ("activation_condition", "execution_procedure", "termination_condition")

@@ -128,6 +128,7 @@ class ValueCutter:
         self._begin = 0  # of what is being gathered, in the chunk at hand
         self._value = bytearray()
         self._refusal = ""
+        self._not_before = 0  # in the chunk at hand, where passing over is worth another try
         self._junk = bytearray()
         self._junk_size = 0
 
@@ -135,7 +136,7 @@ class ValueCutter:
         """The pieces that end in this chunk."""
         at = 1 if self._skip_next and chunk else 0
         self._skip_next = self._skip_next and not chunk
-        self._begin = 0
+        self._begin = self._not_before = 0
         while True:
             if self._in_string:
                 at = self._end_of_string(chunk, at)
@@ -180,8 +181,11 @@ class ValueCutter:
     def _pass_over(self, chunk: bytes, at: int) -> int:
         """Go on in a refused value by as many bytes as cannot hold its end, all at once.
 
-        Else a million brackets would take seconds.
+        Else a million brackets would take seconds. Where that gets nowhere, it is tried again
+        behind what was looked at, or each bracket in there would be looked at again and again.
         """
+        if at < self._not_before:
+            return at
         while (far := self._depth - self._base - 1) >= _WORTH_COUNTING:
             piece = brackets = chunk[at : at + far]
             if b'"' in piece:
@@ -189,6 +193,7 @@ class ValueCutter:
                 if (begun := brackets.find(b'"')) >= 0:  # a string that goes on behind the piece
                     piece, brackets = piece[: piece.rfind(b'"')], brackets[:begun]
             if b"\\" in piece or len(piece) < _WORTH_COUNTING:
+                self._not_before = at + far
                 break
             self._depth += brackets.count(b"{") + brackets.count(b"[")
             self._depth -= brackets.count(b"}") + brackets.count(b"]")

@@ -11,6 +11,9 @@ class Limits:
 
     Attributes:
         record_bytes: The longest line, or JSON value, that is held in memory at once.
+        session_bytes: How much of a log is held in memory at once where records belong together
+            and may lie anywhere in it, as the spans of traces do.
+        piped_bytes: How much of standard input, or of a pipe, is copied to the disk.
         field_characters: The longest single text of an episode (an observation, a thought, …).
         nesting: How deep JSON values may lie inside one another; half of what Python's own
             stack bears, for whoever compares values or writes them has a part of it in use.
@@ -19,6 +22,8 @@ class Limits:
     """
 
     record_bytes: int = 64 * 1024 * 1024
+    session_bytes: int = 512 * 1024 * 1024
+    piped_bytes: int = 8 * 1024 * 1024 * 1024
     field_characters: int = 4_000_000
     nesting: int = 500
     expansion: int = 200

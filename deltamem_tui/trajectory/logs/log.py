@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.text import one_line
@@ -41,6 +42,18 @@ class Record:
     """
 
     value: object
+    position: str
+
+
+class Value(NamedTuple):
+    """One JSON value of a log as its bytes, not parsed yet.
+
+    Attributes:
+        data: The bytes.
+        position: Where it begins, as of a `Record`.
+    """
+
+    data: bytes
     position: str
 
 
@@ -155,15 +168,44 @@ class Log:
 
         What cannot be read comes as an error in its place, and the records after it follow.
         """
+        for item in self.values():
+            if isinstance(item, RecordError):
+                yield item
+            else:
+                yield from self.parsed(item)
+
+    def values(self) -> Iterator[Value | RecordError]:
+        """The same, for a reader that parses by itself what it can."""
         if self.layout == "lines":
-            return self._line_records()
+            return self._line_values()
         if self.layout in ("array", "values"):
-            return self._cut_records(in_array=self.layout == "array")
+            return self._cut_values(in_array=self.layout == "array")
         if self.layout == "text":
-            return self._no_records()
+            return self._no_values()
         shapes = {"zip": "a zip archive", "notebook": "a notebook, which is read as text"}
         reason = self.problem or shapes.get(self.layout, "not JSON")
         return iter([RecordError(reason, source=self.name)])
+
+    def parsed(self, value: Value) -> Iterator[Record | RecordError]:
+        """One value, also if other bytes stand before it on its line."""
+        data, position = value
+        try:
+            yield Record(parse_json(data, self.limits.nesting), position)
+            return
+        except RecordError as error:
+            refusal = located(error, self.name, position)
+        start = data.find(b"{")
+        if start > 0 and not begins_array(data):
+            try:
+                record = Record(parse_json(data[start:], self.limits.nesting), position)
+            except RecordError:
+                pass
+            else:
+                reason = junk_reason(data[: min(start, 80)], start)
+                yield RecordError(reason, source=self.name, position=position)
+                yield record
+                return
+        yield refusal
 
     def members(self, names: list[str]) -> Iterator[Record | RecordError]:
         """Members of a zip archive, each parsed as JSON only when it is its turn.
@@ -175,7 +217,7 @@ class Log:
             if isinstance(data, RecordError):
                 yield located(data, self.name)
             else:
-                yield from self._parsed(data, one_line(name, 200))
+                yield from self.parsed(Value(data, one_line(name, 200)))
 
     def member_names(self) -> list[str]:
         """The names of a zip archive's members.
@@ -284,7 +326,7 @@ class Log:
             reason = f"cannot be read on: {error.strerror or error}"
             yield number + 1, RecordError(reason, source=self.name, position=f"line {number + 1}")
 
-    def _no_records(self) -> Iterator[RecordError]:
+    def _no_values(self) -> Iterator[RecordError]:
         """Where text begins that was to be JSON."""
         for number, data in self._byte_lines():
             if isinstance(data, RecordError):
@@ -296,34 +338,14 @@ class Log:
                 yield RecordError(reason, source=self.name, position=f"line {number}")
                 return
 
-    def _line_records(self) -> Iterator[Record | RecordError]:
+    def _line_values(self) -> Iterator[Value | RecordError]:
         for number, data in self._byte_lines():
             if isinstance(data, RecordError):
                 yield data
             elif data and not data.isspace():
-                yield from self._parsed(data, f"line {number}")
+                yield Value(data, f"line {number}")
 
-    def _parsed(self, data: bytes, position: str) -> Iterator[Record | RecordError]:
-        """One value, also if other bytes stand before it on its line."""
-        try:
-            yield Record(parse_json(data, self.limits.nesting), position)
-            return
-        except RecordError as error:
-            refusal = located(error, self.name, position)
-        start = data.find(b"{")
-        if start > 0 and not begins_array(data):
-            try:
-                record = Record(parse_json(data[start:], self.limits.nesting), position)
-            except RecordError:
-                pass
-            else:
-                reason = junk_reason(data[: min(start, 80)], start)
-                yield RecordError(reason, source=self.name, position=position)
-                yield record
-                return
-        yield refusal
-
-    def _cut_records(self, *, in_array: bool) -> Iterator[Record | RecordError]:
+    def _cut_values(self, *, in_array: bool) -> Iterator[Value | RecordError]:
         count = 0
         cutter = ValueCutter(self.limits, in_array=in_array)
         try:
@@ -335,7 +357,7 @@ class Log:
                     for cut in cutter.finish() if ended else cutter.feed(chunk):
                         position = f"record {count + 1}"
                         if cut.kind == "value":
-                            yield from self._parsed(cut.data, position)
+                            yield Value(cut.data, position)
                         else:
                             where = position if cut.kind == "refused" else f"before {position}"
                             yield RecordError(cut.reason, source=self.name, position=where)

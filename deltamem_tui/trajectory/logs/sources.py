@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -14,10 +13,11 @@ from typing import IO
 
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
+from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits, human_size
 from deltamem_tui.trajectory.logs.log import Log
 
 STDIN = "-"
+_CHUNK = 1 << 20
 # What version control and operating systems leave in folders; never a log.
 _NOT_LOGS = frozenset({".git", ".hg", ".svn", ".DS_Store", "Thumbs.db", "__pycache__"})
 
@@ -121,7 +121,8 @@ def _files_below(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if name not in _NOT_LOGS)
         for name in sorted(files):
             file = Path(parent, name)
-            if name not in _NOT_LOGS and file.is_file():
+            lost = file.is_symlink() and not file.exists()  # told when it cannot be opened
+            if name not in _NOT_LOGS and (lost or file.is_file()):
                 yield file
 
 
@@ -131,14 +132,27 @@ def _cannot_list(error: OSError) -> None:
 
 
 def _copied(pipe: IO[bytes], name: str, limits: Limits) -> Log:
-    """A pipe's bytes in a temporary file, since a log is looked at before it is read."""
+    """A pipe's bytes in a temporary file, since a log is looked at before it is read.
+
+    Raises:
+        TrajectoryError: It cannot be copied, or does not end where the limit is.
+    """
     copy = tempfile.NamedTemporaryFile(prefix="deltamem-")  # noqa: SIM115 — lives as long as the log
     try:
-        shutil.copyfileobj(pipe, copy)
+        left = limits.piped_bytes
+        while left >= 0 and (chunk := pipe.read(min(_CHUNK, left + 1))):
+            left -= copy.write(chunk)
         copy.flush()
     except OSError as error:
         copy.close()
         raise TrajectoryError(f"cannot be copied: {error.strerror}", source=name) from error
+    if left < 0:
+        copy.close()
+        raise TrajectoryError(
+            f"more than {human_size(limits.piped_bytes)} came out of the pipe",
+            source=name,
+            hint="write it into a file and import that",
+        )
     return Log(name, Path(copy.name), limits, keep=copy)
 
 

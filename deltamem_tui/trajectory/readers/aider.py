@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.limits import human_size
 from deltamem_tui.trajectory.logs.log import Line, Log, Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import Reader, Reading
-from deltamem_tui.trajectory.readers.whole_log import placed
+from deltamem_tui.trajectory.readers.held import Held
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused
 
 _START = re.compile(r"^# aider chat started at (?P<when>[\d: -]+)\s*$")
 _USER, _TOOL = "####", ">"
@@ -27,17 +26,16 @@ _SMALL_TALK = re.compile(
 
 def _read(log: Log) -> Iterator[Reading]:
     chat: list[Line] = []
-    size = 0
+    held = Held("a chat", log.limits)
     for item in log.lines():
         if isinstance(item, RecordError):
             yield item
             continue
         if _START.match(item.text):
             yield from _chat_reading(chat)
-            chat, size = [], 0
-        size += len(item.text)
-        if size > log.limits.record_bytes:
-            raise RecordError(f"a chat of more than {human_size(log.limits.record_bytes)}")
+            chat = []
+            held.clear()
+        held.add(len(item.text), item.position)
         chat.append(item)
     yield from _chat_reading(chat)
 
@@ -45,11 +43,7 @@ def _read(log: Log) -> Iterator[Reading]:
 def _chat_reading(chat: list[Line]) -> Iterator[Reading]:
     if not any(line.text.strip() for line in chat):
         return
-    position = f"line {chat[0].number}"
-    try:
-        yield placed(_episode([line.text for line in chat]), position)
-    except RecordError as error:
-        yield RecordError(error.message, position=position, hint=error.hint)
+    yield placed_or_refused(chat[0].position, _episode, [line.text for line in chat])
 
 
 def _episode(lines: list[str]) -> Trajectory:
@@ -67,10 +61,10 @@ def _episode(lines: list[str]) -> Trajectory:
             for line in block:
                 model, added = _MODEL.match(line), _ADDED.match(line)
                 agent = agent or (model["name"] if model else "")
-                if added and not conversation.task:
+                if added and not conversation.has_task:
                     files[added["file"]] = None
             # What a command of the user's printed is no answer to the agent.
-            if conversation.task and not by_command:
+            if conversation.has_task and not by_command:
                 said = "\n".join(line for line in block if not _SMALL_TALK.match(line)).strip()
                 if said:
                     conversation.answer(said)

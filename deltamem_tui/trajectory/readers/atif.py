@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import orjson
-
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
+from deltamem_tui.trajectory.readers.roles import unknown_speaker
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
     as_mapping,
     as_text,
     required_list,
+    unfolded,
 )
 from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
 
@@ -45,10 +45,12 @@ def _tell(conversation: Conversation, step: Json, name: str) -> None:
     elif source == "user":
         conversation.user(text)
     elif source == "system":
-        if not conversation.task:
+        if not conversation.has_task:
             conversation.instruct(text)
     elif source == "agent":
         _tell_agent(conversation, step, text, name)
+    else:
+        raise unknown_speaker(as_text(source))
 
 
 def _tell_agent(conversation: Conversation, step: Json, text: str, name: str) -> None:
@@ -90,12 +92,7 @@ def _plan(text: str) -> str:
 
 
 def _reply(text: str) -> Json:
-    if not text.lstrip().startswith("{"):
-        return {}
-    try:
-        return as_mapping(orjson.loads(text))
-    except orjson.JSONDecodeError:
-        return {}
+    return as_mapping(unfolded(text))
 
 
 def _is_atif(value: object) -> bool:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
-import orjson
-
-from deltamem_tui.trajectory.readers.shapes import Json, as_json, as_mapping, as_text
+from deltamem_tui.trajectory.readers.shapes import Json, as_json, as_text, unfolded
 
 # Agents name the tool that runs a shell command in many ways. Its action is the command
 # itself, so that the same work reads the same whichever agent did it.
@@ -51,13 +49,8 @@ def parsed_arguments(arguments: object) -> object:
     """Arguments as an object where they are one, or JSON text of one."""
     if arguments is None or arguments == "":
         return {}
-    if isinstance(arguments, str) and arguments.lstrip().startswith("{"):
-        try:
-            parsed = orjson.loads(arguments)
-        except orjson.JSONDecodeError:
-            return arguments
-        return as_mapping(parsed)
-    return arguments
+    parsed = unfolded(arguments)
+    return arguments if isinstance(parsed, list) and isinstance(arguments, str) else parsed
 
 
 def _command(arguments: Json) -> str:

@@ -10,25 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.json_text import parse_json
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.inline import observation_of, thought_and_action
 from deltamem_tui.trajectory.readers.messages import content_text, parts_of, tell_message
 from deltamem_tui.trajectory.readers.own_words import own_words
-from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.roles import speaker, unknown_speaker
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.tasks import begins_anew, is_nod, task_and_scene
-
-ROLES = {
-    **dict.fromkeys(("system", "developer"), "system"),
-    **dict.fromkeys(("user", "human"), "user"),
-    **dict.fromkeys(("assistant", "ai", "agent", "gpt", "model", "bot"), "assistant"),
-    "function_call": "assistant",
-    **dict.fromkeys(("tool", "function", "toolResult", "tool_result", "observation"), "tool"),
-    **dict.fromkeys(("environment", "function_response", "tool_response", "ipython"), "tool"),
-}
-"""The names that logs have for a speaker, and who that is."""
 
 _TEXT_KINDS = (None, "", "text", "input_text", "output_text")
 _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thought")
@@ -44,13 +33,9 @@ def spoken(message: object) -> Json:
     """
     given = as_mapping(message)
     name = as_text(given.get("role") or given.get("from"))
-    role = ROLES.get(name)
+    role = speaker(name)
     if role is None:
-        raise RecordError(
-            f"a message of unknown role {one_line(name, 40)}"
-            if name
-            else "a message without a role"
-        )
+        raise unknown_speaker(name)
     keys = ("content", "value", "text", "parts", "system_prompt")
     content = next((given[key] for key in keys if given.get(key) is not None), None)
     if name == "function_call" and (calls := _written_calls(content)):
@@ -108,7 +93,7 @@ def replay(conversation: Conversation, messages: Iterable[Json]) -> None:
         elif pending:
             conversation.act(pending)  # a thought that is answered like an action is one
         pending = ""
-        if message["role"] == "assistant" and _is_text(message):
+        if message["role"] == "agent" and _is_text(message):
             pending = _speak(conversation, message)
         elif message["role"] == "user" and _is_text(message):
             if not acknowledged:
@@ -156,7 +141,7 @@ def _is_briefing(messages: Sequence[Json]) -> bool:
     if len(messages) < 3:
         return False
     nod, task = messages[1:]
-    return nod["role"] == "assistant" and _is_text(nod) and is_nod(_text(nod)) and _asks(task)
+    return nod["role"] == "agent" and _is_text(nod) and is_nod(_text(nod)) and _asks(task)
 
 
 def _is_ok(message: Json) -> bool:
@@ -172,9 +157,6 @@ def _written_calls(content: object) -> list[object]:
     """Tool calls that a log writes as JSON text; empty if it is other text."""
     if not isinstance(content, str):
         return []
-    try:
-        value = parse_json(content.encode("utf-8", "replace"))
-    except RecordError:
-        return []
+    value = unfolded(content)
     calls: list[object] = [value] if isinstance(value, dict) else as_list(value)
     return calls if all(as_mapping(call).get("name") for call in calls) else []

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
-from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview, Record
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, tell_message
 from deltamem_tui.trajectory.readers.own_words import typed_command
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
+from deltamem_tui.trajectory.readers.whole_log import stray, whole_log
 from deltamem_tui.trajectory.readers.workspace import workspace
 
 _NOT_A_MODEL = "<synthetic>"
@@ -23,67 +23,82 @@ def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # n
     sessions: dict[str, _Session] = {}
     for record in records:
         line = as_mapping(record.value)
-        if line.get("type") not in ("user", "assistant"):
-            continue  # summaries, snapshots and other notes of the program
-        name = as_text(line.get("sessionId"))
-        if name not in sessions:
-            sessions[name] = _Session(record.position)
-        sessions[name].add(line)
+        kind = line.get("type")
+        if not isinstance(kind, str):
+            yield stray("it has no `type`", record.position)
+        elif kind in ("user", "assistant"):
+            if not isinstance(line.get("message"), dict):
+                yield stray("it has no `message`", record.position)
+                continue
+            name = as_text(line.get("sessionId"))
+            sessions.setdefault(name, _Session()).add(line, record.position)
+        # All else are summaries, snapshots and other notes of the program.
     for name, session in sessions.items():
-        yield session.reading(name)
+        yield from session.readings(name)
+
+
+@dataclass(slots=True)
+class _Strand:
+    """One conversation of a session: the user's own, or one with a sub-agent."""
+
+    position: str
+    messages: list[Json] = field(default_factory=list)
+    directory: str = ""
+    agent: str = ""
 
 
 class _Session:
     """One session, gathered line by line."""
 
-    def __init__(self, position: str) -> None:
-        self._position = position
-        self._main = Conversation()
-        self._side = Conversation()
-        self._has_main = False
-        self._sub_agent = ""
+    def __init__(self) -> None:
+        self._main: _Strand | None = None
+        self._aside: dict[str, _Strand] = {}
         self._seen: set[str] = set()
-        self._directory = ""
-        self._agent = ""
 
-    def add(self, line: Json) -> None:
+    def add(self, line: Json, position: str) -> None:
         """One line; one that was there before, as in a session taken up again, counts once."""
         uuid = as_text(line.get("uuid"))
         if uuid and uuid in self._seen:
             return
         self._seen.add(uuid)
-        self._directory = self._directory or as_text(line.get("cwd"))
-        aside = line.get("isSidechain") is True
-        self._has_main = self._has_main or not aside
-        self._sub_agent = self._sub_agent or as_text(line.get("agentId"))
+        strand = self._strand(line, position)
+        strand.directory = strand.directory or as_text(line.get("cwd"))
         if _is_the_programs(line):
             return
-        message = as_mapping(line.get("message"))
+        message = as_mapping(line["message"])
         model = as_text(message.get("model"))
         if model == _NOT_A_MODEL:
             return  # an error of the service, in the model's place
-        self._agent = self._agent or model
-        conversation = self._side if aside else self._main
-        if line["type"] == "user":
+        strand.agent = strand.agent or model
+        strand.messages.append({**message, "role": line["type"]})
+
+    def readings(self, name: str) -> Iterator[Reading]:
+        """The episodes: the main conversation, or the sub-agents' where there is no other."""
+        if self._main:
+            yield placed_or_refused(self._main.position, _episode, self._main, name)
+            return
+        for agent, strand in self._aside.items():
+            # What is said of the session is not said of its helpers.
+            yield placed_or_refused(strand.position, _episode, strand, agent or name)
+
+    def _strand(self, line: Json, position: str) -> _Strand:
+        if line.get("isSidechain") is True:
+            return self._aside.setdefault(as_text(line.get("agentId")), _Strand(position))
+        self._main = self._main or _Strand(position)
+        return self._main
+
+
+def _episode(strand: _Strand, name: str) -> Trajectory:
+    conversation = Conversation()
+    for message in strand.messages:
+        if message["role"] == "user":
             conversation.offer_task(typed_command(content_text(message.get("content"))))
-        tell_message(conversation, {**message, "role": line["type"]})
-
-    def reading(self, name: str) -> Reading:
-        """The episode: the main conversation, or the sub-agent's where there is no other."""
-        conversation = self._main if self._has_main else self._side
-        if not self._has_main and self._sub_agent:
-            name = self._sub_agent  # what is said of the session is not said of its helpers
-        try:
-            return placed(self._episode(conversation, name), self._position)
-        except RecordError as error:
-            return RecordError(error.message, position=self._position, hint=error.hint)
-
-    def _episode(self, conversation: Conversation, name: str) -> Trajectory:
-        return conversation.episode(
-            environment=workspace(directory=self._directory),
-            agent=self._agent,
-            metadata={"id": name},
-        )
+        tell_message(conversation, message)
+    return conversation.episode(
+        environment=workspace(directory=strand.directory),
+        agent=strand.agent,
+        metadata={"id": name},
+    )
 
 
 def _is_the_programs(line: Json) -> bool:

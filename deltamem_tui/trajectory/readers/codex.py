@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-import orjson
-
 from deltamem_tui.trajectory.logs.log import Preview, Record
+from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.own_words import own_words
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
-from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.roles import speaker, unknown_speaker
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
+from deltamem_tui.trajectory.readers.whole_log import stray, whole_log
 from deltamem_tui.trajectory.readers.workspace import workspace
 
 _LINE_TYPES = frozenset(
@@ -43,19 +43,37 @@ class _Session:
 def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # noqa: ARG001
     session = _Session()
     for record in records:
+        line = as_mapping(record.value)
+        if not _has_payload(line):
+            yield stray("it has no `type` or no `payload`", record.position)
+            continue
+        if session.items and _begins_another(session, line):
+            yield placed_or_refused(session.position, _episode, session)
+            session = _Session()
         session.position = session.position or record.position
-        _take(session, as_mapping(record.value))
-    yield placed(
-        _conversation(session).episode(
-            environment=workspace(
-                repository=session.repository,
-                system=session.system,
-                directory=session.directory,
-            ),
-            agent=session.agent,
-            metadata={"id": session.id},
+        _take(session, line)
+    if session.position:
+        yield placed_or_refused(session.position, _episode, session)
+
+
+def _begins_another(session: _Session, line: Json) -> bool:
+    """Whether a line opens another session, as in files that were put together.
+
+    A forked session opens with its own header and its parent's, and only then says anything.
+    """
+    name = as_text(as_mapping(line["payload"]).get("id"))
+    return line["type"] == "session_meta" and session.id not in ("", name)
+
+
+def _episode(session: _Session) -> Trajectory:
+    return _conversation(session).episode(
+        environment=workspace(
+            repository=session.repository,
+            system=session.system,
+            directory=session.directory,
         ),
-        session.position,
+        agent=session.agent,
+        metadata={"id": session.id},
     )
 
 
@@ -111,8 +129,12 @@ def _conversation(session: _Session) -> Conversation:
 
 def _tell(conversation: Conversation, item: Json) -> None:
     kind, call_id = as_text(item.get("type")), as_text(item.get("call_id"))
-    if kind == "message" and item.get("role") == "assistant":
-        conversation.say(content_text(item.get("content")))
+    if kind == "message":
+        who = speaker(item.get("role"))
+        if who is None:
+            raise unknown_speaker(as_text(item.get("role")))
+        if who == "agent":
+            conversation.say(content_text(item.get("content")))
     elif kind == "reasoning":
         for part in (*as_list(item.get("summary")), *as_list(item.get("content"))):
             conversation.think(content_text(part))
@@ -130,12 +152,7 @@ def _tell(conversation: Conversation, item: Json) -> None:
 
 def _output(output: object) -> str:
     """What a tool printed, out of the JSON text that wraps it, with an exit code that is not 0."""
-    if isinstance(output, str) and output.startswith("{"):
-        try:
-            output = orjson.loads(output)
-        except orjson.JSONDecodeError:
-            return as_text(output)
-    wrapped = as_mapping(output)
+    wrapped = as_mapping(unfolded(output))
     if "output" not in wrapped and "content" not in wrapped:
         return content_text(output)
     text = content_text(wrapped.get("output", wrapped.get("content")))
@@ -145,7 +162,11 @@ def _output(output: object) -> str:
 
 def _is_line(value: object) -> bool:
     line = as_mapping(value)
-    return as_text(line.get("type")) in _LINE_TYPES and isinstance(line.get("payload"), dict)
+    return _has_payload(line) and line["type"] in _LINE_TYPES
+
+
+def _has_payload(line: Json) -> bool:
+    return isinstance(line.get("type"), str) and isinstance(line.get("payload"), dict)
 
 
 def _claims(preview: Preview) -> float:

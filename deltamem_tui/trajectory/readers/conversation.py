@@ -6,6 +6,7 @@ what of it is the task, a thought, a step and its observation.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -39,7 +40,10 @@ class Conversation:
         self._offered = ""
         self._system = ""
         self._steps: list[_Draft] = []
-        self._open: list[_Draft] = []
+        # Calls that nobody has answered yet, and those of them that have no name; who answers
+        # is taken out only once it comes to the front.
+        self._open: deque[_Draft] = deque()
+        self._unnamed: deque[_Draft] = deque()
         self._calls: dict[str, _Draft] = {}
         self._has_calls = False
         self._thoughts: list[str] = []
@@ -49,6 +53,11 @@ class Conversation:
     def task(self) -> str:
         """The goal, as far as the user has said it; empty before."""
         return "\n\n".join(self._task)
+
+    @property
+    def has_task(self) -> bool:
+        """Whether the user has said anything yet."""
+        return bool(self._task)
 
     @property
     def system(self) -> str:
@@ -124,8 +133,7 @@ class Conversation:
             draft = self._steps[-1]
         if draft is None:
             # An answer that names a call never goes to another call that has a name.
-            waiting = (step for step in self._open if not (call_id and step.call_id))
-            draft = next((step for step in waiting if not step.answered), None)
+            draft = _oldest(self._unnamed if call_id else self._open)
         if draft is None:
             if call_id or not self._steps:
                 return  # an answer to a call that this log does not hold
@@ -193,16 +201,25 @@ class Conversation:
 
     def _add(self, draft: _Draft) -> None:
         self._steps.append(draft)
-        self._open = [step for step in self._open if not step.answered]
         self._open.append(draft)
         if draft.call_id:
             self._calls[draft.call_id] = draft
+        else:
+            self._unnamed.append(draft)
         self._thoughts.clear()
 
     def _forget_steps(self) -> None:
         self._steps.clear()
         self._has_calls = False
         self._open.clear()
+        self._unnamed.clear()
         self._calls.clear()
         self._thoughts.clear()
         self._said.clear()
+
+
+def _oldest(waiting: deque[_Draft]) -> _Draft | None:
+    """The oldest call that has no answer yet; those before it are let go."""
+    while waiting and waiting[0].answered:
+        waiting.popleft()
+    return waiting[0] if waiting else None

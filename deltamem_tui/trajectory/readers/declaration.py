@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from deltamem_tui.errors import ConfigurationError, RecordError
@@ -38,6 +39,62 @@ class Declaration:
     best: float = 1.0
     source: str = ""
     metadata: tuple[str, ...] = field(default=())
+
+
+class Watch:
+    """Notes which of a declaration's expressions find something, all through a log.
+
+    One that never does is most likely mistyped; one that leads to nothing but null is not.
+    """
+
+    def __init__(self, declaration: Declaration) -> None:
+        """Watch a declaration; nothing was found yet."""
+        self._declaration = declaration
+        self._found: set[str] = set()
+        self._idle: dict[str, None] = {}
+
+    def declaration(self) -> Declaration:
+        """The same declaration, but what its expressions find is noted."""
+        watched = {
+            key: partial(self._search, key, search)
+            for key, search in self._declaration.expressions.items()
+        }
+        return replace(self._declaration, expressions=watched)
+
+    def idle(self) -> list[str]:
+        """The keys of those that were looked up and found nothing, in order."""
+        return list(self._idle)
+
+    def _search(self, key: str, search: Search, record: object) -> object:
+        found = search(record)
+        if key not in self._found:
+            if _is_something(found) or _leads_to_null(search, record):
+                self._found.add(key)
+                self._idle.pop(key, None)
+            else:
+                self._idle[key] = None
+        return found
+
+
+def _is_something(found: object) -> bool:
+    return found is not None and found != []
+
+
+def _leads_to_null(search: Search, record: object) -> bool:
+    """Whether an expression leads to a null, which to it is the same as no such key."""
+    try:
+        return _is_something(search(_without_nulls(record)))
+    except RecordError:  # a function that takes a null, but no text
+        return True
+
+
+def _without_nulls(value: object) -> object:
+    """The same JSON value with an empty text for each null."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_nulls(inner) for inner in value]
+    return "" if value is None else value
 
 
 def load_declaration(path: Path) -> Declaration:

@@ -26,20 +26,23 @@ the expressions under `[step]` give lists of equal length.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.log import Log, Preview
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import number, stated, unit_reward
 from deltamem_tui.trajectory.readers.declaration import (
     STEP_KEYS,
     Declaration,
+    Watch,
     load_declaration,
 )
-from deltamem_tui.trajectory.readers.reader import Reader, each_record
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, readings_of
 from deltamem_tui.trajectory.readers.shapes import as_text
 
 
@@ -58,16 +61,29 @@ def declared_reader(path: Path) -> Reader:
     """
     declaration = load_declaration(path)
 
-    def parse(value: object) -> Iterator[Trajectory]:
-        return _episodes(declaration, value)
+    def read(log: Log) -> Iterator[Reading]:
+        watch = Watch(declaration)
+        watched = watch.declaration()
+        is_read = False
+        for item in log.records():
+            for reading in readings_of(item, partial(_readings, watched), log):
+                is_read = is_read or isinstance(reading, Trajectory)
+                yield reading
+        if is_read and (idle := watch.idle()):  # where all is refused, that says enough
+            several = ", ".join(f"`{key}`" for key in idle)
+            yield RecordError(
+                f"{several} found nothing in all of the log, with {declaration.source}",
+                hint="look for a slip of the pen; `key || ''` says that a key may be missing",
+            )
 
     def claims(preview: Preview) -> float:
         return 0.4 * _share_read(declaration, preview)
 
-    return Reader(declaration.name, declaration.description, claims, each_record(parse))
+    return Reader(declaration.name, declaration.description, claims, read)
 
 
-def _episodes(declaration: Declaration, value: object) -> Iterator[Trajectory]:
+def _readings(declaration: Declaration, value: object) -> Iterator[Reading]:
+    """The episodes of one JSON value of the log; each is refused by itself."""
     search = declaration.expressions.get("records")
     if search is None:
         yield _episode(declaration, value)
@@ -76,7 +92,11 @@ def _episodes(declaration: Declaration, value: object) -> Iterator[Trajectory]:
     if not isinstance(found, list):
         raise RecordError(f"`records` gave {_shown(found)} where a list was expected")
     for number_of, record in enumerate(found, 1):
-        episode = _episode(declaration, record)
+        try:
+            episode = _episode(declaration, record)
+        except RecordError as error:
+            yield RecordError(f"episode {number_of}: {error.message}", hint=error.hint)
+            continue
         metadata = {**episode.metadata, "record": str(number_of)} if len(found) > 1 else None
         yield replace(episode, metadata=metadata) if metadata else episode
 
@@ -102,7 +122,7 @@ def _steps(declaration: Declaration, record: object) -> Iterator[Step]:
         action = item.get("action")
         if not isinstance(action, str) or not action.strip():
             raise RecordError(f"`step.action` gave {_shown(action)} for step {index}, not text")
-        reward = item.get("reward")
+        reward = None if item.get("reward") == "" else item.get("reward")
         if reward is not None and number(reward) is None:
             raise RecordError(f"`step.reward` gave {_shown(reward)} for step {index}, no number")
         yield Step(
@@ -132,7 +152,9 @@ def _step_records(declaration: Declaration, record: object) -> Iterator[dict[str
     if not isinstance(actions, list):
         raise RecordError(f"`step.action` gave {_shown(actions)} where a list was expected")
     for key, values in lists.items():
-        if values is not None and (not isinstance(values, list) or len(values) != len(actions)):
+        if values in (None, ""):
+            continue
+        if not isinstance(values, list) or len(values) != len(actions):
             raise RecordError(
                 f"`step.{key}` gave {_shown(values)} where a list of {len(actions)} was expected"
             )
@@ -146,6 +168,7 @@ def _step_records(declaration: Declaration, record: object) -> Iterator[dict[str
 def _outcome(declaration: Declaration, record: object) -> Outcome:
     flag = _found(declaration, "outcome.success", record)
     points = _found(declaration, "outcome.reward", record)
+    flag, points = (None if given == "" else given for given in (flag, points))
     verdict = stated(flag) if isinstance(flag, bool | str) else stated(flag, best=declaration.best)
     reward = unit_reward(points, declaration.best)
     if flag is not None and verdict.source == "unknown":
@@ -192,8 +215,9 @@ def _share_read(declaration: Declaration, preview: Preview) -> float:
         return 0.0
     read = 0
     for value in preview.records:
-        try:
-            read += all(episode.steps for episode in _episodes(declaration, value))
-        except RecordError:
-            continue
+        with suppress(RecordError):
+            read += all(
+                isinstance(found, Trajectory) and bool(found.steps)
+                for found in _readings(declaration, value)
+            )
     return read / len(preview.records)

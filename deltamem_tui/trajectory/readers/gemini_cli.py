@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview, Record
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.own_words import own_words
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
+from deltamem_tui.trajectory.readers.whole_log import stray, whole_log
 
 
 def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # noqa: ARG001
@@ -22,22 +21,22 @@ def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # n
     first = ""
     for record in records:
         value = as_mapping(record.value)
+        name = facts.get("sessionId")
+        if loose and name and value.get("sessionId", name) != name:
+            # Another session begins, in a file that was put together from several.
+            yield placed_or_refused(first, _episode, {**facts, "messages": loose})
+            facts, loose, first = {}, [], ""
         if isinstance(value.get("messages"), list):
-            yield from _reading(value, record.position)
+            yield placed_or_refused(record.position, _episode, value)
         elif value.get("type") in ("user", "gemini"):
             first = first or record.position
             loose.append(value)
         elif "sessionId" in value:
-            facts = value
+            facts = {**facts, **value}
+        elif not isinstance(value.get("type"), str) and not _is_change(value):
+            yield stray("it has no `type`", record.position)
     if loose:
-        yield from _reading({**facts, "messages": loose}, first)
-
-
-def _reading(session: Json, position: str) -> Iterator[Reading]:
-    try:
-        yield placed(_episode(session), position)
-    except RecordError as error:
-        yield RecordError(error.message, position=position, hint=error.hint)
+        yield placed_or_refused(first, _episode, {**facts, "messages": loose})
 
 
 def _episode(session: Json) -> Trajectory:
@@ -84,6 +83,11 @@ def _result(call: Json) -> str:
     shown = shown or content_text(call.get("result") if not texts else call.get("resultDisplay"))
     status = as_text(call.get("status"))
     return shown or (f"({status})" if status in ("error", "cancelled") else "")
+
+
+def _is_change(line: Json) -> bool:
+    """Whether a line changes what is known of the session, as `$set` does."""
+    return any(key.startswith("$") for key in line)
 
 
 def _is_session(value: object) -> bool:

@@ -7,19 +7,21 @@ from collections.abc import Iterator
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Log, Preview
-from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.held import Held
 from deltamem_tui.trajectory.readers.messages import tell
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, natural_key
 from deltamem_tui.trajectory.readers.spans import task_in
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict
-from deltamem_tui.trajectory.readers.whole_log import placed
 
 _SAMPLE = re.compile(r"^samples/.+\.json$")
 _HEADERS = ("header.json", "_journal/start.json")
 _REFERENCE = re.compile(r"(?:attachment|tc)://([0-9a-f]{32})")
+_MODEL_GRADED = re.compile(r"\bmodel_graded_")
 _DEEPEST = 20
 _REASON_WIDTH = 500  # scorers often explain with the whole answer
 
@@ -38,7 +40,7 @@ def _read(log: Log) -> Iterator[Reading]:
             yield RecordError("an evaluation without samples", position=record.position)
         for number, sample in enumerate(samples, 1):
             position = f"{record.position}, sample {number}"
-            yield _reading(as_mapping(sample), evaluation, position)
+            yield _reading(as_mapping(sample), evaluation, position, log.limits)
 
 
 def _read_archive(log: Log) -> Iterator[Reading]:
@@ -56,28 +58,24 @@ def _read_archive(log: Log) -> Iterator[Reading]:
         if isinstance(record, RecordError):
             yield record
         else:
-            yield _reading(as_mapping(record.value), header, record.position)
+            yield _reading(as_mapping(record.value), header, record.position, log.limits)
 
 
-def _reading(sample: Json, evaluation: Json, position: str) -> Reading:
-    try:
-        return placed(_episode(sample, as_mapping(evaluation.get("eval"))), position)
-    except RecordError as error:
-        return RecordError(error.message, position=position, hint=error.hint)
+def _reading(sample: Json, evaluation: Json, position: str, limits: Limits) -> Reading:
+    facts = as_mapping(evaluation.get("eval"))
+    return placed_or_refused(position, _episode, sample, facts, limits)
 
 
-def _episode(sample: Json, facts: Json) -> Trajectory:
-    texts = _attachments(sample)
-    conversation = tell(
-        Conversation(),
-        (_resolved(message, texts) for message in as_list(sample.get("messages"))),
-    )
+def _episode(sample: Json, facts: Json, limits: Limits) -> Trajectory:
+    attached = _Attached(sample, limits)
+    messages = map(attached.resolved, as_list(sample.get("messages")))
+    conversation = tell(Conversation(), messages)
     outcome = verdict(_scores(sample), any_name=True)
     if outcome.source == "unknown" and (error := as_mapping(sample.get("error"))):
         outcome = Outcome(reason=outcome.reason or as_text(error.get("message")))
     model = as_mapping(sample.get("output")).get("model")
     return conversation.episode(
-        task=task_in(_resolved(sample.get("input"), texts)),
+        task=task_in(attached.resolved(sample.get("input"))),
         environment=conversation.system,
         outcome=outcome,
         agent=as_text(facts.get("model") or model),
@@ -94,28 +92,45 @@ def _scores(sample: Json) -> Iterator[Score]:
         score = as_mapping(value)
         inner = score.get("value")
         reason = one_line(as_text(score.get("explanation")), _REASON_WIDTH)
+        source: OutcomeSource = "judge" if _is_judge(name, score) else "stated"
         # A scorer may give several values at once, each under its own name.
         for key, part in (inner if isinstance(inner, dict) else {name: inner}).items():
-            yield Score(key, part, reason=reason)
+            yield Score(key, part, source, reason)
 
 
-def _attachments(sample: Json) -> Json:
-    """Long texts, which a log holds once and refers to by their digest."""
-    transcript = as_mapping(sample.get("transcript"))
-    return as_mapping(sample.get("attachments")) or as_mapping(transcript.get("content"))
+def _is_judge(name: str, score: Json) -> bool:
+    """Whether a model graded the sample; then the score keeps what it was asked."""
+    return _MODEL_GRADED.search(name) is not None or "grading" in as_mapping(score.get("metadata"))
 
 
-def _resolved(value: object, texts: Json, depth: int = 0) -> object:
-    """A value with the texts it refers to in their places, as deep as messages go."""
-    if not texts or depth > _DEEPEST:
+class _Attached:
+    """Long texts, which a sample holds once and refers to by their digest, any number of times."""
+
+    def __init__(self, sample: Json, limits: Limits) -> None:
+        transcript = as_mapping(sample.get("transcript"))
+        self._texts = as_mapping(sample.get("attachments")) or as_mapping(transcript.get("content"))
+        self._held = Held("a sample with all its attachments in their places", limits)
+
+    def resolved(self, value: object, depth: int = 0) -> object:
+        """A value with the texts it refers to in their places, as deep as messages go.
+
+        Raises:
+            RecordError: The sample grows beyond what a record may have.
+        """
+        if not self._texts or depth > _DEEPEST:
+            return value
+        if isinstance(value, str):
+            return _REFERENCE.sub(self._text, value)
+        if isinstance(value, list):
+            return [self.resolved(item, depth + 1) for item in value]
+        if isinstance(value, dict):
+            return {key: self.resolved(item, depth + 1) for key, item in value.items()}
         return value
-    if isinstance(value, str):
-        return _REFERENCE.sub(lambda found: as_text(texts.get(found[1], found[0])), value)
-    if isinstance(value, list):
-        return [_resolved(item, texts, depth + 1) for item in value]
-    if isinstance(value, dict):
-        return {key: _resolved(item, texts, depth + 1) for key, item in value.items()}
-    return value
+
+    def _text(self, found: re.Match[str]) -> str:
+        text = as_text(self._texts.get(found[1], found[0]))
+        self._held.add(len(text))
+        return text
 
 
 def _is_log(value: object) -> bool:

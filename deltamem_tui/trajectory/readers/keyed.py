@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import islice
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.log import Log, Preview, Record, located
-from deltamem_tui.trajectory.model import LogSource, Trajectory
-from deltamem_tui.trajectory.readers.reader import Reading, share
+from deltamem_tui.trajectory.logs.log import Log, Preview, Record
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.reader import Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.shapes import as_mapping
 
 _LOOKED_AT = 8
@@ -34,12 +33,7 @@ def each_entry(
                 yield record
                 continue
             for name, value, position in _entries(record, is_entry):
-                try:
-                    trajectory = parse(name, value)
-                except RecordError as error:
-                    yield located(error, log.name, position)
-                else:
-                    yield replace(trajectory, source=LogSource(position=position))
+                yield placed_or_refused(position, parse, name, value)
 
     return read
 

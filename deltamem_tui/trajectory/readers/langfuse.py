@@ -10,7 +10,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
-from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.spans import (
     ModelCall,
     ToolCall,
@@ -75,15 +75,21 @@ def _scores(scores: list[object]) -> Iterator[Score]:
 
 
 def _unfolded(value: object) -> object:
-    """A value out of the JSON text that holds it."""
+    """A value out of the JSON text that holds it, as a text inside a text too."""
     for _ in range(_NESTED_TEXTS):
-        if not isinstance(value, str) or value[:1] not in ('"', "{", "["):
+        inner = _unquoted(value) if isinstance(value, str) and value[:1] == '"' else unfolded(value)
+        if inner is value:
             break
-        try:
-            value = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            break
+        value = inner
     return value
+
+
+def _unquoted(text: str) -> str:
+    """The text that JSON holds as one; as it is, if it holds none."""
+    try:
+        return as_text(orjson.loads(text))
+    except orjson.JSONDecodeError:
+        return text
 
 
 def _is_trace(value: object) -> bool:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 from deltamem_tui.trajectory.readers.spans import (
     ModelCall,
@@ -17,7 +16,7 @@ from deltamem_tui.trajectory.readers.spans import (
     trace_episode,
 )
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict
-from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
+from deltamem_tui.trajectory.readers.whole_log import whole_log
 
 _ANSWERS = ("output", "content", "result")
 
@@ -32,10 +31,7 @@ def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # n
             traces.setdefault(trace, []).append(run)
             positions.setdefault(trace, record.position)
     for trace, found in traces.items():
-        try:
-            yield placed(_episode(trace, found), positions[trace])
-        except RecordError as error:
-            yield RecordError(error.message, position=positions[trace], hint=error.hint)
+        yield placed_or_refused(positions[trace], _episode, trace, found)
 
 
 def _with_children(runs: list[object]) -> Iterator[Json]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import orjson
-
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log, Preview
+from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, tell_message
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
-from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import placed
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
 
 
@@ -26,10 +24,10 @@ def _read(log: Log) -> Iterator[Reading]:
         # The first version of the format is one agent, with its messages, and no list.
         for agent in agents or [file]:
             position = f"{record.position}, agent {as_text(agent.get('name'))}".strip()
-            yield _reading(agent, file, position)
+            yield placed_or_refused(position, _episode, agent, file)
 
 
-def _reading(agent: Json, file: Json, position: str) -> Reading:
+def _episode(agent: Json, file: Json) -> Trajectory:
     conversation = Conversation()
     for message in map(as_mapping, as_list(agent.get("messages"))):
         _tell(conversation, message)
@@ -41,18 +39,16 @@ def _reading(agent: Json, file: Json, position: str) -> Reading:
         if not given or as_text(tool.get("id")) in given
     ]
     try:
-        episode = conversation.episode(
+        return conversation.episode(
             environment=workspace(tools=tool_names(tools)),
             agent=as_text(model),
             metadata={"name": as_text(agent.get("name"))},
         )
     except RecordError as error:
-        return RecordError(
+        raise RecordError(
             f"an agent's state without an episode in it: {error.message}",
-            position=position,
             hint="an agent file keeps the messages in the agent's window only, not its log",
-        )
-    return placed(episode, position)
+        ) from error
 
 
 def _tell(conversation: Conversation, message: Json) -> None:
@@ -68,12 +64,7 @@ def _tell(conversation: Conversation, message: Json) -> None:
 
 def _spoken(text: str) -> str:
     """What the user said, out of the JSON it comes in; empty for a login or a heartbeat."""
-    if not text.lstrip().startswith("{"):
-        return text
-    try:
-        event = as_mapping(orjson.loads(text))
-    except orjson.JSONDecodeError:
-        return text
+    event = as_mapping(unfolded(text))
     if "type" not in event:
         return text
     return as_text(event.get("message")) if event["type"] == "user_message" else ""

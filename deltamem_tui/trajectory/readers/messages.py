@@ -8,7 +8,6 @@ same few things; here they are told apart.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
 
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
@@ -17,16 +16,9 @@ from deltamem_tui.trajectory.readers.own_words import (
     without_reminders,
 )
 from deltamem_tui.trajectory.readers.pictures import without_images
+from deltamem_tui.trajectory.readers.roles import Role, speaker, unknown_speaker
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 
-Role = Literal["system", "user", "agent", "tool"]
-_ROLES: dict[str, Role] = {
-    **dict.fromkeys(("system", "developer", "systemmessage"), "system"),
-    **dict.fromkeys(("user", "human", "humanmessage"), "user"),
-    **dict.fromkeys(("assistant", "agent", "ai", "model", "gpt"), "agent"),
-    **dict.fromkeys(("aimessage", "aimessagechunk"), "agent"),
-    **dict.fromkeys(("tool", "function", "toolresult", "toolmessage", "functionmessage"), "tool"),
-}
 _TEXT_PARTS = frozenset({"", "text", "input_text", "output_text", "refusal"})
 _THOUGHT_PARTS = frozenset({"thinking", "reasoning", "thought", "summary_text", "reasoning_text"})
 _CALL_PARTS = frozenset({"tool_use", "tool_call", "toolcall", "functioncall", "function_call"})
@@ -37,17 +29,27 @@ _IMAGE_WORDS = ("image", "blob", "inline_data", "inlinedata")
 
 
 def tell(conversation: Conversation, messages: Iterable[object]) -> Conversation:
-    """Tell a conversation a list of messages, and give it back."""
+    """Tell a conversation a list of messages, and give it back.
+
+    Raises:
+        RecordError: Nobody knows who speaks in one of them.
+    """
     for message in messages:
         tell_message(conversation, message)
     return conversation
 
 
 def tell_message(conversation: Conversation, value: object) -> None:
-    """Tell a conversation one message. What is no message is passed over."""
+    """Tell a conversation one message. An item of a kind that says nothing is passed over.
+
+    Raises:
+        RecordError: Nobody knows who speaks in it.
+    """
     message = _unwrapped(as_mapping(value))
     role = role_of(message)
     if role is None:
+        if message.get("role") or not _kind(message):
+            raise unknown_speaker(as_text(message.get("role")))
         _tell_part(conversation, message, "agent")
     elif role == "tool":
         if not _is_tool_definition(message):
@@ -64,14 +66,16 @@ def tell_message(conversation: Conversation, value: object) -> None:
 
 def role_of(message: Json) -> Role | None:
     """Who speaks in a message; None if it does not say so in a known word."""
-    name = message.get("role") or message.get("type")
-    return _ROLES.get(name.lower()) if isinstance(name, str) else None
+    if message.get("role"):
+        return speaker(message["role"])
+    kind = _kind(message)
+    return None if kind in _CALL_PARTS | _ANSWER_PARTS else speaker(kind)
 
 
 def is_message(value: object) -> bool:
-    """Whether a value looks like a message or a response item."""
+    """Whether a value looks like a message or a response item, whoever speaks in it."""
     message = _unwrapped(as_mapping(value))
-    if role_of(message) is not None:
+    if role_of(message) is not None or isinstance(message.get("role"), str):
         return "content" in message or "parts" in message or "tool_calls" in message
     return message.get("type") in ("function_call", "function_call_output", "reasoning")
 
@@ -115,10 +119,12 @@ def content_text(content: object, depth: int = 0) -> str:
 
 
 def _unwrapped(message: Json) -> Json:
-    """A LangChain message out of its serialised constructor."""
+    """A LangChain message out of its serialised constructor, whose name says who speaks."""
     kwargs, names = message.get("kwargs"), message.get("id")
     if isinstance(kwargs, dict) and isinstance(names, list) and names:
-        return {"type": as_text(names[-1]), **kwargs, "role": as_text(names[-1])}
+        name = as_text(names[-1])
+        role = name if speaker(name) else kwargs.get("role") or name
+        return {"type": name, **kwargs, "role": role}
     return message
 
 

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
-from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview, Record
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, tell_message
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
+from deltamem_tui.trajectory.readers.whole_log import whole_log
 from deltamem_tui.trajectory.readers.workspace import repository_of_issue, workspace
 
 _BLOCK = re.compile(r"```(?:mswea_bash_command|bash|sh)[ \t]*\n(?P<command>.*?)\n?```", re.DOTALL)
@@ -27,21 +26,14 @@ def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:
     for record in records:
         value = record.value
         if isinstance(value, list):
-            yield from _reading({"messages": value}, record.position, log_name)
+            yield placed_or_refused(record.position, _episode, {"messages": value}, log_name)
         elif "messages" in as_mapping(value):
-            yield from _reading(as_mapping(value), record.position, log_name)
+            yield placed_or_refused(record.position, _episode, as_mapping(value), log_name)
         else:
             first = first or record.position
             loose.append(value)
     if loose:
-        yield from _reading({"messages": loose}, first, log_name)
-
-
-def _reading(run: Json, position: str, log_name: str) -> Iterator[Reading]:
-    try:
-        yield placed(_episode(run, log_name), position)
-    except RecordError as error:
-        yield RecordError(error.message, position=position, hint=error.hint)
+        yield placed_or_refused(first, _episode, {"messages": loose}, log_name)
 
 
 def _episode(run: Json, log_name: str) -> Trajectory:
@@ -77,7 +69,7 @@ def _tell(conversation: Conversation, message: Json) -> None:
     text = content_text(message.get("content"))
     if role == "assistant" and not message.get("tool_calls"):
         _tell_reply(conversation, text)
-    elif role == "user" and conversation.task:
+    elif role == "user" and conversation.has_task:
         conversation.answer(text)
     else:
         tell_message(conversation, message)

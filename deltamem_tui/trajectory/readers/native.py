@@ -51,7 +51,7 @@ def record_of(
     episode_id: str,
     task: str,
     environment: str,
-    steps: list[dict[str, object]],
+    steps: list[dict[str, object]] | orjson.Fragment,
     *,
     outcome: Outcome,
     source: LogSource,
@@ -205,6 +205,8 @@ def outcome_of(record: _Record) -> Outcome:
     if success is not None and not isinstance(success, bool):
         raise RecordError("`outcome.success` is not true, false or null")
     reward = _number(value, "reward")
+    if reward is not None:
+        reward += 0.0  # nought has a sign otherwise
     default = "unknown" if success is None and reward is None else "stated"
     source = text_of(value, "source") or default
     if source not in OUTCOME_SOURCES:
@@ -233,7 +235,12 @@ def metadata_of(record: _Record) -> dict[str, str]:
     values = _object(record, "metadata")
     metadata = {key: text_of(values, key) for key in values}
     own_id = record.get("id")
-    if isinstance(own_id, str) and own_id and not _DIGEST.fullmatch(own_id):
+    return with_own_id(metadata, own_id) if isinstance(own_id, str) else metadata
+
+
+def with_own_id(metadata: dict[str, str], own_id: str) -> dict[str, str]:
+    """Metadata, and a record's own id in it if that is no digest of ours."""
+    if own_id and not _DIGEST.fullmatch(own_id):
         metadata.setdefault("id", own_id)
     return metadata
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import stated
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
+from deltamem_tui.trajectory.readers.whole_log import stray, whole_log
 from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
 
 # Events about the program's own state, which neither the agent nor the task is part of.
@@ -43,21 +42,14 @@ def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # n
         elif isinstance(run.get("trajectory"), list):
             run = {**run, "history": run["trajectory"]}
         if isinstance(run.get("history"), list):
-            yield from _reading(run, record.position)
+            yield placed_or_refused(record.position, _episode, run)
         elif _is_event(record.value):
             first = first or record.position
             loose.append(record.value)
         else:
-            yield RecordError("neither an event nor a run with a `history`")
+            yield stray("neither an event nor a run with a `history`", record.position)
     if loose:
-        yield from _reading({"history": loose}, first)
-
-
-def _reading(run: Json, position: str) -> Iterator[Reading]:
-    try:
-        yield placed(_episode(run), position)
-    except RecordError as error:
-        yield RecordError(error.message, position=position, hint=error.hint)
+        yield placed_or_refused(first, _episode, {"history": loose})
 
 
 def _episode(run: Json) -> Trajectory:
@@ -71,7 +63,7 @@ def _episode(run: Json) -> Trajectory:
     owner = "/".join(filter(None, (as_text(issue.get("owner")), as_text(issue.get("repo")))))
     number = as_text(issue.get("number"))
     return conversation.episode(
-        task="" if conversation.task else as_text(run.get("instruction")),
+        task="" if conversation.has_task else as_text(run.get("instruction")),
         environment=workspace(
             repository=as_text(instance.get("repo")) or owner or scene.repository,
             language=as_text(instance.get("language")),
@@ -131,10 +123,12 @@ def _tell(conversation: Conversation, event: Json) -> None:
 def _tell_message(conversation: Conversation, event: Json, text: str) -> None:
     source = event.get("source")
     # The oldest events do not say who speaks; the first of them is the user.
-    if source == "user" or (source is None and not conversation.task):
+    if source == "user" or (source is None and not conversation.has_task):
         conversation.user(text)
-    else:
+    elif source in ("agent", None):
         conversation.say(text)
+    elif conversation.has_task:  # the program's own words, which the agent hears
+        conversation.user(text)
 
 
 def _action_text(action: str, arguments: Json) -> str:

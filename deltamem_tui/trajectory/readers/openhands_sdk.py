@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Preview, Record
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.roles import speaker
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
+from deltamem_tui.trajectory.readers.whole_log import stray, whole_log
 from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
 
 _ANSWERS = frozenset({"ObservationEvent", "UserRejectObservation", "AgentErrorEvent"})
@@ -25,35 +27,40 @@ _THINKING = frozenset({"think", "ThinkAction"})
 
 
 def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # noqa: ARG001
-    loose: list[object] = []
-    first = ""
+    loose: list[tuple[object, str]] = []
     for record in records:
         value = record.value
         events = value if isinstance(value, list) else as_mapping(value).get("events")
         if isinstance(events, list):
-            yield from _reading(events, record.position)
+            yield from _readings(
+                [(event, f"{record.position}, event {n}") for n, event in enumerate(events, 1)],
+                record.position,
+            )
         else:
-            first = first or record.position
-            loose.append(record.value)
+            loose.append((value, record.position))
     if loose:
-        yield from _reading(loose, first)
+        yield from _readings(loose, loose[0][1])
 
 
-def _reading(events: list[object], position: str) -> Iterator[Reading]:
-    try:
-        yield placed(_episode(events), position)
-    except RecordError as error:
-        hint = error.hint
-        if len(events) == 1:
-            hint = "the events of a conversation that lie in files of their own make one list"
-        yield RecordError(error.message, position=position, hint=hint)
+def _readings(events: list[tuple[object, str]], position: str) -> Iterator[Reading]:
+    """What is no event, and the episode that the events make, each with its position."""
+    known: list[Json] = []
+    for value, place in events:
+        event = as_mapping(value)
+        if _is_event(event):
+            known.append(event)
+        else:
+            kind = one_line(as_text(event.get("kind")), 60)
+            yield stray(f"an event of unknown kind {kind}" if kind else "it has no `kind`", place)
+    if known:
+        yield placed_or_refused(position, _episode, known)
 
 
-def _episode(events: list[object]) -> Trajectory:
+def _episode(events: list[Json]) -> Trajectory:
     conversation = Conversation()
     tools: list[str] = []
     agent = ""
-    for event in map(as_mapping, events):
+    for event in events:
         kind = as_text(event.get("kind"))
         if kind == "SystemPromptEvent":
             tools = tools or tool_names(event.get("tools"))
@@ -64,17 +71,24 @@ def _episode(events: list[object]) -> Trajectory:
         elif kind in _ANSWERS:
             _tell_answer(conversation, event)
         agent = agent or as_text(event.get("model"))
-    return conversation.episode(environment=workspace(tools=tools), agent=agent)
+    try:
+        return conversation.episode(environment=workspace(tools=tools), agent=agent)
+    except RecordError as error:
+        if len(events) > 1:
+            raise
+        hint = "the events of a conversation that lie in files of their own make one list"
+        raise RecordError(error.message, hint=hint) from error
 
 
 def _tell_message(conversation: Conversation, event: Json) -> None:
     message = as_mapping(event.get("llm_message"))
     text = content_text(message.get("content"))
-    if (event.get("source") or message.get("role")) == "user":
-        conversation.user(text)
-    else:
+    source = event.get("source") or message.get("role")
+    if speaker(source) == "agent":
         conversation.think(as_text(message.get("reasoning_content")))
         conversation.say(text)
+    elif speaker(source) == "user" or conversation.has_task:
+        conversation.user(text)  # or what the program says in between, which the agent hears
 
 
 def _tell_action(conversation: Conversation, event: Json) -> None:

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-import orjson
-
-from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview, Record
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
-from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, natural_key
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.shapes import (
+    Json,
+    as_list,
+    as_mapping,
+    as_text,
+    natural_key,
+    unfolded,
+)
 from deltamem_tui.trajectory.readers.spans import ModelCall, ToolCall, task_in, trace_episode
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict
-from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
+from deltamem_tui.trajectory.readers.whole_log import whole_log
 
 _EVENT_MESSAGES = {
     **{f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")},
@@ -45,21 +49,19 @@ def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # n
             traces.setdefault(span.trace, []).append(span)
             positions.setdefault(span.trace, record.position)
     for trace, spans in traces.items():
-        try:
-            yield placed(_episode(trace, spans), positions[trace])
-        except RecordError as error:
-            yield RecordError(error.message, position=positions[trace], hint=error.hint)
+        yield placed_or_refused(positions[trace], _episode, trace, spans)
 
 
 def _episode(trace: str, spans: list[_Span]) -> Trajectory:
     spans = sorted(spans, key=lambda span: span.start)
     root = next((span for span in spans if not span.parent), spans[0])
     model_calls = list(_model_calls(spans))
-    asked = any(call.asked for call in model_calls)
+    given = task_in(unfolded(root.attributes.get("input.value")))
     return trace_episode(
         model_calls,
         list(_tool_calls(spans)),
-        task="" if asked else task_in(_parsed(root.attributes.get("input.value"))),
+        task="" if any(call.asked for call in model_calls) else given,
+        asked=given,
         outcome=verdict(score for span in spans for score in _scores(span)),
         metadata={"id": trace, "name": root.name},
     )
@@ -83,12 +85,12 @@ def _model_calls(spans: list[_Span]) -> Iterator[ModelCall]:
 
 
 def _messages(attributes: dict[str, object], key: str) -> list[object]:
-    return as_list(_parsed(attributes.get(key)))
+    return as_list(unfolded(attributes.get(key)))
 
 
 def _system(attributes: dict[str, object]) -> list[object]:
     """The system prompt, which the conventions keep apart from the messages."""
-    parts = _parsed(attributes.get("gen_ai.system_instructions"))
+    parts = unfolded(attributes.get("gen_ai.system_instructions"))
     return [{"role": "system", "content": parts}] if parts else []
 
 
@@ -112,9 +114,9 @@ def _event_messages(span: _Span) -> Iterator[Json]:
     """Messages that an older convention keeps as events of the span."""
     for name, attributes in span.events:
         if role := _EVENT_MESSAGES.get(name):
-            body = as_mapping(_parsed(attributes.get("message"))) or attributes
+            body = as_mapping(unfolded(attributes.get("message"))) or attributes
             content = body.get("content", body.get("gen_ai.event.content"))
-            calls = _parsed(body.get("tool_calls"))
+            calls = unfolded(body.get("tool_calls"))
             call_id = body.get("id", body.get("tool_call_id"))
             yield {"role": role, "content": content, "tool_calls": calls, "tool_call_id": call_id}
 
@@ -128,7 +130,7 @@ def _tool_calls(spans: list[_Span]) -> Iterator[ToolCall]:
             arguments = given.get("gen_ai.tool.call.arguments", given.get("input.value"))
             answer = given.get("gen_ai.tool.call.result", given.get("output.value"))
             call_id = as_text(given.get("gen_ai.tool.call.id"))
-            yield ToolCall(name, _parsed(arguments), answer, call_id)
+            yield ToolCall(name, unfolded(arguments), answer, call_id)
 
 
 def _scores(span: _Span) -> Iterator[Score]:
@@ -245,16 +247,6 @@ def _listed(value: object) -> object:
     if inner and all(key.isdecimal() for key in inner):
         return [inner[key] for key in sorted(inner, key=natural_key)]
     return inner
-
-
-def _parsed(value: object) -> object:
-    """A value out of the JSON text that holds it, if it does."""
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        try:
-            return orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return value
-    return value
 
 
 def _is_span(value: object) -> bool:

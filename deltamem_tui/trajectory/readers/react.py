@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.limits import human_size
 from deltamem_tui.trajectory.logs.log import Line, Log, Preview, Record, located
 from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import stated
+from deltamem_tui.trajectory.readers.held import Held
 from deltamem_tui.trajectory.readers.react_text import (
+    announces,
     episodes_in,
     is_action,
     is_goal,
@@ -35,24 +36,26 @@ def _read(log: Log) -> Iterator[Reading]:
 
 
 def _blocks(log: Log) -> Iterator[list[Line] | RecordError]:
-    """The lines between separators; what holds no episode is not held in memory for long."""
+    """The lines between separators, or up to a verdict.
+
+    What holds no episode is not held in memory for long.
+    """
     block: list[Line] = []
-    size = 0
+    held = Held("text without a ##### line", log.limits, hint="split the file between episodes")
     for item in log.lines():
         if isinstance(item, RecordError):
             yield item
         elif _SEPARATOR.match(item.text):
             yield block
-            block, size = [], 0
+            block = []
+            held.clear()
         else:
-            size += len(item.text)
-            if size > log.limits.record_bytes:
-                raise RecordError(
-                    f"text of more than {human_size(log.limits.record_bytes)} without a ##### line",
-                    position=item.position,
-                    hint="split the file between episodes",
-                )
+            held.add(len(item.text), item.position)
             block.append(item)
+            if _FOOTER.match(item.text):  # some logs have nothing else between episodes
+                yield block
+                block = []
+                held.clear()
     yield block
 
 
@@ -70,13 +73,24 @@ def _block_episodes(block: list[Line], log: Log) -> Iterator[Reading]:
             source=log.name,
             position=block[0].position,
         )
-    if len(found) > 1 and footer is not None:
-        found = found[-1:]  # one verdict is about one episode: those before it are examples
+    if len(found) > 1 and footer is not None:  # one verdict is about one episode
+        *before, last = found
+        found = [last]
+        if not any(map(announces, body)):
+            yield from (_without_verdict(places[start]) for start, _ in before)
     for start, part in found:
         trajectory = _with_footer(parse_episode(part), lines, footer)
         if header:
             trajectory = replace(trajectory, metadata={"id": f"env_{header['number']}"})
         yield _placed(trajectory, places[start])
+
+
+def _without_verdict(position: str) -> RecordError:
+    return RecordError(
+        "an episode without a STATUS line, before one that has it",
+        position=position,
+        hint="put a ##### line between them, or leave it out if it is an example",
+    )
 
 
 def _with_footer(trajectory: Trajectory, lines: list[str], footer: int | None) -> Trajectory:

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers.scene import GOAL_LINE, scene_of
+from deltamem_tui.trajectory.readers.turn import Turn
 
 DOMAIN = "alfworld"
 _PROMPT = "> "
@@ -27,6 +27,8 @@ _PLAN = re.compile(r"ActionPath\s*:", re.IGNORECASE)
 # What games answer to a thought: they were told to say OK, or do not know the word.
 _ANSWERS_TO_THOUGHT = frozenset({"", "OK.", "OK", "Nothing happens."})
 _SCENE_START = re.compile(r"^\s*(?:-= Welcome|You are in )")
+# How the prompts of the known agents begin, before their examples.
+_PROMPT_START = re.compile(r"^Interact with a household\b|^Here (?:is|are) [\w ]{0,20}examples?\b")
 _TASK_MARK = re.compile(r"^Here is the task:?\s*$", re.IGNORECASE)
 
 
@@ -40,19 +42,36 @@ def is_action(line: str) -> bool:
     return line.startswith(_PROMPT)
 
 
+def announces(line: str) -> bool:
+    """Whether a line begins a prompt, in which examples may follow."""
+    return _PROMPT_START.match(line) is not None
+
+
 def episodes_in(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
     """Part text into episodes, each with the index of its first line.
 
-    Examples that a prompt shows before its `Here is the task` line are no episodes.
+    Examples that a prompt shows before its `Here is the task` line are no episodes. One prompt
+    may follow another; then only what comes right after such a line is sure to be none of the
+    next one's examples.
     """
-    begin = max((index for index, line in enumerate(lines) if _TASK_MARK.match(line)), default=-1)
-    goals = [index for index in range(begin + 1, len(lines)) if is_goal(lines[index])]
+    marks = [index for index, line in enumerate(lines) if _TASK_MARK.match(line)]
+    if not marks:
+        yield from _parted(lines, 0, len(lines))
+    for begin, end in pairwise([*marks, len(lines)]):
+        prompt = next((i for i in range(begin + 1, end) if announces(lines[i])), end)
+        found = list(_parted(lines, begin + 1, prompt))
+        yield from found if prompt < end or end == len(lines) else found[:1]
+
+
+def _parted(lines: Sequence[str], begin: int, end: int) -> Iterator[tuple[int, Sequence[str]]]:
+    """The episodes between two lines, a goal in each."""
+    goals = [index for index in range(begin, end) if is_goal(lines[index])]
     if not goals:
         return
-    starts = [begin + 1]
+    starts = [begin]
     starts += [_start_before(lines, before, goal) for before, goal in pairwise(goals)]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        yield start, lines[start:end]
+    for start, stop in zip(starts, [*starts[1:], end], strict=True):
+        yield start, lines[start:stop]
 
 
 def _start_before(lines: Sequence[str], previous: int, goal: int) -> int:
@@ -94,27 +113,17 @@ def parse_episode(lines: Sequence[str], *, cut: bool = False) -> Trajectory:
     )
 
 
-@dataclass(slots=True)
-class _Turn:
-    written: str
-    answer: list[str] = field(default_factory=list)
-
-    @property
-    def observation(self) -> str:
-        return "\n".join(self.answer).strip()
-
-
-def _turns(lines: Sequence[str]) -> list[_Turn]:
-    turns: list[_Turn] = []
+def _turns(lines: Sequence[str]) -> list[Turn]:
+    turns: list[Turn] = []
     for line in lines:
         if is_action(line):
-            turns.append(_Turn(line.removeprefix(_PROMPT).strip()))
+            turns.append(Turn([line.removeprefix(_PROMPT)]))
         else:
             turns[-1].answer.append(line)
     return turns
 
 
-def _steps(turns: list[_Turn], *, cut: bool) -> Iterator[Step]:
+def _steps(turns: list[Turn], *, cut: bool) -> Iterator[Step]:
     if cut and turns and not turns[-1].observation:
         turns = turns[:-1]
     thoughts: list[str] = []
@@ -127,7 +136,7 @@ def _steps(turns: list[_Turn], *, cut: bool) -> Iterator[Step]:
             thoughts = []
 
 
-def _thought(turn: _Turn) -> str | None:
+def _thought(turn: Turn) -> str | None:
     if turn.observation not in _ANSWERS_TO_THOUGHT:
         return None
     if _PLAN.match(turn.written):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import ParamSpec
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log, Preview, Record, located
@@ -16,6 +17,8 @@ from deltamem_tui.trajectory.model import LogSource, Trajectory
 
 Reading = Trajectory | RecordError
 """What comes out of a log: an episode, or why a record is none."""
+
+_P = ParamSpec("_P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +41,14 @@ class Reader:
 
 
 def each_record(
-    parse: Callable[[object], Trajectory | Iterable[Trajectory]],
+    parse: Callable[[object], Trajectory | Iterable[Reading]],
 ) -> Callable[[Log], Iterator[Reading]]:
     """A reader's `read`, for formats in which every JSON record is an episode or several.
 
     Args:
-        parse: Turns one parsed record into its trajectories, or raises `RecordError`.
+        parse: Turns one parsed record into its trajectories, or raises `RecordError`. Of
+            several, one that is none is a `RecordError` in its place; one that is raised
+            ends the record.
     """
 
     def read(log: Log) -> Iterator[Reading]:
@@ -55,7 +60,7 @@ def each_record(
 
 def readings_of(
     item: Record | RecordError,
-    parse: Callable[[object], Trajectory | Iterable[Trajectory]],
+    parse: Callable[[object], Trajectory | Iterable[Reading]],
     log: Log,
 ) -> Iterator[Reading]:
     """The trajectories of one record, or why there are none.
@@ -70,12 +75,28 @@ def readings_of(
         return
     try:
         parsed = parse(item.value)
-        found = [parsed] if isinstance(parsed, Trajectory) else list(parsed)
+        for found in [parsed] if isinstance(parsed, Trajectory) else parsed:
+            if isinstance(found, RecordError):
+                yield located(found, log.name, item.position)
+            else:
+                yield _placed(found, item)
     except RecordError as error:
         yield located(error, log.name, item.position)
-        return
-    for trajectory in found:
-        yield _placed(trajectory, item)
+
+
+def placed(trajectory: Trajectory, position: str) -> Trajectory:
+    """The episode with where it begins in its log."""
+    return replace(trajectory, source=LogSource(position=position))
+
+
+def placed_or_refused(
+    position: str, parse: Callable[_P, Trajectory], *args: _P.args, **named: _P.kwargs
+) -> Reading:
+    """What `parse` makes of its arguments: an episode, or why it is none, with its position."""
+    try:
+        return placed(parse(*args, **named), position)
+    except RecordError as error:
+        return located(error, "", position)
 
 
 def _placed(trajectory: Trajectory, record: Record) -> Trajectory:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.limits import human_size
 from deltamem_tui.trajectory.logs.log import Line, Log, Preview
 from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
+from deltamem_tui.trajectory.readers.held import Held
 from deltamem_tui.trajectory.readers.labelled import QUESTION, labelled_episode
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 
@@ -29,11 +29,11 @@ class _Place:
     trial: str = ""
     section: str = ""
     block: list[Line] = field(default_factory=list)
-    size: int = 0
 
 
 def _read(log: Log) -> Iterator[Reading]:
     place = _Place()
+    held = Held("an episode", log.limits)
     for line in log.lines():
         if isinstance(line, RecordError):
             yield line
@@ -41,22 +41,20 @@ def _read(log: Log) -> Iterator[Reading]:
         trial, section = _TRIAL.match(line.text), _SECTION.match(line.text)
         if trial or section or QUESTION.match(line.text) or _RULE.match(line.text):
             yield from _finished(place)
+            held.clear()
         if trial:
             place.trial, place.section = trial["number"], ""
         elif section:
             place.section = section["name"]
         elif place.block or QUESTION.match(line.text):
-            place.size += len(line.text)
-            if place.size > log.limits.record_bytes:
-                most = human_size(log.limits.record_bytes)
-                raise RecordError(f"an episode of more than {most}", position=line.position)
+            held.add(len(line.text), line.position)
             place.block.append(line)
     yield from _finished(place)
 
 
 def _finished(place: _Place) -> Iterator[Trajectory]:
     block = place.block
-    place.block, place.size = [], 0
+    place.block = []
     if not block:
         return
     texts = [line.text for line in block]

@@ -1,4 +1,4 @@
-"""All log formats, in one place. A new format is one module beside this one and one line here."""
+"""All log formats, in one place. A new one is a module beside this one and two lines here."""
 
 from __future__ import annotations
 

@@ -27,12 +27,14 @@ class Row:
         action: What was typed.
         observation: What the simulator said.
         score: Where the score stands, on the log's own scale; None if it does not say.
+        whole: Whether it is written as a whole number, as points are.
         done: Whether the task was over.
     """
 
     action: str
     observation: str
     score: float | None
+    whole: bool
     done: bool
 
 
@@ -53,6 +55,7 @@ def _row(row: Json, index: int) -> Row:
         action=as_text(action).strip(),
         observation=_ECHO.sub("", as_text(row.get("observation"))).strip(),
         score=number(row.get("score")),
+        whole=as_text(row.get("score")).strip().removeprefix("-").isdecimal(),
         done=stated(_first(row, _DONE_KEYS)).success is True,
     )
 
@@ -86,10 +89,14 @@ def scienceworld_episode(
 
 def _outcome(rows: Sequence[Row]) -> Outcome:
     """The last score. It goes to 1, or in points to 100: the whole episode shows which."""
-    scores = [row.score for row in rows if row.score is not None]
+    scored = [row for row in rows if row.score is not None]
+    scores = [row.score for row in scored if row.score is not None]
     if not scores:
         return Outcome()
-    return stated(scores[-1], best=100.0 if max(map(abs, scores)) > 1 else 1.0)
+    in_points = max(map(abs, scores)) > 1
+    if not in_points and scores[-1] == 1 and all(row.whole for row in scored) and not rows[-1].done:
+        return Outcome(reason="a score of 1, which may be all or one point of a hundred")
+    return stated(scores[-1], best=100.0 if in_points else 1.0)
 
 
 def _first(row: Json, keys: tuple[str, ...]) -> object:

@@ -2,31 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Preview, Record
-from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.readers.reader import Reader, share
+from deltamem_tui.trajectory.logs.log import Log, Preview, Record
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers.held import Held
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.scienceworld import Row, rows_of, scienceworld_episode
-from deltamem_tui.trajectory.readers.shapes import as_mapping
-from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
+from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text
 
 _MOST_ROWS = 100_000
 _LEAVING = frozenset({"exit", "quit"})
 
 
-def _gather(records: Iterable[Record], _: str) -> Iterator[Trajectory]:
-    found = list(islice(records, _MOST_ROWS + 1))
-    if not found:
-        return
-    if len(found) > _MOST_ROWS:
-        raise RecordError(f"more than {_MOST_ROWS:,} rows in one recording")
+def _read(log: Log) -> Iterator[Reading]:
+    found: list[Record] = []
+    held = Held("a recording", log.limits)
+    broken = False
+    for item in log.records():
+        if isinstance(item, RecordError):
+            yield item
+            broken = broken or bool(found)
+        elif broken:
+            # An answer stands in the row after its action, so beyond a gap nothing fits.
+            yield RecordError(
+                "the rows from here on are left out: one before them cannot be read",
+                position=item.position,
+                hint="mend that row, or cut the file there",
+            )
+            break
+        else:
+            held.add(len(as_text(as_mapping(item.value).get("observation"))), item.position)
+            found.append(item)
+            if len(found) > _MOST_ROWS:
+                raise RecordError(
+                    f"more than {_MOST_ROWS:,} rows in one recording", position=item.position
+                )
+    if found:
+        yield placed_or_refused(found[0].position, _episode, found, broken=broken)
+
+
+def _episode(found: list[Record], *, broken: bool) -> Trajectory:
     rows = rows_of(record.value for record in found)
     about = as_mapping(found[0].value)
     trajectory = scienceworld_episode(about, rows, rows[0].observation, _steps(rows))
-    yield placed(trajectory, found[0].position)
+    if broken and not rows[-1].done:
+        # How it went on is not known, so the last score is not the final one.
+        return trajectory.with_outcome(Outcome(reason="the recording breaks off"))
+    return trajectory
 
 
 def _steps(rows: Sequence[Row]) -> Iterator[Step]:
@@ -52,5 +77,5 @@ READER = Reader(
     name="scienceworld-recording",
     description="ScienceWorld recordings: rows of observation, userInput and score",
     claims=_claims,
-    read=whole_log(_gather),
+    read=_read,
 )

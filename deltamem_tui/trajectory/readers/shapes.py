@@ -9,10 +9,12 @@ from collections.abc import Mapping
 import orjson
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.json_text import parse_json
 
 Json = Mapping[str, object]
 
 _DIGITS = re.compile(r"(\d+)")
+_JSON_BEGINS = re.compile(r"\s*[{\[]")
 
 
 def as_mapping(value: object) -> Json:
@@ -32,6 +34,19 @@ def as_text(value: object) -> str:
     if value is None:
         return ""
     return as_json(value)
+
+
+def unfolded(value: object) -> object:
+    """A value out of the JSON text that holds it; as it is, if it is no text of an object or list.
+
+    JSON that lies too deep in itself to be read stays the text that it is.
+    """
+    if not isinstance(value, str) or _JSON_BEGINS.match(value) is None:
+        return value
+    try:
+        return parse_json(value.encode("utf-8", "surrogatepass"))
+    except RecordError:
+        return value
 
 
 def required_text(record: Json, key: str) -> str:

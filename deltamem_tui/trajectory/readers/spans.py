@@ -62,6 +62,7 @@ def trace_episode(
     tool_calls: Sequence[ToolCall],
     *,
     task: str = "",
+    asked: str = "",
     outcome: Outcome | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> Trajectory:
@@ -72,6 +73,8 @@ def trace_episode(
         tool_calls: In order of time. They answer the calls that a model's messages hold, and
             are the steps where those hold none.
         task: The goal, if the trace names it; else the first thing the user says.
+        asked: What the trace was given, where that is no goal in itself. The conversation
+            that begins with it, or with the task, is the episode; others are sub-agents'.
         outcome: How it ended, if the trace says so.
         metadata: Other facts.
 
@@ -79,7 +82,7 @@ def trace_episode(
         RecordError: It has no task or no step.
     """
     conversation = Conversation()
-    longest = _longest(model_calls)
+    longest = _longest(_own(model_calls, task or asked))
     if longest:
         tell(conversation, longest.asked)
         _tell_told(conversation, longest.told, tool_calls)
@@ -164,6 +167,12 @@ def task_in(value: object) -> str:
         if isinstance(inner, list) and (found := task_in(inner)):
             return found
     return ""
+
+
+def _own(calls: Sequence[ModelCall], task: str) -> Sequence[ModelCall]:
+    """The calls in which a user says the task; all of them if none is, or if it is not known."""
+    own = [call for call in calls if task and task in task_in(call.asked)]
+    return own or calls
 
 
 def _longest(calls: Sequence[ModelCall]) -> ModelCall | None:

@@ -6,16 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import PurePath
 
-import orjson
-
-from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview, Record
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers.messages import content_text
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
-from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.roles import speaker, unknown_speaker
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.tasks import issue_of
-from deltamem_tui.trajectory.readers.whole_log import placed, whole_log
+from deltamem_tui.trajectory.readers.whole_log import whole_log
 from deltamem_tui.trajectory.readers.workspace import repository_of_issue, workspace
 
 
@@ -24,14 +22,11 @@ def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:
         run = as_mapping(record.value)
         attempts = [as_mapping(attempt) for attempt in as_list(run.get("attempts"))]
         for number, attempt in enumerate(attempts or [run], 1):
-            try:
-                episode = _episode({**run, **attempt}, log_name)
-            except RecordError as error:
-                yield RecordError(error.message, position=record.position)
-                continue
-            if len(attempts) > 1:
-                episode = _as_trial(episode, number, _submitted(run))
-            yield placed(episode, record.position)
+            position = f"{record.position}, attempt {number}" if attempts else record.position
+            reading = placed_or_refused(position, _episode, {**run, **attempt}, log_name)
+            if len(attempts) > 1 and isinstance(reading, Trajectory):
+                reading = _as_trial(reading, number, _submitted(run))
+            yield reading
 
 
 def _submitted(run: Json) -> int | None:
@@ -92,14 +87,16 @@ def _steps_of_history(history: list[Json]) -> Iterator[Step]:
     pending: Step | None = None
     answers: list[str] = []
     for message in history:
-        role = message.get("role")
-        if role == "assistant":
+        who = speaker(message.get("role"))
+        if who is None:
+            raise unknown_speaker(as_text(message.get("role")))
+        if who == "agent":
             if pending:
                 yield replace(pending, observation="\n".join(answers))
             action = as_text(message.get("action")).strip() or _content(message).strip()
             thought = as_text(message.get("thought")).strip()
             pending, answers = Step(action, "", thought if thought != action else ""), []
-        elif role in ("tool", "user"):
+        elif who in ("tool", "user"):
             answers.append(_content(message).strip())
     if pending:
         yield replace(pending, observation="\n".join(answers))
@@ -111,13 +108,7 @@ def _content(message: Json) -> str:
 
 def _config(run: Json) -> Json:
     """The configuration that the run was made with; older files keep it as JSON text."""
-    config = run.get("replay_config")
-    if isinstance(config, str):
-        try:
-            config = orjson.loads(config)
-        except orjson.JSONDecodeError:
-            return {}
-    return as_mapping(config)
+    return as_mapping(unfolded(run.get("replay_config")))
 
 
 def _instance(config: Json, log_name: str) -> str:
@@ -138,13 +129,7 @@ def _environment(config: Json, steps: list[Json], instance: str) -> str:
 
 
 def _state(step: Json) -> Json:
-    state = step.get("state")
-    if isinstance(state, str):
-        try:
-            state = orjson.loads(state)
-        except orjson.JSONDecodeError:
-            return {}
-    return as_mapping(state)
+    return as_mapping(unfolded(step.get("state")))
 
 
 def _model(config: Json) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Log, Preview, located
-from deltamem_tui.trajectory.model import LogSource, Trajectory
+from deltamem_tui.trajectory.logs.log import Log, Preview
+from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.outcomes import stated
 from deltamem_tui.trajectory.readers.chat import episode
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -34,12 +34,8 @@ def _read(log: Log) -> Iterator[Reading]:
         }
         for number, value in enumerate(as_list(run.get("simulations")), 1):
             position = f"{record.position}, simulation {number}"
-            try:
-                trajectory = _episode(as_mapping(value), tasks, as_mapping(run.get("info")))
-            except RecordError as error:
-                yield located(error, log.name, position)
-            else:
-                yield replace(trajectory, source=LogSource(position=position))
+            info = as_mapping(run.get("info"))
+            yield placed_or_refused(position, _episode, as_mapping(value), tasks, info)
 
 
 def _episode(simulation: Json, tasks: Mapping[str, Json], info: Json) -> Trajectory:

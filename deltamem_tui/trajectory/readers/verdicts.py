@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource
-from deltamem_tui.trajectory.outcomes import stated
+from deltamem_tui.trajectory.outcomes import ROUNDING, stated
 
 # A trace is scored for many things. Only a score of one of these names is about the task;
 # `toxicity` or `latency` of 1 says nothing about success.
@@ -43,8 +43,9 @@ def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
         any_name: Whether every score is about the task, whatever its name.
 
     Returns:
-        Of unknown outcome if none is about the task, or if they disagree; then the reason
-        says so.
+        What all of them say, a verdict and a reward together. A model's judgement counts
+        only where there is no other. Of unknown outcome if none is about the task, or if
+        they disagree; then the reason says so.
     """
     found: list[tuple[Score, Outcome]] = []
     for score in scores:
@@ -52,14 +53,29 @@ def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
             outcome = stated(score.value, reason=score.reason)
             if outcome.source != "unknown":
                 found.append((score, replace(outcome, source=score.source)))
+    found = [pair for pair in found if pair[0].source != "judge"] or found
     if not found:
         return Outcome()
-    values = {(outcome.success, outcome.reward) for _, outcome in found}
-    if len(values) == 1:
-        # A person's or a program's word is worth more than a model's.
-        return min((outcome for _, outcome in found), key=lambda outcome: outcome.source == "judge")
-    told = ", ".join(f"{score.name} {score.value}" for score, _ in found)
-    return Outcome(reason=f"its scores disagree: {told}")
+    together = _together([outcome for _, outcome in found])
+    if together is None:
+        told = ", ".join(f"{score.name} {score.value}" for score, _ in found)
+        return Outcome(reason=f"its scores disagree: {told}")
+    return together
+
+
+def _together(outcomes: Sequence[Outcome]) -> Outcome | None:
+    """Several outcomes as one; None if they disagree. That all was paid says that it was solved."""
+    flags = {outcome.success for outcome in outcomes if outcome.success is not None}
+    rewards = [outcome.reward for outcome in outcomes if outcome.reward is not None]
+    if rewards and max(rewards) - min(rewards) > ROUNDING:
+        return None
+    reward = rewards[0] if rewards else None
+    if flags and reward is not None:
+        flags |= {reward >= 1.0 - ROUNDING}
+    if len(flags) > 1:
+        return None
+    reason = next((outcome.reason for outcome in outcomes if outcome.reason), "")
+    return Outcome(next(iter(flags), None), reward, outcomes[0].source, reason)
 
 
 def is_about_task(name: str) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.limits import human_size
 from deltamem_tui.trajectory.logs.log import Line, Log, Preview
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import stated
+from deltamem_tui.trajectory.readers.held import Held
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
+from deltamem_tui.trajectory.readers.turn import Turn
 
 _ACTION = re.compile(r"^Action:[ \t]*(?P<text>.*)")
 _OBSERVATION = re.compile(r"^Observation:[ \t]*(?P<text>.*)")
@@ -25,30 +25,19 @@ _NUMBER = re.compile(r"^\d+$")
 _BETWEEN = re.compile(r"^(?:-{10,}|\d+(?: [\d.]+){3})[ \t]*$")
 
 
-@dataclass(slots=True)
-class _Turn:
-    action: str
-    answer: list[str] = field(default_factory=list)
-
-    @property
-    def observation(self) -> str:
-        return "\n".join(self.answer).strip()
-
-
 def _read(log: Log) -> Iterator[Reading]:
     block: list[Line] = []
-    number, size = "", 0
+    number = ""
+    held = Held("an episode", log.limits)
     for line in log.lines():
         if isinstance(line, RecordError):
             yield line
             continue
         if _RESET.match(line.text):
             yield from _finished(block, number)
-            block, number, size = [], _number_before(block), 0
-        size += len(line.text)
-        if size > log.limits.record_bytes:
-            most = human_size(log.limits.record_bytes)
-            raise RecordError(f"an episode of more than {most}", position=line.position)
+            block, number = [], _number_before(block)
+            held.clear()
+        held.add(len(line.text), line.position)
         block.append(line)
     yield from _finished(block, number)
 
@@ -85,12 +74,12 @@ def _finished(block: list[Line], number: str) -> Iterator[Reading]:
     )
 
 
-def _turns(lines: Sequence[str]) -> list[_Turn]:
-    turns: list[_Turn] = []
+def _turns(lines: Sequence[str]) -> list[Turn]:
+    turns: list[Turn] = []
     for line in lines:
         action, observation = _ACTION.match(line), _OBSERVATION.match(line)
         if action:
-            turns.append(_Turn(action["text"].strip()))
+            turns.append(Turn([action["text"]]))
         elif observation:
             turns[-1].answer = [observation["text"]]
         elif _BETWEEN.match(line):
@@ -98,22 +87,22 @@ def _turns(lines: Sequence[str]) -> list[_Turn]:
         elif turns[-1].answer:
             turns[-1].answer.append(line)
         else:
-            turns[-1].action += f"\n{line}"  # a thought of several lines
+            turns[-1].said.append(line)  # a thought of several lines
     return turns
 
 
-def _steps(turns: Sequence[_Turn]) -> Iterator[Step]:
+def _steps(turns: Sequence[Turn]) -> Iterator[Step]:
     thoughts: list[str] = []
     for turn in turns:
-        thought = _THOUGHT.fullmatch(turn.action.strip())
+        thought = _THOUGHT.fullmatch(turn.written)
         if thought:
             thoughts.append(thought["text"].removesuffix("]").strip())
         else:
-            yield Step(turn.action.strip(), turn.observation, "\n".join(thoughts))
+            yield Step(turn.written, turn.observation, "\n".join(thoughts))
             thoughts = []
 
 
-def _outcome(turns: Sequence[_Turn]) -> Outcome:
+def _outcome(turns: Sequence[Turn]) -> Outcome:
     """The last score that the shop gave; none if the steps ran out before anything was bought."""
     scores = [found["score"] for turn in turns if (found := _SCORE.search(turn.observation))]
     return stated(scores[-1]) if scores else Outcome()

@@ -12,9 +12,8 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log, Preview, Record
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import stated
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import placed
 
 # Lists and mappings come as themselves, or as Python writes them.
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
@@ -124,13 +123,25 @@ def _action_to_item(before: _View, after: _View) -> str:
 
 def _read(log: Log) -> Iterator[Reading]:
     session: list[Record] = []
+    broken: str | None = None
     for item in log.records():
         if isinstance(item, RecordError):
             yield item
+            if session:  # what was done is told from two pages, so a visit ends at a gap
+                broken = _session(session[0].value)
+                yield _placed_episode(session)
+                session = []
             continue
         if session and _session(item.value) != _session(session[0].value):
             yield _placed_episode(session)
             session = []
+        if broken == _session(item.value):
+            yield RecordError(
+                "a page of a visit that is cut before it, where a page cannot be read",
+                position=item.position,
+            )
+            continue
+        broken = None
         session.append(item)
         if len(session) > _MOST_PAGES:
             raise RecordError(
@@ -141,10 +152,7 @@ def _read(log: Log) -> Iterator[Reading]:
 
 
 def _placed_episode(session: list[Record]) -> Reading:
-    try:
-        return placed(_episode(session), session[0].position)
-    except RecordError as error:
-        return RecordError(error.message, position=session[0].position)
+    return placed_or_refused(session[0].position, _episode, session)
 
 
 def _episode(session: list[Record]) -> Trajectory:

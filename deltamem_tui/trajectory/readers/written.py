@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
 from deltamem_tui.trajectory.readers import native
-from deltamem_tui.trajectory.redaction import NOTHING, Redactions
+from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """An episode as it shall be kept, and what is reported of it.
 
     Attributes:

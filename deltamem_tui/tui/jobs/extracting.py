@@ -66,8 +66,8 @@ class ModelChoice:
 
 def ready(bank: Bank) -> list[Trajectory]:
     """The episodes that can be learnt now, in the order of their import."""
-    from deltamem_tui.memory.episodes.admission import DEFAULT_POLICY, admitted_by
-    from deltamem_tui.memory.episodes.intake import waiting
+    from deltamem_tui.memory.episodes.kept import waiting
+    from deltamem_tui.memory.episodes.policy import DEFAULT_POLICY, admitted_by
 
     return [each for each in waiting(bank) if admitted_by(DEFAULT_POLICY, each.outcome)]
 

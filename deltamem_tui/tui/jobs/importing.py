@@ -43,7 +43,7 @@ def _summary(intake: Intake) -> str:
     for count, what in (
         (intake.count("updated"), "updated"),
         (intake.count("duplicate"), "known already"),
-        (len(intake.rejected), "rejected"),
+        (intake.refused, "rejected"),
         (intake.redactions.total(), "taken out as secrets"),
     ):
         if count:

@@ -13,8 +13,9 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.shelf import LINE_LIMIT
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankFrozenError, RecordError
-from deltamem_tui.memory.episodes import intake
-from deltamem_tui.memory.episodes.intake import Redaction, episodes, take_in, waiting
+from deltamem_tui.memory.episodes import intake, receipts
+from deltamem_tui.memory.episodes.intake import Redaction, take_in
+from deltamem_tui.memory.episodes.kept import episodes, waiting
 from deltamem_tui.memory.episodes.receipts import Reception
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.trajectory.admission import admitted
@@ -130,6 +131,37 @@ def test_what_was_refused_is_reported_in_its_place(bank: Bank) -> None:
     assert found.rejected == [error]
     assert found.count("imported") == 2
     assert told == [1, 1, 1]
+
+
+def test_of_very_many_refusals_the_first_are_kept_and_all_are_counted(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receipts, "LISTED_REFUSALS", 3)
+    errors = [RecordError("broken", source="a", position=f"line {line}") for line in range(5)]
+    few = take_in(bank, errors[:3])
+    assert (few.refused, few.refusals) == (3, tuple(errors[:3]))
+    found = take_in(bank, [*errors, episode(X)])
+    assert (found.refused, found.files["a"].rejected, found.rejected) == (5, 5, errors[:3])
+    *listed, rest = found.refusals
+    assert listed == errors[:3]
+    assert rest.message.startswith("2 more records were refused")
+
+
+def test_a_log_that_names_another_for_every_episode_has_few_tallies(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receipts, "LISTED_FILES", 2)
+    monkeypatch.setattr(receipts, "LISTED_FORMATS", 3)
+    sources = [LogSource(f"{number}.jsonl", "line 1", f"format {number}") for number in range(6)]
+    records = [
+        replace(episode(X, action=f"act {number}"), source=source)
+        for number, source in enumerate(sources)
+    ]
+    found = take_in(bank, [*records, records[0]])
+    assert list(found.files) == ["0.jsonl", "1.jsonl", receipts.OTHER_FILES]
+    assert [tally.episodes for tally in found.files.values()] == [2, 1, 4]
+    assert found.files[receipts.OTHER_FILES].formats == ["format 2", "format 3", "format 4"]
+    assert (found.episodes, found.count("imported"), found.count("duplicate")) == (7, 6, 1)
 
 
 def test_many_episodes_are_committed_in_batches(

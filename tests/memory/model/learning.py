@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.episodes.intake import take_in, waiting
+from deltamem_tui.memory.episodes.intake import take_in
+from deltamem_tui.memory.episodes.kept import waiting
 from deltamem_tui.memory.lesson import Lesson
 from deltamem_tui.memory.model.extractor import ModelExtractor
 from deltamem_tui.memory.opening import create_bank

@@ -13,8 +13,9 @@ from deltamem_tui.bank.node import TREES
 from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.consolidate import consolidate, due
-from deltamem_tui.memory.episodes.intake import take_in, waiting
+from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.episodes.judging import judge_episodes, without_outcome
+from deltamem_tui.memory.episodes.kept import waiting
 from deltamem_tui.memory.model import Judge, ModelExtractor
 from deltamem_tui.memory.parameters import TreeParameters, change
 from deltamem_tui.memory.runs.ledger import tell_debts

@@ -23,10 +23,11 @@ from deltamem_tui.errors import (
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.llm.patience import Patience
-from deltamem_tui.memory.episodes.admission import admitted_by
-from deltamem_tui.memory.episodes.intake import episode as kept
-from deltamem_tui.memory.episodes.intake import episodes, take_in
+from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.episodes.judging import Judged, judge_episodes, without_outcome
+from deltamem_tui.memory.episodes.kept import episode as kept
+from deltamem_tui.memory.episodes.kept import episodes
+from deltamem_tui.memory.episodes.policy import admitted_by
 from deltamem_tui.memory.episodes.verdict import give_outcome, take_judgement
 from deltamem_tui.memory.model.judge import Judge
 from deltamem_tui.memory.runs.in_order import in_order

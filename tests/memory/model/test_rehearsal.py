@@ -16,7 +16,7 @@ from deltamem_tui.bank.node import TREES
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import NoBudget, Price, Usage
 from deltamem_tui.memory.consolidate import consolidate, due
-from deltamem_tui.memory.episodes.intake import waiting
+from deltamem_tui.memory.episodes.kept import waiting
 from deltamem_tui.memory.model.extractor import ModelExtractor
 from deltamem_tui.memory.parameters import TreeParameters, change
 from deltamem_tui.memory.runs.rehearsal import rehearse, rehearse_fusions

@@ -30,7 +30,7 @@ from deltamem_tui.errors import (
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.llm.patience import Patience
-from deltamem_tui.memory.episodes.intake import waiting
+from deltamem_tui.memory.episodes.kept import waiting
 from deltamem_tui.memory.lesson import Lesson
 from deltamem_tui.memory.model.extractor import ModelExtractor
 from deltamem_tui.memory.parameters import TreeParameters

@@ -17,7 +17,8 @@ from deltamem_tui.errors import CredentialsError
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import NoBudget, Price, Usage
 from deltamem_tui.memory.calibrate import _question
-from deltamem_tui.memory.episodes.intake import episode, episodes, take_in, waiting
+from deltamem_tui.memory.episodes.intake import take_in
+from deltamem_tui.memory.episodes.kept import episode, episodes, waiting
 from deltamem_tui.memory.lesson import Lesson
 from deltamem_tui.memory.model.extractor import ModelExtractor
 from deltamem_tui.memory.parameters import TreeParameters, change

@@ -19,7 +19,8 @@ from deltamem_tui.errors import (
     EmbedderMismatchError,
     UsageError,
 )
-from deltamem_tui.memory.episodes.intake import take_in, waiting
+from deltamem_tui.memory.episodes.intake import take_in
+from deltamem_tui.memory.episodes.kept import waiting
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.memory.rules import RulesExtractor

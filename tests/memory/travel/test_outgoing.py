@@ -16,7 +16,7 @@ from deltamem_tui.bank.node import Label, Node, Origin, Payload, TreeName, born
 from deltamem_tui.bank.travel.installing import install, receive
 from deltamem_tui.memory.travel import outgoing
 from deltamem_tui.memory.travel.outgoing import Leak, prepare
-from deltamem_tui.trajectory.redaction import kinds_of_secrets
+from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets
 from tests.bank.support import manifest, vector
 
 GITHUB = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"

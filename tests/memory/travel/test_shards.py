@@ -13,7 +13,8 @@ from deltamem_tui.bank.diff import BankDiff, diff
 from deltamem_tui.bank.node import TREES
 from deltamem_tui.bank.union.merge import Plan, merge_to
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.memory.episodes.intake import take_in, waiting
+from deltamem_tui.memory.episodes.intake import take_in
+from deltamem_tui.memory.episodes.kept import waiting
 from deltamem_tui.memory.parameters import assigned, preset
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 

@@ -115,6 +115,25 @@ def test_gzip_data_that_unpacks_to_hundreds_of_megabytes(tmp_path: Path) -> None
     assert "unpack it and import the result" in told(bomb)
 
 
+SPAN = (
+    '{{"traceId": "{0}", "spanId": "1", "name": "run", "startTimeUnixNano": "1",'
+    ' "attributes": {{"input.value": "Do it.", "note": "{1}"}}}}\n'
+)
+
+
+def test_a_log_whose_records_belong_together_is_held_up_to_a_limit(tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    path.write_text("".join(SPAN.format("a" * 32, "x" * 1000) for _ in range(20)))
+    bearable = Limits(session_bytes=path.stat().st_size + 20 * 500)
+    (kept,) = read_logs([path], format="otel", limits=bearable)
+    assert "belong together" not in str(kept)
+    (refused,) = read_logs([path], format="otel", limits=Limits(session_bytes=10_000))
+    assert "line 7: more than 9.77 KB of records that belong together" in told(refused)
+    path.write_text(SPAN.format("a" * 32, "x") + "{x\n" * 100)
+    *broken, last = read_logs([path], format="otel", limits=Limits(session_bytes=20_000))
+    assert (len(broken), "more than 19.5 KB of records" in told(last)) == (38, True)
+
+
 def zipped(path: Path, members: dict[str, int]) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", "{}")

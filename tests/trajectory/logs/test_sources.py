@@ -9,7 +9,19 @@ from types import SimpleNamespace
 import pytest
 
 from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.sources import find_logs
+
+
+class Endless(io.RawIOBase):
+    """A pipe such as `yes` makes."""
+
+    given = 0
+
+    def read(self, size: int = -1) -> bytes:
+        assert size > 0, "an endless pipe cannot be read whole"
+        self.given += size
+        return b"y" * size
 
 
 @pytest.fixture
@@ -67,6 +79,23 @@ def test_standard_input_can_be_read_again(monkeypatch: pytest.MonkeyPatch) -> No
     (found,) = find_logs(["-"])
     assert found.log.name == "stdin"
     assert len(list(found.log.records())) == len(list(found.log.records())) == 1
+
+
+def test_what_does_not_end_is_copied_up_to_the_limit_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = Endless()
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=endless))
+    limits = Limits(piped_bytes=3_000_000)
+    with pytest.raises(TrajectoryError, match=r"stdin: more than 2.86 MB came out of the pipe"):
+        list(find_logs(["-"], limits))
+    assert endless.given == 3_000_001
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_limit_itself_may_be_copied(monkeypatch: pytest.MonkeyPatch, more: int) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b'{"a": 1}\n')))
+    limits = Limits(piped_bytes=9 + more)
+    (found,) = find_logs(["-"], limits)
+    assert len(list(found.log.records())) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")

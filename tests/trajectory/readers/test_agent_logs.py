@@ -136,7 +136,7 @@ _PUBLISHED = {
     "SWE-agent+mini-swe-agent": {"mini-swe-agent": 2, "refused": 1},
     "All-Hands-AI+OpenHands": {"openhands": 5},
     "d-kimuson+claude-code-viewer": {"claude-code": 3, "refused": 1},
-    "daaain+claude-code-log": {"claude-code": 4, "refused": 1},
+    "daaain+claude-code-log": {"claude-code": 4, "refused": 6},
     "AcidicSoil+codex-session-view": {"codex": 1},
     "specstoryai+getspecstory": {"specstory": 5, "refused": 2},
     "Aider-AI+aider": {"aider": 97, "refused": 200},

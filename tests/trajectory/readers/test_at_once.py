@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.episodes import intake
 from deltamem_tui.memory.episodes.intake import Redaction, take_in
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
+from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.log import Log, Value
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import decided
 from deltamem_tui.trajectory.readers import from_record, read_logs, to_line, to_record
@@ -24,14 +25,14 @@ from deltamem_tui.trajectory.readers.at_once import written_at_once
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.reading import read_written
 from deltamem_tui.trajectory.readers.written import Written, written
-from deltamem_tui.trajectory.redaction import NOTHING, redact
+from deltamem_tui.trajectory.secrets.glance import may_hold_secrets
+from deltamem_tui.trajectory.secrets.redaction import NOTHING, redact
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 from tests.bank.support import file_bytes
 from tests.memory.support import new_bank
 from tests.places import GENERATED
 from tests.trajectory.readers.test_native import trajectories
 
-PLACE = LogSource("log.jsonl", "line 1")
 SECRET = "sk-" + "Ab3" * 16
 PLAIN = Trajectory(
     "heat an egg",
@@ -44,34 +45,48 @@ PLAIN = Trajectory(
 )
 
 
-@given(trajectories, st.sampled_from([0.5, 1.0]))
-@example(PLAIN, 1.0)
-def test_the_short_way_ends_where_the_long_one_does(found: Trajectory, success_at: float) -> None:
-    record = orjson.loads(to_line(found))
-    short = written_at_once(record, PLACE, success_at, DEFAULT_LIMITS)
-    if short is None:
-        return
-    again = from_record(record)
-    long = again.with_outcome(decided(again.outcome, success_at))
-    assert redact(long, personal=True) == (long, NOTHING)
-    assert short == written(long, long.source)
+def short_way(record: object, success_at: float = 1.0, **limits: int) -> Written | None:
+    """What becomes of a record that stands alone in a log."""
+    log = Log("log.jsonl", Path("log.jsonl"), Limits(**limits))
+    return written_at_once(Value(json.dumps(record).encode(), "line 1"), log, success_at)
+
+
+def test_the_short_way_ends_where_the_long_one_does() -> None:
+    went = 0
+
+    @given(trajectories, st.sampled_from([0.5, 1.0]))
+    @example(PLAIN, 1.0)
+    def ends_there(found: Trajectory, success_at: float) -> None:
+        nonlocal went
+        record = orjson.loads(to_line(found))
+        short = short_way(record, success_at)
+        if short is None:
+            return
+        went += 1
+        again = from_record(record)
+        long = again.with_outcome(decided(again.outcome, success_at))
+        assert redact(long, personal=True) == (long, NOTHING)
+        assert short == written(long, long.source)
+
+    ends_there()
+    assert went > 1  # more than the example
 
 
 def test_a_plain_record_goes_the_short_way() -> None:
-    short = written_at_once(to_record(PLAIN), PLACE, 1.0, DEFAULT_LIMITS)
+    short = short_way(to_record(PLAIN))
     assert short is not None
     assert (short.id, short.steps, short.outcome) == (PLAIN.id, 2, Outcome(True, 1.0, "stated"))
     assert short.line == to_line(PLAIN.with_outcome(short.outcome))
 
 
 def test_a_record_that_came_from_nowhere_is_from_this_log() -> None:
-    record = to_record(PLAIN) | {"source": {}}
-    short = written_at_once(record, PLACE, 1.0, DEFAULT_LIMITS)
+    short = short_way(to_record(PLAIN) | {"source": {}})
     assert short is not None
     assert short.source == LogSource("log.jsonl", "line 1", "native")
 
 
 STEP = {"action": "a", "observation": "b"}
+PLACE = LogSource("log.jsonl", "line 1")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +96,9 @@ STEP = {"action": "a", "observation": "b"}
         {"task": 3},
         {"task": "t\x1b[31m"},
         {"task": "t\x7f"},
-        {"task": "täsk"},
+        {"task": "t\x85"},
+        {"task": "t\u202e"},
+        {"task": "t\ud800"},
         {"task": f"use {SECRET}"},
         {"task": "password=hunter2!"},
         {"task": "ask ada@example.org"},
@@ -95,7 +112,8 @@ STEP = {"action": "a", "observation": "b"}
         {"steps": [STEP | {"action": 1}]},
         {"steps": [STEP | {"observation": None}]},
         {"steps": [STEP | {"thought": ["x"]}]},
-        {"steps": [STEP | {"reward": 1}]},
+        {"steps": [STEP | {"reward": 1e16}]},
+        {"steps": [STEP | {"note": "of a later version"}]},
         {"steps": [STEP | {"reward": True}]},
         {"steps": [STEP | {"reward": float("nan")}]},
         {"steps": [STEP | {"observation": "x" * 200}]},
@@ -105,6 +123,11 @@ STEP = {"action": "a", "observation": "b"}
         {"outcome": {"success": True, "reward": float("nan")}},
         {"source": "here"},
         {"source": {"file": f"{SECRET}.jsonl"}},
+        {"source": {"file": "\x1b[31m.jsonl"}},
+        {"source": {"position": "line\x07 3"}},
+        {"metadata": {"trial\x07": "1"}},
+        {"agent": "bot\x9b31m"},
+        {"later": {"version": 2}},
         {"domain": 7},
         {"agent": f"bot {SECRET}"},
         {"agent": "bot of ada@example.org"},
@@ -118,18 +141,45 @@ STEP = {"action": "a", "observation": "b"}
 )
 def test_what_is_odd_goes_the_long_way(change: dict[str, object]) -> None:
     record = {"task": "t", "steps": [STEP], "outcome": {"success": True}}
-    limits = Limits(field_characters=300)
-    assert written_at_once(record, PLACE, 1.0, limits) is not None
-    assert written_at_once(record | change, PLACE, 1.0, limits) is None
+    assert short_way(record, field_characters=300) is not None
+    assert short_way(record | change, field_characters=300) is None
 
 
 @pytest.mark.parametrize("record", [None, [], "text", 3])
 def test_what_is_no_record_goes_the_long_way(record: object) -> None:
-    assert written_at_once(record, PLACE, 1.0, DEFAULT_LIMITS) is None
+    assert short_way(record) is None
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**20), 10**20))
+@example(1e15)
+@example(-1e15)
+@example(999999999999999.9)
+@example(1e-7)
+@example(5e-324)
+def test_a_reward_is_written_as_ever(reward: float) -> None:
+    record = {"task": "t", "steps": [STEP | {"reward": reward}], "outcome": {"success": True}}
+    short = short_way(record)
+    assert (short is None) == (abs(reward) >= 1e15)
+    if short is not None:
+        long = replace(from_record(record), source=PLACE, outcome=Outcome(True, source="stated"))
+        assert short == written(long, PLACE)
+
+
+@given(st.text(min_size=1))
+@example('schön “so” 日本 😀 \x00\x1f\x7f\x80\xff\u2028\\"/')
+def test_a_text_is_written_as_ever(text: str) -> None:
+    record = {"task": "t", "steps": [STEP | {"observation": text}], "outcome": {"success": True}}
+    short = short_way(record)
+    if short is not None:
+        long = replace(from_record(record), source=PLACE, outcome=Outcome(True, source="stated"))
+        assert short == written(long, PLACE)
+    elif text.isascii() and text.isprintable():
+        assert "@" in text or may_hold_secrets(text)
 
 
 RECORDS = (
     PLAIN,
+    replace(PLAIN, task="schön “warm”"),
     PLAIN.with_outcome(Outcome()),
     Trajectory("t", steps=(Step("cat .env", f"KEY={SECRET}"),), outcome=Outcome(True)),
     Trajectory("schön", steps=(Step("mail ada@example.org"),), outcome=Outcome(True)),
@@ -143,7 +193,7 @@ def test_a_bank_gets_the_same_either_way(tmp_path: Path, redaction: Redaction) -
     log = tmp_path / "log.jsonl"
     log.write_bytes(b"".join(map(to_line, RECORDS)) + b'{"task": "t", "steps": [7]}\n')
     kinds = [type(each) for each in read_written([log])]
-    assert kinds == [Written, *[Trajectory] * 5, RecordError]
+    assert kinds == [Written, Written, *[Trajectory] * 5, RecordError]
     kept, told = [], []
     for number, readings in enumerate((read_logs([log]), read_written([log]))):
         bank = new_bank(tmp_path / f"bank-{number}")
@@ -202,18 +252,27 @@ odd_records = st.fixed_dictionaries(
         "steps": st.lists(odd_steps(), max_size=4),
         "outcome": st.sampled_from(
             [{"success": True}, {"reward": 1}, {"reward": 1.0}, {"success": 1}, {"reward": 2.0}, {}]
-        ),
+        )
+        | st.sampled_from([{"reward": 0.0}, {"reward": -0.0}, {"success": None, "reason": "no"}]),
     },
     optional={
         "id": st.sampled_from(["run-7", "0123456789abcdef", ""]),
         "environment": st.sampled_from(["", "A kitchen.", "A\x00 kitchen."]),
-        "source": st.sampled_from([{}, {"file": "old.jsonl", "position": "line 9"}]),
+        "source": st.sampled_from([{}, {"file": "old.jsonl", "position": "line 9"}])
+        | st.sampled_from([{"file": "\x1b[1mold"}, {"position": "9\x07"}, {"format": "x@y.org"}]),
         "metadata": st.sampled_from([{}, {"trial": "1"}, {"game": "Pick-None-Desk-307"}])
         | st.sampled_from([{"author": "ada@example.org"}, {"ada@example.org": "1"}]),
-        "agent": st.sampled_from(["", "bot", "ada@example.org"]),
+        "agent": st.sampled_from(["", "bot", "Böt", "ada@example.org"]),
         "extra": st.just({"later": 1}),
     },
 )
+
+
+NOUGHTS: list[dict[str, object]] = [
+    {"task": f"heat {number} eggs", "steps": [{"action": "a", "observation": "b"}]}
+    | {"outcome": {"reward": reward}}
+    for number, reward in enumerate((0.0, -0.0, 0))
+]
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -222,6 +281,8 @@ odd_records = st.fixed_dictionaries(
     st.booleans(),
     st.sampled_from(["secrets", "personal"]),
 )
+@example(NOUGHTS, True, "secrets")
+@example(NOUGHTS[::-1], True, "secrets")
 def test_whatever_stands_in_a_log_both_ways_end_in_the_same_lines(
     tmp_path: Path, records: list[dict[str, object]], escaped: bool, redaction: Redaction
 ) -> None:
@@ -247,14 +308,14 @@ STEPS = {
     "blank rewards": [STEP | {"reward": 0.5}, STEP | {"reward": None}],
     "empty": [{"thought": "", **STEP}, STEP | {"reward": None}],
     "other order": [{"observation": "b", "action": "a"}, STEP],
-    "other keys": [STEP | {"note": "n"}, STEP],
+    "whole rewards": [STEP | {"reward": 1}, STEP | {"reward": 0}],
 }
 
 
 @pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
 def test_a_step_that_is_not_as_a_bank_keeps_it_is_written_anew(steps: list[object]) -> None:
     record = {"task": "t", "environment": "", "steps": steps, "outcome": {"success": True}}
-    short = written_at_once(record, PLACE, 1.0, DEFAULT_LIMITS)
+    short = short_way(record)
     assert short is not None
     long = replace(from_record(record), source=PLACE, outcome=Outcome(True, source="stated"))
     assert short == written(long, PLACE)

@@ -166,6 +166,19 @@ class TestConversations:
         found = read(tmp_path, dumped({"a": [self.USER, self.DID], "b": [self.USER, self.DID]}))
         assert [item.metadata["id"] for item in found if isinstance(item, Trajectory)] == ["a", "b"]
 
+    def test_a_conversation_under_a_name_with_a_stranger_is_told(self, tmp_path: Path) -> None:
+        critic = {"role": "critic", "content": "Bad."}
+        tools = [{"name": "look"}]
+        path = tmp_path / "log"
+        path.write_bytes(
+            dumped({"a": [self.USER, self.DID], "b": [self.USER, critic], "tools": tools})
+        )
+        found, told = read_logs([path], format="openai-chat")
+        assert isinstance(found, Trajectory)
+        assert isinstance(told, RecordError)
+        assert told.position == "line 1, key b"
+        assert told.message == "a message of unknown role critic"
+
     def test_calls_that_repeat_the_prefix_count_once(self, tmp_path: Path) -> None:
         more = [self.USER, self.DID, {"role": "user", "content": "Again."}, self.DID]
         other = {"role": "user", "content": "Something else."}

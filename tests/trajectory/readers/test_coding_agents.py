@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.user_outcomes import user_outcomes
 from tests.trajectory.readers.issue_logs import (
     ATIF,
@@ -206,6 +207,30 @@ def test_openhands_sdk(tmp_path: Path, content: bytes) -> None:
         Step("Fixed.", "", "It is the minus."),
     )
     assert found.outcome == Outcome()
+
+
+def test_openhands_sdk_events_that_are_none_are_told(tmp_path: Path) -> None:
+    said = {"kind": "MessageEvent", "source": "user", "llm_message": {"content": "Fix it."}}
+    done = {"kind": "MessageEvent", "source": "agent", "llm_message": {"content": "Done."}}
+    log = [said, {"nonsense": 1}, {"kind": "ActionEvnt", "tool_name": "x"}, {"kind": {}}, done]
+    path = tmp_path / "log"
+    for content, places in (
+        (lines(*log), ["line 2", "line 3", "line 4"]),
+        (pretty({"events": log}), [f"record 1, event {n}" for n in (2, 3, 4)]),
+    ):
+        path.write_bytes(content)
+        found = list(read_logs([path], format="openhands-sdk"))
+        assert [told.position for told in refusals(found)] == places
+        assert "an event of unknown kind ActionEvnt" in refusals(found)[1].message
+        (read,) = episodes(found)
+        assert [step.action for step in read.steps] == ["Done."]
+
+
+def test_openhands_record_that_is_no_event_is_told_with_its_place(tmp_path: Path) -> None:
+    asked = {"id": 0, "source": "user", "action": "message", "args": {"content": "Fix it."}}
+    ran = {"id": 1, "source": "agent", "action": "run", "args": {"command": "ls"}}
+    (told,) = refusals(readings(tmp_path, lines(asked, {"nonsense": 1}, ran)))
+    assert told.position == "line 2"
 
 
 def test_openhands_sdk_event_by_itself_says_what_it_is(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_several_episodes_in_a_record_are_told_apart(tmp_path: Path) -> None:
 
 def test_a_record_is_an_episode_and_steps_lie_in_parallel_lists(tmp_path: Path) -> None:
     toml = 'task = "q"\n[step]\naction = "acts"\nobservation = "seen"\nthought = "thoughts"'
-    reader = declared(tmp_path, toml)
+    reader = declared(tmp_path, toml.replace('"thoughts"', "\"thoughts || ''\""))
     (found,) = read(tmp_path, reader, {"q": "go", "acts": ["a", "b"], "seen": ["1", "2"]})
     assert isinstance(found, Trajectory)
     assert (found.task, found.steps) == ("go", (Step("a", "1"), Step("b", "2")))
@@ -161,6 +161,45 @@ def test_parallel_lists_of_unequal_length_are_told(tmp_path: Path) -> None:
     reader = declared(tmp_path, 'task = "q"\n[step]\naction = "acts"\nobservation = "seen"')
     (told,) = read(tmp_path, reader, {"q": "go", "acts": ["a", "b"], "seen": ["1"]})
     assert "`step.observation` gave a list of 1 where a list of 2 was expected" in str(told)
+
+
+def test_one_that_is_no_episode_among_several_is_refused_alone(tmp_path: Path) -> None:
+    bad = {**RUN, "goal": {}}
+    first, told, third = read(tmp_path, declared(tmp_path, TOML), {"runs": [RUN, bad, RUN]})
+    assert isinstance(told, RecordError)
+    assert told.position == "line 1"
+    assert told.message == "episode 2: `task` gave nothing where text was expected"
+    assert isinstance(first, Trajectory)
+    assert isinstance(third, Trajectory)
+    assert [first.metadata["record"], third.metadata["record"]] == ["1", "3"]
+
+
+def test_an_expression_that_never_finds_anything_is_told(tmp_path: Path) -> None:
+    mistyped = TOML.replace('"result"', '"reslt"').replace('"solved"', '"slved"')
+    *found, told = read(tmp_path, declared(tmp_path, mistyped), {"runs": [RUN, RUN]})
+    assert all(isinstance(item, Trajectory) for item in found)
+    assert isinstance(told, RecordError)
+    assert "`step.observation`, `outcome.success` found nothing in all of the log" in told.message
+    assert "harness.toml" in told.message
+    assert told.hint
+
+
+def test_an_expression_that_leads_to_null_is_not_mistyped(tmp_path: Path) -> None:
+    run = orjson.loads(orjson.dumps(RUN).replace(b'"dark"', b"null").replace(b'"out"', b"null"))
+    run["goal"]["room"] = None
+    (found,) = read(tmp_path, declared(tmp_path, TOML), {"runs": [run]})
+    assert isinstance(found, Trajectory)
+    assert (found.environment, found.outcome.reason, found.steps[0].thought) == ("", "", "")
+
+
+def test_what_may_be_missing_is_written_so(tmp_path: Path) -> None:
+    toml = TOML
+    for key in ("result", "solved", "points", "score", "note", "model"):
+        toml = toml.replace(f'= "{key}"', f"= \"{key}x || ''\"")
+    (found,) = read(tmp_path, declared(tmp_path, toml), {"runs": [RUN]})
+    assert isinstance(found, Trajectory)
+    assert found.outcome == Outcome()
+    assert [step.observation for step in found.steps] == ["", ""]
 
 
 def test_an_expression_that_fails_on_a_value_is_told(tmp_path: Path) -> None:

@@ -98,6 +98,43 @@ def test_a_trial_log(tmp_path: Path) -> None:
     assert len(found) == 2
 
 
+PROMPT = "Interact with a household to solve a task. Here are two examples.\n"
+EXAMPLE = EPISODE.replace("mug", "plate")
+
+
+@pytest.mark.parametrize("intro", [PROMPT, "Interact with a household.\n", ""])
+@pytest.mark.parametrize("examples", [0, 2])
+def test_prompts_one_after_another_with_nothing_between(
+    tmp_path: Path, intro: str, examples: int
+) -> None:
+    prompt = intro + EXAMPLE * examples + "Here is the task:\n"
+    text = "".join(prompt + EPISODE.replace("mug", name) + "\n" for name in ("mug", "cup", "pan"))
+    found = read(tmp_path / "log.txt", text)
+    assert [item.task for item in found if isinstance(item, Trajectory)] == [
+        f"put some {name} on desk." for name in ("mug", "cup", "pan")
+    ]
+    assert len(found) == 3
+    assert all(len(item.steps) == len(STEPS) for item in found if isinstance(item, Trajectory))
+
+
+def test_a_verdict_ends_an_episode_also_without_a_rule(tmp_path: Path) -> None:
+    text = "".join(f"{EPISODE}\nSTATUS: {word}\n" for word in ("OK", "FAIL"))
+    found = read(tmp_path / "log.txt", text)
+    assert [item.outcome.success for item in found if isinstance(item, Trajectory)] == [True, False]
+    assert len(found) == 2
+
+
+def test_an_episode_before_another_ones_verdict_is_told(tmp_path: Path) -> None:
+    text = f"{EXAMPLE}{EPISODE}\nSTATUS: OK\n"
+    told, found = read(tmp_path / "log.txt", text)
+    assert isinstance(told, RecordError)
+    assert "an episode without a STATUS line" in told.message
+    assert isinstance(found, Trajectory)
+    assert found.task == "put some mug on desk."
+    (only_one,) = read(tmp_path / "log.txt", PROMPT + text)
+    assert only_one.task == found.task if isinstance(only_one, Trajectory) else False
+
+
 def test_prose_is_never_an_outcome(tmp_path: Path) -> None:
     text = EPISODE + "> think: Task completed! Success: True, STATUS: OK\nOK.\n"
     assert only(read(tmp_path / "log.txt", text)).outcome == Outcome()

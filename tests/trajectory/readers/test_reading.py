@@ -200,26 +200,35 @@ def _read_with_all(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "episodes", "successes"),
+    ("name", "episodes", "distinct", "successes"),
     [
-        ("scienceworld_train_variations.jsonl", 538, 263),
-        ("alfworld_valid_train_experts.jsonl", 139, 68),
+        ("scienceworld_train_variations.jsonl", 538, 535, 263),
+        ("alfworld_valid_train_experts.jsonl", 139, 139, 68),
     ],
 )
-def test_the_generated_episodes(name: str, episodes: int, successes: int) -> None:
+def test_the_generated_episodes(name: str, episodes: int, distinct: int, successes: int) -> None:
     path = SHARED / "generated" / name
     if not path.exists():
         pytest.skip("the sample data are not here")
     found = list(read_logs([path]))
     assert len(found) == episodes
     trajectories = [item for item in found if isinstance(item, Trajectory)]
-    assert len({item.id for item in trajectories}) <= len(trajectories) == episodes
+    assert len(trajectories) == episodes
+    assert len({item.id for item in trajectories}) == distinct
     assert sum(item.outcome.success is True for item in trajectories) == successes
     assert all(item.outcome.source == "stated" for item in trajectories)
     assert all("task is to" not in item.environment for item in trajectories)
     assert all(item.metadata["task_type"] for item in trajectories)
     solved = [item.outcome.reward == 1.0 for item in trajectories]
     assert solved == [item.outcome.success for item in trajectories]
+
+
+def test_a_link_that_leads_nowhere_is_told(tmp_path: Path) -> None:
+    (tmp_path / "lost.jsonl").symlink_to(tmp_path / "gone")
+    (told,) = read_logs([tmp_path])
+    assert isinstance(told, RecordError)
+    assert told.source == "lost.jsonl"
+    assert "cannot be read" in told.message
 
 
 def test_every_sample_is_read_or_refused_with_a_reason() -> None:

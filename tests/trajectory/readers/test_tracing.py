@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict
 from tests.trajectory.readers.log_files import (
     Json,
@@ -154,6 +157,46 @@ def test_inspect_sample_that_broke_down_has_no_verdict(tmp_path: Path) -> None:
     assert found.outcome == Outcome(reason="timed out")
 
 
+@pytest.mark.parametrize(
+    "score",
+    [
+        {"model_graded_qa": {"value": "C"}},
+        {"inspect_ai/model_graded_fact": {"value": "C"}},
+        {"my_grader": {"value": "C", "metadata": {"grading": [{"role": "user", "content": "?"}]}}},
+    ],
+)
+def test_inspect_grade_of_a_model_is_a_judgement(tmp_path: Path, score: Json) -> None:
+    sample: Json = {**INSPECT["samples"][0], "scores": score}  # type: ignore[index]
+    judged = episode(tmp_path, pretty({**INSPECT, "samples": [sample]}))
+    assert judged.outcome == Outcome(True, None, "judge")
+    checked = {**sample, "scores": {**score, "match": {"value": "I"}}}
+    found = episode(tmp_path, pretty({**INSPECT, "samples": [checked]}))
+    assert found.outcome == Outcome(False, None, "stated")
+
+
+def test_inspect_attachments_do_not_multiply_beyond_what_a_record_may_hold(tmp_path: Path) -> None:
+    name = "b" * 32
+    content = f"attachment://{name} " * 50
+    sample: Json = {
+        "id": 1,
+        "input": "Fix it.",
+        "attachments": {name: "x" * 1000},
+        "messages": [
+            {"role": "user", "content": "Fix it."},
+            {"role": "assistant", "content": content},
+        ],
+    }
+    path = tmp_path / "log.json"
+    path.write_bytes(pretty({**INSPECT, "samples": [sample]}))
+    (whole,) = read_logs([path], limits=Limits(record_bytes=50_000))
+    assert isinstance(whole, Trajectory)
+    assert len(whole.steps[0].action) == 50 * 1001 - 1
+    (told,) = read_logs([path], limits=Limits(record_bytes=49_999))
+    assert isinstance(told, RecordError)
+    assert "a sample with all its attachments in their places of more than" in told.message
+    assert told.position == "record 1, sample 1"
+
+
 def test_inspect_without_samples_is_refused(tmp_path: Path) -> None:
     (told,) = refusals(readings(tmp_path, pretty({**INSPECT, "samples": []})))
     assert "an evaluation without samples" in str(told)
@@ -169,6 +212,50 @@ def test_langfuse(tmp_path: Path) -> None:
         agent="some-model",
         metadata={"id": "t1", "name": "fix"},
     )
+
+
+def _said(role: str, content: str) -> Json:
+    return {"role": role, "content": content}
+
+
+def test_langfuse_helper_that_talks_longest_is_not_the_episode(tmp_path: Path) -> None:
+    def generation(number: int, asked: list[Json], told: str) -> Json:
+        answer = _said("assistant", told)
+        facts: Json = {"id": str(number), "type": "GENERATION", "startTime": str(number)}
+        return {**facts, "input": asked, "output": answer}
+
+    helper = [_said("user", "Sum it up."), _said("assistant", "What?"), _said("user", "Page 3.")]
+    trace: Json = {
+        "trace": {"id": "t", "input": "Book a flight."},
+        "observations": [
+            generation(1, [_said("user", "Book a flight.")], "Booked."),
+            generation(2, helper, "It is short."),
+        ],
+    }
+    found = episode(tmp_path, pretty(trace))
+    assert (found.task, [step.action for step in found.steps]) == ("Book a flight.", ["Booked."])
+
+
+def test_openinference_helper_that_talks_longest_is_not_the_episode(tmp_path: Path) -> None:
+    def span(number: int, asked: list[Json], **attributes: object) -> Json:
+        for index, message in enumerate(asked):
+            name = f"llm.input_messages.{index}.message"
+            attributes |= {f"{name}.{key}": value for key, value in message.items()}
+        context: Json = {"trace_id": "t", "span_id": str(number)}
+        rest: Json = {"parent_id": "0"} if number else {}
+        return {
+            "name": "x",
+            "context": context,
+            "start_time": number,
+            "attributes": attributes,
+            **rest,
+        }
+
+    helper = [_said("user", "Sum it up."), _said("assistant", "What?"), _said("user", "Page 3.")]
+    own = [_said("user", "Book a flight."), _said("assistant", "Booked.")]
+    root = span(0, [], **{"input.value": "Book a flight."})
+    found = episode(tmp_path, lines(root, span(1, own), span(2, helper)))
+    assert (found.task, [step.action for step in found.steps]) == ("Book a flight.", ["Booked."])
 
 
 def test_langfuse_tools_alone(tmp_path: Path) -> None:
@@ -338,6 +425,22 @@ def test_otel_tools_alone_and_older_events(tmp_path: Path) -> None:
         ([Score("score", -100)], Outcome(None, 0.0, "stated")),
         ([Score("success", 1, "judge"), Score("reward", 1)], Outcome(None, 1.0, "stated")),
         ([Score("correctness", 0.2, "judge", "weak")], Outcome(None, 0.2, "judge", "weak")),
+        ([Score("success", True), Score("reward", 1.0)], Outcome(True, 1.0, "stated")),
+        ([Score("reward", 1.0), Score("passed", "yes", "judge")], Outcome(None, 1.0, "stated")),
+        ([Score("success", "no"), Score("reward", 0.4)], Outcome(False, 0.4, "stated")),
+        ([Score("success", False), Score("solved", True, "judge")], Outcome(False, None, "stated")),
+        (
+            [Score("success", True, "judge", "fine"), Score("score", 1, "judge")],
+            Outcome(True, 1.0, "judge", "fine"),
+        ),
+        (
+            [Score("success", True), Score("reward", 0.4)],
+            Outcome(reason="its scores disagree: success True, reward 0.4"),
+        ),
+        (
+            [Score("reward", 0.2), Score("score", 0.4)],
+            Outcome(reason="its scores disagree: reward 0.2, score 0.4"),
+        ),
         (
             [Score("success", 1), Score("correctness", 0)],
             Outcome(reason="its scores disagree: success 1, correctness 0"),

@@ -1,7 +1,7 @@
 """Redaction against secrets that its rules were not written for.
 
 Where the templates come from, and what was measured before and after the rules were mended, is
-told in `independent_secrets`.
+told in `independent`.
 
 What counts: a planted secret is found when no run of eight characters of its secret part is
 left in any text of the redacted episode. A look-alike is a false alarm when redaction changes
@@ -19,17 +19,17 @@ from functools import cache
 
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.redaction import redact
-from tests.trajectory.independent_secrets.drawing import drawn, filled
-from tests.trajectory.independent_secrets.keys import (
+from deltamem_tui.trajectory.secrets.redaction import redact
+from tests.trajectory.secrets.independent.drawing import drawn, filled
+from tests.trajectory.secrets.independent.keys import (
     BARE_PLACES,
     NAMED,
     NAMED_PLACES,
     SHAPED,
     WEBHOOK_PLACES,
 )
-from tests.trajectory.independent_secrets.look_alikes import HARMLESS
-from tests.trajectory.independent_secrets.texts import TEXTS
+from tests.trajectory.secrets.independent.look_alikes import HARMLESS
+from tests.trajectory.secrets.independent.texts import TEXTS
 
 SEED = 20261121
 RUN = 8

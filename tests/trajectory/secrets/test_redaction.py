@@ -17,12 +17,8 @@ from hypothesis import strategies as st
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs, to_record
-from deltamem_tui.trajectory.redaction import (
-    NOTHING,
-    kinds_of_secrets,
-    may_hold_secrets,
-    redact,
-)
+from deltamem_tui.trajectory.secrets.glance import may_hold_secrets
+from deltamem_tui.trajectory.secrets.redaction import NOTHING, kinds_of_secrets, redact
 from tests.places import GENERATED, PUBLISHED
 
 ALNUM = string.ascii_letters + string.digits

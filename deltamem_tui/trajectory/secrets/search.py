@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from deltamem_tui.trajectory.secret_rules import Rule
+from deltamem_tui.trajectory.secrets.rules import Rule
 
 
 class SearchedText:

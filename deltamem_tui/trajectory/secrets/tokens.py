@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from deltamem_tui.trajectory.secret_rules import TOKEN_PLACEHOLDER, Rule
+from deltamem_tui.trajectory.secrets.rules import TOKEN_PLACEHOLDER, Rule
 
 
 def _token(kind: str, prefix: str, body: str, *hints: str) -> Rule:

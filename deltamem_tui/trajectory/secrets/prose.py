@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from deltamem_tui.trajectory.secret_rules import (
+from deltamem_tui.trajectory.secrets.rules import (
     CAMEL_CASE,
     JUMBLED,
     PLACEHOLDER,
@@ -18,7 +18,7 @@ from deltamem_tui.trajectory.secret_rules import (
     SHUFFLED,
     Rule,
 )
-from deltamem_tui.trajectory.secret_settings import SECRET_KEY
+from deltamem_tui.trajectory.secrets.settings import SECRET_KEY
 
 # What follows `the password is` and has digits: hashed by some method, of some length, of a
 # day, in a file, or an address.

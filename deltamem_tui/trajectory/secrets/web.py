@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from deltamem_tui.trajectory.secret_rules import (
+from deltamem_tui.trajectory.secrets.rules import (
     PLACEHOLDER,
     RANDOM,
     RANDOM_ENDS,

@@ -3,7 +3,7 @@
 # ruff: noqa: E501 -- a template reads best on one line
 from __future__ import annotations
 
-from tests.trajectory.independent_secrets.drawing import UUID
+from tests.trajectory.secrets.independent.drawing import UUID
 
 HARMLESS: dict[str, tuple[str, ...]] = {
     "git": (

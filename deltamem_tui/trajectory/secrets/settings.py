@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from deltamem_tui.trajectory.secret_rules import (
+from deltamem_tui.trajectory.secrets.rules import (
     CAMEL_CASE,
     PASSWORD,
     PLACEHOLDER,

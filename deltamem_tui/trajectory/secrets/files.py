@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from deltamem_tui.trajectory.secret_rules import PASSWORD, PLACEHOLDER, RUN, Rule
+from deltamem_tui.trajectory.secrets.rules import PASSWORD, PLACEHOLDER, RUN, Rule
 
 _BEGIN = r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----"
 # A line of base 64, which is long, or the last one, which ends in equals signs.

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.episodes.admission import (
+from deltamem_tui.memory.episodes.policy import (
     DEFAULT_POLICY,
     POLICIES,
     Policy,

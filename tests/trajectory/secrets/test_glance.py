@@ -11,9 +11,10 @@ import random
 
 import pytest
 
-from deltamem_tui.trajectory import redaction
-from tests.trajectory.test_independent_secrets import planted
-from tests.trajectory.test_redaction_places import PLACES
+from deltamem_tui.trajectory.secrets import redaction
+from deltamem_tui.trajectory.secrets.glance import may_hold_secrets
+from tests.trajectory.secrets.test_independent import planted
+from tests.trajectory.secrets.test_places import PLACES
 
 TIMES = 2500
 LENGTHS = (1, 1, 2, 4, 8, 16, 40)
@@ -33,7 +34,7 @@ def changed(chance: random.Random, text: str) -> str:
 
 
 def test_no_text_with_a_secret_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    look = redaction.may_hold_secrets
+    look = may_hold_secrets
     monkeypatch.setattr(redaction, "may_hold_secrets", lambda _: True)
     chance = random.Random(20261122)
     samples = [sample.text for sample in planted()]

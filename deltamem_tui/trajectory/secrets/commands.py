@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from deltamem_tui.trajectory.secret_rules import (
+from deltamem_tui.trajectory.secrets.rules import (
     BARE,
     PASSWORD,
     PLACEHOLDER,
@@ -17,7 +17,7 @@ from deltamem_tui.trajectory.secret_rules import (
     RUN,
     Rule,
 )
-from deltamem_tui.trajectory.secret_settings import SECRET_KEY
+from deltamem_tui.trajectory.secrets.settings import SECRET_KEY
 
 # `-p 8080:80` and `-a 10.0.0.1` mean ports and addresses.
 _OPTION_PLACEHOLDER = re.compile(rf"(?:\d{{1,5}}[.:/-]?){{1,8}}(?:tcp|udp)?|{PLACEHOLDER.pattern}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.trajectory.independent_secrets.drawing import UUID
+from tests.trajectory.secrets.independent.drawing import UUID
 
 # Keys whose shape says what they are: (names of their variable, shapes).
 SHAPED: dict[str, tuple[str, tuple[str, ...]]] = {

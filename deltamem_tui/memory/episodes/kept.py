@@ -1,0 +1,51 @@
+"""The episodes that a bank keeps, learnt or waiting, as trajectories again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import BankCorruptError, RecordError
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.native import from_record
+
+
+def episode(bank: Bank, episode_id: str) -> Trajectory | None:
+    """One episode of a bank; None if the bank does not have it.
+
+    Raises:
+        BankCorruptError: What the bank has under this id is not that episode.
+    """
+    record = bank.episodes.record(episode_id)
+    if record is None:
+        return None
+    problem = "is not the episode that its id names"
+    try:
+        found = from_record(record)
+    except RecordError as error:
+        problem = f"cannot be read: {error.message}"
+    else:
+        if found.id == episode_id:
+            return found
+    raise BankCorruptError(
+        f"episode {episode_id} {problem}",
+        source=str(bank.episodes.snapshot.shelf.lines_path),
+        hint="restore the file from a copy of the bank",
+    )
+
+
+def episodes(bank: Bank) -> Iterator[Trajectory]:
+    """All episodes of a bank, learnt or waiting, in order of import."""
+    return _read(bank, bank.episodes.ids())
+
+
+def waiting(bank: Bank) -> Iterator[Trajectory]:
+    """The episodes that wait to be learnt, in order of import, without an outcome or with."""
+    return _read(bank, bank.episodes.waiting())
+
+
+def _read(bank: Bank, ids: Iterable[str]) -> Iterator[Trajectory]:
+    for episode_id in ids:
+        found = episode(bank, episode_id)
+        if found is not None:
+            yield found
