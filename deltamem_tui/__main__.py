@@ -54,7 +54,18 @@ def main() -> NoReturn:
         code = app.run(arguments)
     # Python would look through all that there is for cycles once more, a second for a model.
     gc.freeze()
+    if request and _goes_on():
+        # Nobody waits for it: not a person at the terminal, nor Python for what its pools do.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
     sys.exit(code)
+
+
+def _goes_on() -> bool:
+    """Whether the browser was left while something that it had begun was still at work."""
+    background = sys.modules.get("deltamem_tui.tui.background")
+    return background is not None and bool(background.still_running())
 
 
 def _has_screen() -> bool:
@@ -71,7 +82,7 @@ def _browse(request: BrowserRequest) -> int:
 
         from deltamem_tui.tui.app import run
 
-        run(folder, bank, configuration)
+        run(folder, bank, configuration, output.note)
     except Exception as error:  # noqa: BLE001 -- no traceback reaches a user
         from deltamem_tui.cli.app import for_people
 

@@ -238,6 +238,20 @@ def _banks_in(folder: Path, *, shipped: bool) -> Iterator[BankPlace]:
             yield BankPlace(entry.name, entry, shipped)
 
 
+def is_shipped(path: Path, folder: Path) -> bool:
+    """Whether a bank came with the package and is to be read only.
+
+    It belongs to everybody who uses the package, and goes when that is renewed; unless its
+    folder is the banks folder in use, as in a checkout.
+
+    Args:
+        path: The bank.
+        folder: The banks folder.
+    """
+    shipped = shipped_banks_folder().resolve()
+    return shipped in path.resolve().parents and folder.resolve() != shipped
+
+
 def is_bank_folder(path: Path) -> bool:
     """Whether a folder is a bank's: only a bank has such a manifest."""
     return _is_file(path / MANIFEST)

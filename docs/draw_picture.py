@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 from rich.console import Console
 from rich.text import Text
@@ -110,8 +111,9 @@ def _printed(command: list[str]) -> str:
 def _nobody_home() -> Iterator[None]:
     """Keep what the person at this machine left and chose out of the pictures."""
     with tempfile.TemporaryDirectory(prefix="deltamem-pictures-") as room:
-        os.environ.update({f"XDG_{name}_HOME": room for name in ("STATE", "CONFIG", "DATA")})
-        yield
+        homes = {f"XDG_{name}_HOME": room for name in ("STATE", "CONFIG", "DATA")}
+        with patch.dict(os.environ, homes):
+            yield
 
 
 async def draw_screens(folder: Path, views: Iterable[View]) -> None:

@@ -6,6 +6,7 @@ taken out of the arguments before the command reads the rest.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -124,9 +125,6 @@ class Invocation:
     def writable_bank(self, bank: str) -> Path:
         """The folder of an existing bank that may be written to.
 
-        The banks that came with the package belong to everybody who uses it, so they are
-        read only; unless their folder is the banks folder in use, as in a checkout.
-
         Raises:
             BankFrozenError: The bank came with the package, or lies in an archive.
             BankNotFoundError: There is none.
@@ -139,14 +137,13 @@ class Invocation:
                 source=one_line(str(path)),
                 hint="`deltamem install --unfreeze` unpacks one that can be",
             )
-        shipped = paths.shipped_banks_folder().resolve()
-        if shipped not in path.resolve().parents or self.banks_folder.resolve() == shipped:
+        if not paths.is_shipped(path, self.banks_folder):
             return path
         raise BankFrozenError(
             "the bank came with the package and is read only",
             source=one_line(str(path)),
-            hint=f"write to a copy: `cp -r` it to {one_line(str(self.banks_folder))}, then "
-            "`deltamem unfreeze` the copy",
+            hint="write to a copy: "
+            f"`deltamem install {shlex.quote(one_line(str(path)))} --unfreeze` makes one",
         )
 
     def new_bank(self, bank: str) -> Path:

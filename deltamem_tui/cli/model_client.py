@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Cell
-from deltamem_tui.errors import BudgetError, UsageError
-from deltamem_tui.text import counted, one_line
+from deltamem_tui.errors import UsageError
+from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
     from deltamem_tui.llm.client import Client
@@ -41,11 +41,7 @@ def model_client(
         ModelNotFoundError: No provider goes by this name.
         CredentialsError: The environment holds no key for the provider.
     """
-    from deltamem_tui.llm.cache import ResponseCache
-    from deltamem_tui.llm.call import Server
-    from deltamem_tui.llm.client import Client
-    from deltamem_tui.llm.cost import Budget, NoBudget
-    from deltamem_tui.llm.secrets import without_secrets
+    from deltamem_tui.llm.opening import open_client
 
     chosen = invocation.settings(model=model).model
     if not chosen or not chosen.strip():
@@ -53,26 +49,15 @@ def model_client(
             "no model was named",
             hint="`--model NAME` as litellm knows it, or `model = …` in deltamem.toml",
         )
-    if api_base is not None and not api_base.startswith(("http://", "https://")):
-        shown = one_line(without_secrets(api_base), 80)
-        raise UsageError(
-            f"{shown!r} is no address of a server",
-            hint="such as http://localhost:8000/v1",
-        )
-    client = Client(
+    return open_client(
         chosen,
-        server=Server(api_base) if timeout is None else Server(api_base, timeout=timeout),
-        cache=None if no_cache else ResponseCache(),
-        budget=NoBudget() if rehearsed else Budget(max_cost),
         tell=invocation.output.note,
+        address=api_base,
+        timeout=timeout,
+        max_cost=max_cost,
+        cached=not no_cache,
         asks=not rehearsed,
     )
-    if max_cost is not None and client.card.price is None:
-        raise BudgetError(
-            f"the price of {one_line(chosen, 80)} is not known, so no limit on cost can be kept",
-            hint="do without `--max-cost`",
-        )
-    return client
 
 
 def usage_record(usage: Usage) -> dict[str, Any]:

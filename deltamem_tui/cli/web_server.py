@@ -10,6 +10,7 @@ The page may load nothing from elsewhere.
 from __future__ import annotations
 
 import ipaddress
+import re
 import shlex
 import socket
 import sys
@@ -24,17 +25,15 @@ from deltamem_tui.text import one_line
 if TYPE_CHECKING:
     from aiohttp import web
 
-_PAGE_POLICY = "; ".join(
-    (
-        "default-src 'self'",
-        "script-src 'self' 'unsafe-inline'",
-        "style-src 'self' 'unsafe-inline'",
-        "connect-src 'self' ws: wss:",
-        "img-src 'self' data: blob:",
-        "font-src 'self' data:",
-        "frame-ancestors 'none'",
-    )
+_PAGE_POLICY = (
+    "default-src 'self'",
+    "script-src 'self' 'unsafe-inline'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "frame-ancestors 'none'",
 )
+_HOST = re.compile(r"[\w.:\[\]-]+")
 _LOOPBACK_NAMES = ("localhost",)
 
 
@@ -93,6 +92,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def page_policy(host: str) -> str:
+    """What a page that was asked for under a host's name may load: what comes from there.
+
+    Its own socket is named, for browsers to which `'self'` does not cover it.
+    """
+    return "; ".join((*_PAGE_POLICY, f"connect-src 'self' ws://{host} wss://{host}"))
+
+
 def program(arguments: Sequence[str]) -> list[str]:
     """The words that run this program with these arguments."""
     return [sys.executable, "-m", "deltamem_tui", *arguments]
@@ -119,6 +126,8 @@ def _guard(*, loopback: bool) -> Any:
         request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
         asked = urlsplit(f"//{request.host}")
+        if not _HOST.fullmatch(request.host):  # it goes into the page's policy
+            raise web.HTTPBadRequest(text="no server can be called so")
         if loopback and not is_loopback(asked.hostname or ""):
             raise web.HTTPForbidden(text="this server answers to its own address only")
         origin = request.headers.get("Origin")
@@ -126,7 +135,7 @@ def _guard(*, loopback: bool) -> Any:
             raise web.HTTPForbidden(text="this server answers to its own page only")
         response = await handler(request)
         if not response.prepared:
-            response.headers["Content-Security-Policy"] = _PAGE_POLICY
+            response.headers["Content-Security-Policy"] = page_policy(request.host)
         return response
 
     return guard

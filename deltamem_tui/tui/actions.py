@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Literal
 
 from textual.binding import Binding
-
-from deltamem_tui.errors import ConfigurationError
-from deltamem_tui.text import one_line
 
 Scope = Literal["app", "banks", "bank", "trees", "recall", "episodes", "statistics", "list", "tree"]
 
@@ -29,6 +25,15 @@ SCOPE_TITLES: Mapping[Scope, str] = {
     "list": "In a list",
     "tree": "In an outline",
 }
+
+TOGETHER: tuple[tuple[Scope, ...], ...] = (
+    ("banks", "list", "app"),
+    ("trees", "tree", "list", "bank", "app"),
+    ("recall", "list", "bank", "app"),
+    ("episodes", "list", "bank", "app"),
+    ("statistics", "list", "bank", "app"),
+)
+"""The scopes that share a screen, the nearest first: one key cannot mean two things there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("jump", ("o", "ctrl+o"), "Jump: a letter for every pane and line", "app"),
     Action("theme", ("T",), "Choose a theme", "app", "change_theme"),
     Action("cancel", ("x",), "Cancel the work that is going on", "app", "cancel_work"),
+    Action("plan", ("P",), "Open the plan or estimate that waits", "app"),
+    Action("notes", ("N",), "Read what was said last, whole", "app"),
     Action("quit", ("q",), "Quit", "app", brief="quit"),
     Action("next_pane", ("tab",), "Go to the next pane", "app", "app.focus_next"),
     Action("previous_pane", ("shift+tab",), "Go to the previous pane", "app", "app.focus_previous"),
@@ -138,6 +145,17 @@ ACTIONS: tuple[Action, ...] = (
     Action("last", ("G", "end"), "To the last line", "list", "move_to_end(1)"),
 )
 
+DIALOG_KEYS = (
+    ("y", "Do what is asked"),
+    ("n, escape", "Leave it"),
+    ("enter", "Go on, the lines filled in"),
+    ("tab, shift+tab", "To the next line, or the one before"),
+    ("space", "Tick a box, or take the tick away"),
+    ("f2, ctrl+o", "Keep a text that is edited on the page"),
+    ("a click", "On a key in the last line: what the key does"),
+)
+"""The keys of dialogs, which are the same for everybody."""
+
 
 def bindings(scope: Scope) -> list[Binding]:
     """The keys of a scope, as textual takes them."""
@@ -152,24 +170,6 @@ def bindings(scope: Scope) -> list[Binding]:
         for action in ACTIONS
         if action.scope == scope
     ]
-
-
-def checked_keys(keys: Mapping[str, str]) -> dict[str, str]:
-    """The keys that a person chose, if there are such actions.
-
-    Raises:
-        ConfigurationError: There is no such action; names the nearest.
-    """
-    names = [action.name for action in ACTIONS]
-    for name in keys:
-        if name not in names:
-            near = get_close_matches(name, names, n=1, cutoff=0.0)[0]
-            raise ConfigurationError(
-                f"[keys] names no action {one_line(name, 40)!r}",
-                source="deltamem.toml",
-                hint=f"did you mean {near}?",
-            )
-    return dict(keys)
 
 
 def of_scopes(scopes: Iterable[Scope]) -> list[Action]:
@@ -196,3 +196,9 @@ def key_names(action: Action, keys: Mapping[str, str]) -> str:
     """The keys of an action for a person, those of `[keys]` if they name others."""
     chosen = keys[action.name].split(",") if action.name in keys else action.keys
     return ", ".join(_KEY_NAMES.get(key.strip(), key.strip()) for key in chosen)
+
+
+def key_of(name: str, keys: Mapping[str, str]) -> str:
+    """The first key of the action of this name, for a person."""
+    action = next(each for each in ACTIONS if each.name == name)
+    return key_names(action, keys).partition(",")[0]

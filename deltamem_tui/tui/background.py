@@ -2,12 +2,19 @@
 
 A worker gets what it needs, gives back a message, and knows no widget. Errors that are
 meant for people become messages too; anything else is a defect and ends the program.
+
+The threads are this module's own. The pool that textual takes for them is waited for when the
+program ends, however long an embedder still loads; nothing waits for these.
 """
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable
-from threading import Event
+from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 from textual.app import App
@@ -18,9 +25,19 @@ from textual.worker import Worker, get_current_worker
 
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.key_order import KeyOrder
-from deltamem_tui.tui.messages import Broken, Failed, WorkAdvanced, WorkEnded
+from deltamem_tui.tui.messages import (
+    Broken,
+    Changed,
+    Failed,
+    Planned,
+    Told,
+    WorkAdvanced,
+    WorkEnded,
+)
 
 Stopped = Callable[[], bool]
+
+_THREAD = "deltamem: "
 
 
 class Progress:
@@ -32,17 +49,27 @@ class Progress:
     Args:
         name: What is being done.
         target: Who is told.
+        can_stop: Whether the work looks at `stopped` while it goes on.
+
+    Attributes:
+        name: What is being done.
+        can_stop: Whether the work ends when it is asked to.
+        over: Set once the work has ended.
+        outcome: What it ended in, once it has.
     """
 
-    def __init__(self, name: str, target: MessagePump) -> None:
+    def __init__(self, name: str, target: MessagePump, *, can_stop: bool = False) -> None:
         self.name = name
+        self.can_stop = can_stop
+        self.over = threading.Event()
+        self.outcome: Message | None = None
         self._target = target
-        self._stop = Event()
+        self._stop = threading.Event()
         self._worker: Worker[None] | None = None
         self._done = 0
 
     def done_by(self, worker: Worker[None]) -> None:
-        """Stop with the thread that does the work, as when the person leaves the browser."""
+        """Stop with the worker that waits for it, as when the person leaves the browser."""
         self._worker = worker
 
     def stop(self) -> None:
@@ -58,6 +85,22 @@ class Progress:
         """Say that some more steps are done."""
         self._done += steps
         self._target.post_message(WorkAdvanced(self.name, self._done, total, note))
+
+    def tell(self, words: str) -> None:
+        """Say something that should be known before the work is done."""
+        self._target.post_message(Told(words))
+
+    @property
+    def last_words(self) -> str:
+        """What became of it, for who left the browser before it had ended."""
+        match self.outcome:
+            case Changed() | Told():
+                return self.outcome.summary
+            case Failed() | Broken():
+                return str(self.outcome.error)
+            case Planned():
+                return f"{self.name} ended; nothing was done, for nobody was there to be asked"
+        return f"{self.name} ended"
 
 
 def look_up(
@@ -77,8 +120,7 @@ def look_up(
     """
     keys_go = owner.app.hold_keys() if keys_wait and isinstance(owner.app, KeyOrder) else None
 
-    def run() -> None:
-        worker = get_current_worker()
+    def run(worker: Worker[None]) -> None:
         try:
             message = work(lambda: worker.is_cancelled)
         except DeltaMemError as error:
@@ -89,26 +131,59 @@ def look_up(
             # Behind the message; a screen that is gone by now takes no call.
             owner.call_later(keys_go) or owner.app.call_later(keys_go)
 
-    return owner.run_worker(run, name=name, group=name, thread=True, exclusive=True)
+    return owner.run_worker(partial(_in_thread, name, run), name=name, group=name, exclusive=True)
 
 
-def do_work(app: App[Any], name: str, work: Callable[[Progress], Message]) -> Progress:
+def do_work(
+    app: App[Any], name: str, work: Callable[[Progress], Message], *, can_stop: bool = False
+) -> Progress:
     """Do something long, with progress. It ends by its own will: `Progress.stop` asks it to."""
-    progress = Progress(name, app)
+    progress = Progress(name, app, can_stop=can_stop)
 
-    def run() -> None:
-        progress.done_by(get_current_worker())
-        message: Message | None = None
+    def run(_: Worker[None]) -> None:
         try:
-            message = work(progress)
+            progress.outcome = work(progress)
         except DeltaMemError as error:
-            message = Failed(name, error)
+            progress.outcome = Failed(name, error)
         except Exception as error:  # noqa: BLE001 - the app raises it again
-            message = Broken(name, error)
+            progress.outcome = Broken(name, error)
         finally:
+            progress.over.set()
             app.post_message(WorkEnded(name))
-        if message is not None:
-            app.post_message(message)
+        if progress.outcome is not None:
+            app.post_message(progress.outcome)
 
-    app.run_worker(run, name=name, group="work", thread=True)
+    progress.done_by(app.run_worker(partial(_in_thread, name, run), name=name, group="work"))
     return progress
+
+
+async def _in_thread(name: str, run: Callable[[Worker[None]], None]) -> None:
+    """Run something in a thread of its own, and wait for it as long as the program goes on."""
+    loop, worker = asyncio.get_running_loop(), get_current_worker()
+    over: asyncio.Future[None] = loop.create_future()
+    context = copy_context()
+
+    def settle(error: BaseException | None) -> None:
+        if over.done():  # cancelled: nobody waits
+            return
+        if error is None:
+            over.set_result(None)
+        else:
+            over.set_exception(error)
+
+    def target() -> None:
+        found: BaseException | None = None
+        try:
+            context.run(run, worker)
+        except BaseException as error:  # noqa: BLE001 - the worker raises it again
+            found = error
+        with suppress(RuntimeError):  # the program has ended meanwhile, its loop with it
+            loop.call_soon_threadsafe(settle, found)
+
+    threading.Thread(target=target, name=f"{_THREAD}{name}", daemon=True).start()
+    await over
+
+
+def still_running() -> bool:
+    """Whether a thread of the browser goes on although the browser has ended."""
+    return any(each.name.startswith(_THREAD) for each in threading.enumerate())

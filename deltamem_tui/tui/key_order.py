@@ -32,10 +32,15 @@ class KeyOrder(App[None]):
     Nothing in textual tells when that is. But every widget takes its messages in order: a
     call that goes the way of the key, from the widget in focus up to the program, is always
     behind it. Each way costs a message per level of the screen, far less than a frame.
+
+    Attributes:
+        deeds: How often a key, a paste or a click was given its way so far.
     """
 
     def __init__(self) -> None:
         super().__init__()
+        self.deeds = 0
+        self._after: list[Callable[[], None]] = []
         self._held: deque[events.Key | events.Paste] = deque()
         self._under_way = False
         self._awaited: set[object] = set()
@@ -51,6 +56,24 @@ class KeyOrder(App[None]):
         self.set_timer(PATIENCE, lambda: self._give_up(reading))
         return lambda: self._is_there(reading)
 
+    def after_keys(self, then: Callable[[], None]) -> None:
+        """Call back once all that was typed so far is done."""
+        if self._under_way or self._held:
+            self._after.append(then)
+        else:
+            then()
+
+    def _call_back(self) -> None:
+        after, self._after = self._after, []
+        for then in after:
+            then()
+
+    def typed(self) -> None:
+        """A key or a paste has come; what it does is still to be done."""
+
+    def forgot(self, keys: int) -> None:
+        """So many keys waited too long, and will do nothing."""
+
     def _is_there(self, reading: object) -> None:
         if reading in self._awaited:
             self._awaited.remove(reading)
@@ -61,13 +84,20 @@ class KeyOrder(App[None]):
     def _give_up(self, reading: object) -> None:
         if reading in self._awaited:
             self._awaited.remove(reading)
-            self._held.clear()
+            if forgotten := len(self._held):
+                self._held.clear()
+                self.forgot(forgotten)
+            if not self._under_way:
+                self._call_back()
 
     async def on_event(self, event: events.Event) -> None:
         """Let one key or paste go its way, and hold those that come meanwhile."""
+        if isinstance(event, events.MouseDown) and not event.is_forwarded:
+            self.deeds += 1
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
             return
+        self.typed()
         self._held.append(event)
         if not self._under_way:
             await self._let_go()
@@ -78,8 +108,11 @@ class KeyOrder(App[None]):
 
     async def _let_go(self) -> None:
         self._under_way = bool(self._held) and not self._awaited
-        if self._under_way:
+        if not self._under_way and not self._held:
+            self._call_back()
+        elif self._under_way:
             target = self._target
+            self.deeds += 1
             await super().on_event(self._held.popleft())
             self._follow_to(target)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from deltamem_tui.tui.background import Progress
     from deltamem_tui.tui.models.banks import BankLine
     from deltamem_tui.tui.models.episodes import EpisodeBook
-    from deltamem_tui.tui.models.outline import Family
+    from deltamem_tui.tui.models.family import Family
     from deltamem_tui.tui.models.questions import Answer
     from deltamem_tui.tui.models.statistics import Overview
 
@@ -110,12 +110,16 @@ class Planned(Message):
         question: Whether it shall be done.
         sections: What would be done.
         then: Does it.
+        can_stop: Whether the doing ends when it is asked to.
+        called: What is shown here: a plan, an estimate.
     """
 
     name: str
     question: str
     sections: Sequence[Section]
     then: Callable[[Progress], Message]
+    can_stop: bool = False
+    called: str = "plan"
 
 
 @dataclass
@@ -127,12 +131,16 @@ class WorkAdvanced(Message):
         done: How much of it is done.
         total: How much there is; None if nobody knows.
         note: What else is worth knowing, such as the cost so far.
+        can_stop: Whether the work ends when it is asked to.
+        stopping: Whether it was asked to.
     """
 
     name: str
     done: int
     total: int | None
     note: str = ""
+    can_stop: bool = False
+    stopping: bool = False
 
     def can_replace(self, message: Message) -> bool:
         """Only the last state matters."""
@@ -190,7 +198,9 @@ class Proposed(Message):
     Attributes:
         path: The bank.
         proposals: What its scores suggest.
+        grounds: What they rest on, as `jobs.numbers.grounds_of` tells.
     """
 
     path: Path
     proposals: Sequence[Proposal]
+    grounds: object

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from functools import partial
 
 from textual.app import App
+from textual.binding import Binding
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.dom import DOMNode
 from textual.theme import ThemeProvider
 from textual.widgets import Input
 
@@ -77,11 +79,22 @@ class ActionProvider(Provider):
         return key_names(action, keys)
 
     async def _run(self, action: Action) -> None:
-        """Do it on the nearest of focused widget, screen and app that can."""
-        name = f"action_{action.method.partition('(')[0].removeprefix('app.')}"
-        focused = self.focused
-        chain = [*focused.ancestors_with_self] if focused else [self.screen, self.app]
-        for node in chain:
-            if hasattr(node, name):
-                await self.app.run_action(action.method, node)
-                return
+        """Do it where its key would do it."""
+        screen = self.screen
+        if isinstance(screen, BrowserScreen) and (owner := _owner(action, screen)):
+            await self.app.run_action(action.method, owner)
+
+
+def _owner(action: Action, screen: BrowserScreen) -> DOMNode | None:
+    """Who has the action's key: the pane in focus, the pane that the screen is about, the screen.
+
+    A method of the same name proves nothing: a line one types in has a copy of its own.
+    """
+    above = screen.focused.ancestors_with_self if screen.focused else [screen, screen.app]
+    return next((node for node in [*above, *screen.panes()] if _binds(node, action)), None)
+
+
+def _binds(node: DOMNode, action: Action) -> bool:
+    kinds = type(node).__mro__
+    found = [each for kind in kinds for each in kind.__dict__.get("BINDINGS", ())]
+    return any(isinstance(each, Binding) and each.id == action.name for each in found)

@@ -13,6 +13,18 @@ from pathlib import Path
 from deltamem_tui.errors import StorageError, UsageError
 
 
+class SpoiltEditError(UsageError):
+    """An editor was left in a way that says: change nothing. What was typed is not lost.
+
+    Attributes:
+        text: The text as the editor left it.
+    """
+
+    def __init__(self, message: str, text: str) -> None:
+        super().__init__(message, hint="the next edit offers what you typed")
+        self.text = text
+
+
 def edited(text: str) -> str:
     """Let the person edit a text.
 
@@ -20,8 +32,8 @@ def edited(text: str) -> str:
         The text as the editor left it.
 
     Raises:
-        UsageError: There is no editor, its command cannot be read, or it ended with an error:
-            nothing shall be changed.
+        UsageError: There is no editor, or its command cannot be read.
+        SpoiltEditError: It ended with an error, or left what is no text: nothing shall be changed.
         StorageError: The text cannot be written or read.
     """
     command = _command(("VISUAL", "EDITOR"), ("nano", "vim", "vi"), "editor")
@@ -64,10 +76,23 @@ def _run(command: list[str], text: str) -> str:
             file = Path(folder) / "node.txt"
             file.write_text(text, encoding="utf-8")
             done = subprocess.run([*command, str(file)], check=False)
+            left = file.read_text(encoding="utf-8", errors="backslashreplace")
             if done.returncode:
-                raise UsageError(f"{command[0]} ended with {done.returncode}: nothing was changed")
-            return file.read_text(encoding="utf-8")
+                raise SpoiltEditError(
+                    f"{command[0]} ended with {done.returncode}: nothing was changed", left
+                )
+            return _sound(left, file.read_bytes())
     except FileNotFoundError as error:
         raise UsageError(f"there is no program {command[0]!r}") from error
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise StorageError(f"the text cannot be written or read: {error}") from error
+
+
+def _sound(text: str, left: bytes) -> str:
+    try:
+        left.decode()
+    except UnicodeDecodeError as error:
+        raise SpoiltEditError(
+            "what the editor left is not UTF-8: nothing was changed", text
+        ) from error
+    return text

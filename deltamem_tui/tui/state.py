@@ -1,4 +1,4 @@
-"""What the browser remembers of a bank between two runs, in the user's state folder."""
+"""What the browser remembers between two runs, in the user's state folder."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from deltamem_tui.paths import APPLICATION
 
 EXPANDED_LIMIT = 2_000
 _SIZE_LIMIT = 1_000_000
+_THEME = "theme"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,14 @@ class BankState:
 
 def state_file(bank: Path) -> Path:
     """Where the state of the bank in a folder is kept."""
+    digest = hashlib.sha256(str(bank.resolve()).encode()).hexdigest()[:16]
+    return _folder() / f"{digest}.json"
+
+
+def _folder() -> Path:
     import platformdirs
 
-    digest = hashlib.sha256(str(bank.resolve()).encode()).hexdigest()[:16]
-    return platformdirs.user_state_path(APPLICATION, appauthor=False) / f"{digest}.json"
+    return platformdirs.user_state_path(APPLICATION, appauthor=False)
 
 
 def load(bank: Path) -> BankState:
@@ -73,9 +78,25 @@ def _from_record(record: dict[str, Any]) -> BankState:
 
 def save(bank: Path, state: BankState) -> None:
     """Remember how a bank was left, if the folder can be written."""
-    file = state_file(bank)
+    _write(state_file(bank), orjson.dumps(asdict(state)))
+
+
+def load_theme() -> str | None:
+    """The theme that was chosen last; None if there is none to be read."""
+    try:
+        return (_folder() / _THEME).read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):
+        return None
+
+
+def save_theme(theme: str) -> None:
+    """Remember a theme, if the folder can be written."""
+    _write(_folder() / _THEME, theme.encode())
+
+
+def _write(file: Path, text: bytes) -> None:
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         draft = file.with_suffix(".new")
-        draft.write_bytes(orjson.dumps(asdict(state)))
+        draft.write_bytes(text)
         draft.replace(file)

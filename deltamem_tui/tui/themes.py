@@ -8,18 +8,20 @@ from textual.theme import BUILTIN_THEMES
 
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.text import clean
+from deltamem_tui.tui import state
 
 USUAL = "textual-dark"
 
 
 def checked_theme(name: str | None) -> str:
-    """The theme that a person chose, or the usual one.
+    """The theme of the settings; else the one that was chosen last; else the usual one.
 
     Raises:
         ConfigurationError: There is no such theme; names the nearest.
     """
     if name is None:
-        return USUAL
+        last = state.load_theme()
+        return last if last in BUILTIN_THEMES else USUAL
     if name in BUILTIN_THEMES:
         return name
     near = get_close_matches(name, BUILTIN_THEMES, n=1, cutoff=0.0)[0]

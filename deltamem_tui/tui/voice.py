@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -24,12 +25,16 @@ from deltamem_tui.tui.widgets.note_bar import Note
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
-_NOTE_CHARACTERS = 2_000
+_NOTE_CHARACTERS = 20_000
 _NOTE_SECONDS = 4.0
 _ERROR_SECONDS = 15.0
 _READ_A_SECOND = 12
 """Characters that everybody reads in a second, a digest among them."""
 
+_UNSEEN_SECONDS = 0.5
+"""Who types on when something is said has not seen it yet."""
+
+_LONGEST_SECONDS = 60.0
 _KEPT_NOTES = 50
 _EDITED_CHARACTERS = 50_000
 
@@ -52,20 +57,19 @@ class Voice(App[None]):
         self.note: Note | None = None
         self.said: deque[str] = deque(maxlen=_KEPT_NOTES)
         self._note_timer: Timer | None = None
+        self._note_seen_at = 0.0
         self.edited: Callable[[str], str] = self._edited_in_terminal
         self.paged: Callable[[str], None] = self._paged_in_terminal
 
-    def tell(self, words: str, *, warning: bool = False, stays: bool = False) -> None:
+    def tell(self, words: str, *, warning: bool = False) -> None:
         """Say something to the person.
 
         Args:
             words: What.
             warning: Whether it is bad news.
-            stays: Whether it stands until something else is said, or `say_no_more`.
         """
         self._say(Note(_short(words), "warning" if warning else "information"))
-        if not stays:
-            self._take_away_after(_NOTE_SECONDS)
+        self._take_away_after(_NOTE_SECONDS)
 
     def tell_error(self, error: DeltaMemError) -> None:
         """Say what went wrong, long enough to be read."""
@@ -87,7 +91,13 @@ class Voice(App[None]):
     def _take_away_after(self, seconds: float) -> None:
         """Take the note away after some seconds, or once it can have been read."""
         length = len(self.note.words) if self.note else 0
-        self._note_timer = self.set_timer(max(seconds, length / _READ_A_SECOND), self.say_no_more)
+        reading = min(length / _READ_A_SECOND, _LONGEST_SECONDS)
+        self._note_timer = self.set_timer(max(seconds, reading), self.say_no_more)
+
+    def note_was_seen(self) -> None:
+        """Take the note away for who does something after reading it."""
+        if self.note and time.monotonic() >= self._note_seen_at:
+            self.say_no_more()
 
     def say_no_more(self) -> None:
         """Take the note away; the keys come back."""
@@ -99,29 +109,44 @@ class Voice(App[None]):
             self._note_timer.stop()
             self._note_timer = None
         self.note = note
+        self._note_seen_at = time.monotonic() + _UNSEEN_SECONDS
         if note is not None:
             self.said.append(note.words)
         for screen in self.screen_stack:
             if isinstance(screen, BrowserScreen):
                 screen.show_note(note)
 
+    def action_notes(self) -> None:
+        """Show what was said last, whole."""
+        from deltamem_tui.tui.widgets.dialogs import NotesDialog
+
+        if not self.said:
+            self.tell("nothing was said yet")
+        elif isinstance(self.screen, BrowserScreen):
+            self.push_screen(NotesDialog([*reversed(self.said)]))
+
     def copy(self, text: str) -> None:
         """Copy text, by the terminal and by the local clipboard."""
         self.copy_to_clipboard(text)
         look_up(self, "copying", lambda _: _copied(text))
 
-    def edit(self, text: str, then: Callable[[str], None]) -> None:
+    def edit(
+        self, text: str, then: Callable[[str], None], keep: Callable[[str], None] = lambda _: None
+    ) -> None:
         """Let the person edit a text: in `$EDITOR`, in a web browser on the page itself.
 
         Args:
             text: The text.
             then: Told what it says afterwards, unless the person left it or it went wrong.
+            keep: Told what was typed, if it went wrong.
         """
         try:
             after = self.edited(text)
         except SuspendNotSupported:
             self._edit_here(text, then)
         except DeltaMemError as error:
+            if isinstance(error, programs.SpoiltEditError) and error.text != text:
+                keep(error.text)
             self.tell_error(error)
         else:
             then(after)
@@ -136,7 +161,7 @@ class Voice(App[None]):
             )
             self.tell_error(error)
             return
-        self.push_screen(SheetDialog(text), lambda left: then(left) if left else None)
+        self.push_screen(SheetDialog(text), lambda left: then(left) if left is not None else None)
 
     def read(self, text: str) -> None:
         """Let the person read a text: in `$PAGER`, in a web browser as a page of its own."""

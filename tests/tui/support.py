@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -112,6 +112,20 @@ def add_plain(bank: Bank, tree: TreeName, nodes: Sequence[Node]) -> None:
         for node in nodes:
             batch.add_node(tree, node, vector)
         batch.log("grow")
+
+
+def many_nodes(path: Path) -> Bank:
+    """150 skills and 40 pieces of knowledge, most of them never hit, one 31 times."""
+    bank = small_bank(path)
+    counts: Mapping[TreeName, int] = {"task": 144, "env": 37}
+    for tree, count in counts.items():
+        said = [Payload(f"when it is {number}", f"do {number}") for number in range(count)]
+        add_plain(bank, tree, [born(tree, None, "success", each, Origin()) for each in said])
+    with bank.writing() as batch:
+        for node, hits in zip(bank.tree("env"), (31, 9, 2, 2), strict=False):
+            batch.count("env", node.id, hits=hits)
+        batch.log("learn")
+    return Bank.open(path)
 
 
 def take_in_many(bank: Bank) -> None:

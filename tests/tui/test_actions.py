@@ -10,15 +10,18 @@ from pathlib import Path
 
 import pyperclip  # type: ignore[import-untyped]
 import pytest
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.tui.actions import ACTIONS
+from deltamem_tui.config import Configuration
+from deltamem_tui.tui.actions import ACTIONS, SCOPE_TITLES, Action
+from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.background import Progress
-from deltamem_tui.tui.messages import Told
+from deltamem_tui.tui.messages import Planned, Told
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.state import save_theme
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.plot import Plot
@@ -41,8 +44,23 @@ async def something_goes_on(person: Person) -> None:
             threading.Event().wait(0.001)
         return Told("stopped as asked")
 
-    person.app.work("waiting", work)
+    person.app.work("waiting", work, can_stop=True)
     await person.pilot.pause()
+
+
+async def a_plan_that_waits(person: Person) -> None:
+    """A plan that came up while the person did something else."""
+    plan = Planned("planned", "Shall it be?", [], lambda _: Told("done as planned"))
+    gone_on = threading.Event()
+
+    def work(_: Progress) -> Planned:
+        assert gone_on.wait(30)
+        return plan
+
+    person.app.work("planning", work)
+    await person.pilot.press("j", "k")
+    gone_on.set()
+    await person.settle()
 
 
 async def another_bank(person: Person) -> None:
@@ -108,6 +126,8 @@ DEEDS: Mapping[str, Deed] = {
     "jump": shows("JumpScreen"),
     "theme": shows("Palette"),
     "cancel": Deed({"busy": False}, "stopped as asked", ready=something_goes_on),
+    "plan": Deed({"screen": "ConfirmDialog", "title": "Shall it be?"}, ready=a_plan_that_waits),
+    "notes": Deed({"screen": "NotesDialog"}, before=("x",)),
     "quit": Deed({"over": True}),
     "next_pane": Deed({"focus": "env", "tree": "env"}),
     "previous_pane": Deed({"focus": "detail"}),
@@ -229,7 +249,7 @@ def state(person: Person) -> dict[str, object]:
         found["number"] = str(screen.query_one("#node", TextPane).border_title)
     elif isinstance(screen, StatisticsScreen):
         found["scores"] = screen.query_one("#scores", Plot).display
-    if app._bank is not None:
+    if app.opened:
         bank = app.bank
         found |= {
             "frozen": bank.frozen,
@@ -243,14 +263,39 @@ def test_the_table_names_the_actions_of_the_registry() -> None:
     assert list(DEEDS) == [action.name for action in ACTIONS]
 
 
+async def by_key(person: Person, action: Action, key: str) -> None:
+    await person.press(key)
+
+
+async def by_palette(person: Person, action: Action, _: str) -> None:
+    """Find the action by its whole title, which may be the beginning of another's."""
+    title = f"{SCOPE_TITLES[action.scope]}: {action.title}"
+    person.app.action_command_palette()  # in a line one types in, its key is a letter
+    await person.settle(work=False)
+    person.app.screen.query_one(Input).value = title
+    found = person.app.screen.query_one("CommandList", OptionList)
+
+    def place() -> int | None:
+        options = map(found.get_option_at_index, range(found.option_count))
+        return next(
+            (n for n, each in enumerate(options) if str(each.prompt).startswith(title)), None
+        )
+
+    await person.until(lambda: place() is not None)
+    found.highlighted = place()
+    await person.press("enter")
+
+
 @pytest.mark.parametrize(
     ("name", "key"),
-    [(action.name, key) for action in ACTIONS for key in action.keys],
+    [(action.name, key) for action in ACTIONS for key in (*action.keys, "")],
+    ids=lambda part: part or "by palette",
 )
 def test_an_action_does_what_it_says(
     folder: Path, name: str, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deed = DEEDS[name]
+    action = next(each for each in ACTIONS if each.name == name)
     monkeypatch.setattr(pyperclip, "copy", lambda _: None)
     paged: list[str] = []
 
@@ -261,7 +306,7 @@ def test_an_action_does_what_it_says(
             await person.press(*deed.before)
         await deed.ready(person)
         before, told = state(person) | {"paged": False}, len(person.said)
-        await person.press(key)
+        await (by_key if key else by_palette)(person, action, key)
         after = state(person) | {"paged": bool(paged)}
         assert {each: after.get(each) for each in deed.becomes} == deed.becomes
         for each, value in deed.becomes.items():
@@ -276,6 +321,42 @@ def test_an_action_does_what_it_says(
     browse(folder, story, deed.bank)
 
 
+@pytest.mark.parametrize(
+    ("before", "title", "becomes"),
+    [
+        (("2",), "In a bank: Copy what is shown to the clipboard", {"copied": True}),
+        (("shift+tab",), "In an outline: Expand all below", {"rows": 5}),
+        (("l", "shift+tab"), "In an outline: Collapse everything", {"rows": 3}),
+        (("shift+tab",), "In an outline: Go to the next failure", {"node": BROKEN_STOVE}),
+        (("t", "shift+tab", "shift+tab"), "In an outline: Expand all below", {"tree": "task"}),
+    ],
+)
+def test_the_palette_does_it_wherever_the_focus_is(
+    folder: Path,
+    before: tuple[str, ...],
+    title: str,
+    becomes: Mapping[str, object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In a line one types in, and in the pane beside the outline."""
+    monkeypatch.setattr(pyperclip, "copy", lambda _: None)
+
+    async def story(person: Person) -> None:
+        await person.press(*before)
+        scope, _, words = title.partition(": ")
+        action = next(each for each in ACTIONS if each.title == words)
+        assert SCOPE_TITLES[action.scope] == scope
+        if before == ("2",):
+            await person.write(BROKEN_MICROWAVE)
+        await by_palette(person, action, "")
+        found = state(person)
+        if isinstance(person.app.screen, TreesScreen):
+            found["rows"] = person.outline.line_count()
+        assert {each: found.get(each) for each in becomes} == becomes
+
+    browse(folder, story, "kitchen")
+
+
 def test_a_theme_is_chosen_by_name(folder: Path) -> None:
     async def story(person: Person) -> None:
         before = person.app.theme
@@ -286,5 +367,23 @@ def test_a_theme_is_chosen_by_name(folder: Path) -> None:
         await person.press("down", "enter")
         assert isinstance(person.app.screen, TreesScreen)
         assert (before, person.app.theme) == ("textual-dark", "textual-light")
+        assert not person.said
+
+    async def another_time(person: Person) -> None:
+        assert person.app.theme == "textual-light"
+
+    async def settled(person: Person) -> None:
+        assert person.app.theme == "nord"
+        person.app.theme = "textual-dark"
+        await person.settle()
+        assert person.said == ["textual-dark until you leave: deltamem.toml names the theme"]
 
     browse(folder, story, "kitchen")
+    browse(folder, another_time)
+    browse(folder, settled, configuration=Configuration(theme="nord"))
+    browse(folder, another_time)
+
+
+def test_a_remembered_theme_that_is_none_is_forgotten(folder: Path) -> None:
+    save_theme("no-such-theme")
+    assert DeltaMemApp(folder).theme == "textual-dark"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.tui.models.apart import told_apart
+from deltamem_tui.tui.models.apart import same_but, told_apart
 from tests.tui.support import Person, browse, grow
 
 KITCHEN = "This room is called the kitchen. In it, you see: a stove"
@@ -30,6 +30,25 @@ def test_what_is_shown_is_the_end_of_the_text(text: str, before: str, room: int)
     assert text.endswith(shown.removeprefix("…"))
     if cell_len(text) <= room:
         assert shown == text
+
+
+def test_siblings_that_say_the_same_are_told_apart_by_what_to_do(folder: Path) -> None:
+    bank = Bank.open(folder / "kitchen")
+    said = [("sing", "1. hum la", 0), ("sing", "1. hum lo", 0), ("loudly", "shout", 1)]
+    grow(bank, "task", [(*each, "success") for each in [("heat it", "do", None), *said]])
+
+    async def story(person: Person) -> None:
+        await person.press("G", "asterisk")
+        lines = [line.partition(" d")[0].strip() for line in person.screen.splitlines()]
+        assert [line for line in lines if "○" in line] == ["▾ ○ sing", "○ loudly", "○ ″ lo"]
+
+    browse(folder, story, "kitchen")
+
+
+def test_siblings_that_do_the_same_too_are_told_apart_by_their_id() -> None:
+    assert same_but("1. hum la", "1. hum la", "a1b2") == "″ a1b2"
+    assert same_but("1. hum", "1. hum la", "a1b2") == "″ a1b2"
+    assert same_but("1. hum la la", "1. hum la", "a1b2") == "″ la"
 
 
 def test_siblings_are_told_apart_in_the_outline(folder: Path) -> None:

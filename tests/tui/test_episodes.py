@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +13,16 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.extraction import Extraction
 from deltamem_tui.memory.rules import RulesExtractor
+from deltamem_tui.trajectory.model import Step
 from deltamem_tui.trajectory.readers.native import from_record, to_record
 from deltamem_tui.tui.screens.episodes import EpisodeList, EpisodesScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
-from tests.tui.support import LEARNT, READY, UNSAID, Person, browse, trajectory
+from tests.tui.support import LEARNT, READY, UNSAID, Person, bare_bank, browse, trajectory
 
 
 def pane(person: Person, name: str) -> str:
@@ -42,6 +46,48 @@ def test_episodes_with_their_outcome_and_nodes(folder: Path) -> None:
         assert person.node.payload.activation_condition.endswith("broken microwave")
 
     browse(folder, story, "kitchen", size=(120, 40))
+
+
+def test_of_an_episode_of_many_steps_the_pane_shows_the_first_and_the_last(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key is answered at once; the pager and the clipboard get every step."""
+    steps = tuple(Step(f"go to fridge {number}", "It is closed.") for number in range(1, 3001))
+    long = replace(trajectory("open all fridges"), steps=steps)
+    take_in(Bank.open(folder / "kitchen"), [long])
+    copied: list[str] = []
+
+    async def story(person: Person) -> None:
+        monkeypatch.setattr(person.app, "copy", copied.append)
+        await person.press("3", "G")
+        shown = person.app.screen.query_one("#steps", TextPane).sections
+        assert len([each for each in shown if "go to fridge" in each.title]) == 500
+        assert "400  go to fridge 400\n→ It is closed." in pane(person, "steps")
+        assert "… 2,500 steps left out here: press v to read all" in pane(person, "steps")
+        assert shown[-100].title == "2901  go to fridge 2901"
+        await person.press("y")
+        await person.press("tab", "y")
+        assert copied[0] == copied[1]
+        assert copied[0].count("go to fridge") == 3000
+
+    browse(folder, story, "kitchen")
+
+
+def test_without_episodes_a_bank_says_what_can_be_done(folder: Path) -> None:
+    bare_bank(folder / "bare")
+    bare_bank(folder / "ice").freeze()
+
+    def story_of(words: str, tree_words: str) -> Callable[[Person], Awaitable[None]]:
+        async def story(person: Person) -> None:
+            assert tree_words in person.screen
+            await person.press("3")
+            assert pane(person, "steps").strip() == words
+
+        return story
+
+    words = "This bank has no episodes."
+    browse(folder, story_of(f"{words} Press i to import some from logs.", "Press 3"), "bare")
+    browse(folder, story_of(words, "the bank is frozen: nothing is learnt"), "ice")
 
 
 def test_an_outcome_is_given_to_an_episode_without_one(folder: Path) -> None:

@@ -30,6 +30,7 @@ TEXTS = (
     "\u202egnitirw\u202c \u2066hidden\u2069",
     "שלום עולם مرحبا",
     "漢字かな交じり文 한국어 😀👩‍👩‍👧‍👧",
+    "\u200d\u200d漢\u200d\u200d😀" * 60,
     "z\u0301\u0302\u0303\u0304\u0305\u0306" * 20,
     "tab\there\r\nand\rthere\x00\x08\x7f",
     "x" * 1_000_000,
@@ -212,6 +213,7 @@ def test_a_deep_chain_is_walked(hostile: Path) -> None:
         assert f"d{DEEP}" in person.screen
         await person.press("c")
         assert f"chain as an agent receives it · {DEEP} of {DEEP}" in person.screen
+        assert f"▌ ### Skill delta {DEEP - 1}" in person.screen
         await person.press("left_square_bracket")
         assert f"{DEEP - 1} of {DEEP}" in person.screen
         await person.press("r", "minus")
@@ -223,7 +225,7 @@ def test_a_deep_chain_is_walked(hostile: Path) -> None:
 def test_the_recall_lab_takes_hostile_questions(hostile: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("2")
-        for text in (*TEXTS[:9], "[/x]" * 50):
+        for text in (*TEXTS[:10], "[/x]" * 50):
             person.app.screen.query_one("#task", Input).value = text
             await person.settle()
             assert_harmless(person.screen)

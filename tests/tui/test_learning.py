@@ -89,6 +89,23 @@ def test_an_episode_that_is_refused_says_why(folder: Path, server: ModelServer) 
     assert Bank.open(folder / "kitchen").episodes.state(READY.id) == EpisodeState.WAITING
 
 
+def test_an_estimate_needs_no_key_and_what_the_client_says_is_told(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    async def story(person: Person) -> None:
+        await person.press("3", "E", "enter")
+        assert isinstance(person.app.screen, ConfirmDialog)
+        assert "OPENAI_API_KEY" in person.said[-1]
+        await person.press("y")
+        assert len(person.said) == 2
+        assert "OPENAI_API_KEY" in person.said[-1]
+
+    browse(folder, story, "kitchen", configuration=Configuration(model=MODEL))
+
+
 def test_progress_and_cost_are_shown_and_it_can_be_cancelled(
     folder: Path, server: ModelServer
 ) -> None:

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from textual import events
+from textual.binding import Binding
+from textual.dom import DOMNode
 from textual.theme import BUILTIN_THEMES
 from textual.widgets import Input, OptionList
 
+from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.tui import app as app_module
 from deltamem_tui.tui import key_order
-from deltamem_tui.tui.actions import ACTIONS
+from deltamem_tui.tui.actions import ACTIONS, DIALOG_KEYS, Action, Scope
 from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.messages import Told
 from deltamem_tui.tui.screens import trees as trees_module
 from deltamem_tui.tui.screens.banks import BanksScreen
-from deltamem_tui.tui.screens.base import BrowserScreen
+from deltamem_tui.tui.screens.base import BankScreen, BrowserScreen
 from deltamem_tui.tui.screens.help import HelpScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
-from tests.tui.support import Person, browse
+from deltamem_tui.tui.widgets.line_list import LineList
+from deltamem_tui.tui.widgets.outline_view import OutlineView
+from deltamem_tui.tui.widgets.text_pane import TextPane
+from tests.tui.support import Person, browse, grow
 
 _TAKEN = {"ctrl+q", "ctrl+p", "ctrl+s"}
 
@@ -55,15 +62,27 @@ def test_no_key_means_two_things_on_a_screen(screen: type[BrowserScreen]) -> Non
                 keys[key] = action.name
 
 
-@pytest.mark.parametrize("screen", scopes_of_screens(), ids=lambda screen: screen.__name__)
-def test_every_action_has_its_method(screen: type[BrowserScreen]) -> None:
-    from deltamem_tui.tui.widgets.outline_view import OutlineView
+def owners(scope: Scope) -> list[type[DOMNode]]:
+    """Who can do the actions of a scope."""
+    here: dict[Scope, list[type[DOMNode]]] = {
+        "app": [DeltaMemApp],
+        "tree": [OutlineView],
+        "list": [LineList, TextPane],
+        "bank": [BankScreen],
+    }
+    return here.get(scope) or [
+        screen for screen in scopes_of_screens() if screen.SCOPES[0] == scope
+    ]
 
-    for action in ACTIONS:
-        if action.scope in screen.SCOPES:
-            method = f"action_{action.method.partition('(')[0].removeprefix('app.')}"
-            owners = (OutlineView, screen, DeltaMemApp)
-            assert any(hasattr(owner, method) for owner in owners), method
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.name)
+def test_every_action_has_its_method_and_its_keys_where_its_scope_says(action: Action) -> None:
+    for owner in owners(action.scope):
+        name = action.method.partition("(")[0]
+        on_app = name.startswith("app.")
+        assert hasattr(DeltaMemApp if on_app else owner, f"action_{name.removeprefix('app.')}")
+        bound = [each for kind in owner.__mro__ for each in kind.__dict__.get("BINDINGS", ())]
+        assert action.name in [each.id for each in bound if isinstance(each, Binding)]
 
 
 def test_help_names_every_key_of_the_screen(folder: Path) -> None:
@@ -72,6 +91,9 @@ def test_help_names_every_key_of_the_screen(folder: Path) -> None:
         assert isinstance(person.app.screen, HelpScreen)
         assert "Edit the node's text in $EDITOR" in person.screen
         assert "ctrl+e" in person.screen
+        await person.press("G")
+        for keys, does in DIALOG_KEYS:
+            assert any(keys in line and does in line for line in person.screen.splitlines())
         await person.press("escape")
         assert not isinstance(person.app.screen, HelpScreen)
 
@@ -151,7 +173,7 @@ def test_a_defect_in_long_work_ends_the_browser_and_is_kept(folder: Path, cancel
     states: list[object] = []
 
     async def story(person: Person) -> None:
-        person.app.work("failing", fail)
+        person.app.work("failing", fail, can_stop=True)
         if cancelled:
             person.app.action_cancel_work()
         go_on.set()
@@ -165,14 +187,26 @@ def test_a_defect_in_long_work_ends_the_browser_and_is_kept(folder: Path, cancel
     assert states == [None]
 
 
+def backgrounds(person: Person) -> Counter[str]:
+    """How many cells of the screen have which background."""
+    found: Counter[str] = Counter()
+    for strip in person.app.screen._compositor.render_strips():
+        for segment in strip:
+            if segment.style and segment.style.bgcolor and segment.style.bgcolor.triplet:
+                found[segment.style.bgcolor.triplet.hex] += segment.cell_length
+    return found
+
+
 @pytest.mark.parametrize("theme", ["textual-light", "nord"])
-def test_themes_show_every_screen(folder: Path, theme: str) -> None:
-    assert theme in BUILTIN_THEMES
+def test_themes_colour_every_screen(folder: Path, theme: str) -> None:
+    wanted = BUILTIN_THEMES[theme].background
+    own = wanted or BUILTIN_THEMES[theme].to_color_system().generate()["background"]
 
     async def story(person: Person) -> None:
         for key in "2341":
             await person.press(key)
-            assert "kitchen" in person.screen
+            ((most, _),) = backgrounds(person).most_common(1)
+            assert most.lower() == own.lower(), key
 
     browse(folder, story, "kitchen", size=(80, 24), configuration=Configuration(theme=theme))
 
@@ -200,7 +234,22 @@ def test_the_tabs_are_clicked(folder: Path) -> None:
 
 
 def test_nothing_moves_by_itself(folder: Path) -> None:
-    assert DeltaMemApp(folder).animation_level == "none"
+    """What textual would scroll in steps, as it does for a wheel, is there at once."""
+    grow(
+        Bank.open(folder / "kitchen"),
+        "task",
+        [(f"task {n}", "do", None, "success") for n in range(60)],
+    )
+
+    async def story(person: Person) -> None:
+        seen: list[float] = []
+        outline = person.outline
+        outline.watch(outline, "scroll_y", lambda y: seen.append(y), init=False)  # noqa: PLW0108 - textual asks for its parameters
+        outline.scroll_to(y=40)
+        await person.until(lambda: outline.scroll_offset.y == 40)
+        assert seen == [40]
+
+    browse(folder, story, "kitchen")
 
 
 def test_keys_that_come_all_at_once_are_taken_one_after_another(folder: Path) -> None:
@@ -290,6 +339,7 @@ def test_keys_do_not_wait_for_ever(folder: Path, monkeypatch: pytest.MonkeyPatch
         typed_at_once(person, "enter", "n")
         await person.until(lambda: person.app._under_way is False and bool(person.app._held))
         await person.until(lambda: not person.app._held)
+        assert person.said == ["1 key typed meanwhile did nothing"]
         typed_at_once(person, "question_mark")
         await person.until(lambda: isinstance(person.app.screen, HelpScreen))
         assert len(person.app.screen_stack) == 2, "what was typed meanwhile is forgotten"

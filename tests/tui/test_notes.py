@@ -45,7 +45,8 @@ def test_a_new_note_takes_the_place_of_the_one_before(folder: Path) -> None:
         assert "the first" not in person.screen
         assert "✗ the second" in person.screen
         assert len(person.app.screen.query(NoteBar)) == 1
-        await person.press("3")
+        person.app.show("episodes")
+        await person.settle()
         assert "✗ the second" in person.screen, "another screen shows it too"
 
     browse(folder, story, "kitchen")
@@ -81,15 +82,60 @@ def test_a_note_goes_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     browse(folder, story, "kitchen")
 
 
-def test_what_must_be_known_to_go_on_stays(folder: Path) -> None:
+@pytest.mark.parametrize("key", ["j", "escape"])
+def test_a_key_takes_a_note_away_that_could_have_been_seen(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setattr(voice, "_UNSEEN_SECONDS", 0)
+
     async def story(person: Person) -> None:
-        await person.press("m")
-        assert "press m, or M" in person.screen.replace("\n", " ")
-        assert person.app._note_timer is None
-        await person.press("escape")
-        assert "not moved" in person.screen
+        person.app.tell_error(UsageError(LONG))
+        await person.settle()
+        assert "✗ a long error" in person.screen
+        await person.press(key)
+        assert "a long error" not in person.screen
+        assert "? keys" in person.screen.splitlines()[-1]
 
     browse(folder, story, "kitchen")
+
+
+def test_a_note_that_came_while_one_types_stays(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(voice, "_UNSEEN_SECONDS", 1_000)
+
+    async def story(person: Person) -> None:
+        person.app.tell("learnt 2 episodes for $0.0042")
+        await person.press("j")
+        assert "for $0.0042" in person.screen
+
+    browse(folder, story, "kitchen")
+
+
+@pytest.mark.parametrize("by", ["key", "click"])
+@pytest.mark.parametrize("size", [(60, 24), (120, 40)])
+def test_a_note_that_is_too_long_says_where_all_of_it_is(
+    folder: Path, size: tuple[int, int], by: str
+) -> None:
+    words = "no format is called so; there are " + ", ".join(f"format-{n}" for n in range(99))
+
+    async def story(person: Person) -> None:
+        person.app.tell_error(UsageError(words, hint="THE END"))
+        await person.settle()
+        assert "THE END" not in person.screen
+        assert person.screen.splitlines()[-1].strip() == "… N shows all of it"
+        assert person.app.screen.query_one(NoteBar).size.height == 5
+        if by == "key":
+            await person.press("N")
+        else:
+            await person.pilot.click(NoteBar)
+            await person.settle()
+        await person.press("G")
+        assert "THE END" in person.screen
+        await person.press("escape")
+        assert person.app.screen is person.trees
+
+    browse(folder, story, "kitchen", size=size)
 
 
 def test_a_note_is_no_markup(folder: Path) -> None:

@@ -13,7 +13,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, Payload, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.views.filters import ORDERS, matching, parse_filter
-from deltamem_tui.tui.models.outline import Family, Outline
+from deltamem_tui.tui.models.family import Family
+from deltamem_tui.tui.models.outline import Outline
 from tests.tui.support import NUMBERS, add_plain, bare_bank
 
 SHAPE = (None, None, 0, 0, 2, 4, 1, 6, None, 3, 9)

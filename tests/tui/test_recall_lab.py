@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
+from deltamem_tui.embedding.fingerprint import PROBE, fingerprint
+from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.recall import recall
 from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.memory.vectors.reembed import reembed
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.messages import Told
 from deltamem_tui.tui.models import questions
+from deltamem_tui.tui.screens import recall as recall_screen
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.match_list import MatchList
 from deltamem_tui.tui.widgets.text_pane import TextPane
-from tests.tui.support import Person, browse
+from tests.tui.support import Person, browse, grow
 
 TASK = "heat some object and put it in a place"
 
@@ -145,7 +154,7 @@ def test_numbers_that_could_not_be_saved_are_kept_until_they_are(folder: Path) -
         person.app.work("learning", learn)
         await person.pilot.press("f2")
         await person.until(lambda: bool(person.said))
-        assert person.said == ["still learning; x cancels it"]
+        assert person.said == ["still learning; it cannot be cancelled"]
         go_on.set()
         await person.settle()
         await person.press("f2")
@@ -261,6 +270,83 @@ def test_the_screen_stays_alive_while_the_embedder_loads(
         assert matches(person).lines[0].text == "look at some object under the lamp"
         assert len(threads) == 2
         assert threading.main_thread().name not in threads
+
+    browse(folder, story, "kitchen")
+
+
+class Turned:
+    """The hashing embedder with its dimensions in the reverse order: as wide, but another one."""
+
+    def __init__(self) -> None:
+        self._real = load("hashing")
+        probe = self._turned(self._real.embed_passages([PROBE]))[0]
+        self.card = replace(self._real.card, model="turned", fingerprint=fingerprint(probe))
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self._turned(self._real.embed_passages(texts))
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self._turned(self._real.embed_queries(texts))
+
+    def _turned(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.ascontiguousarray(vectors[:, ::-1])
+
+
+def embedders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lab finds the bank's embedder, whichever it has by now."""
+    known = {"hashing": load("hashing"), "turned": Turned()}
+    monkeypatch.setattr(
+        questions, "embedder_of", lambda bank: known[bank.manifest.embedder["model"]]
+    )
+
+
+def test_a_bank_that_gets_another_embedder_is_asked_with_its_vectors(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedders(monkeypatch)
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        await person.write(TASK)
+        assert "▶1.000" in person.screen
+        reembed(Bank.open(folder / "kitchen"), Turned())
+        person.app.look_for_changes()
+        await person.settle()
+        assert person.app.bank.manifest.embedder["model"] == "turned"
+        assert "▶1.000" in person.screen
+
+    browse(folder, story, "kitchen")
+
+
+def test_an_answer_of_the_bank_as_it_was_is_asked_for_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bank changed while the question was under way."""
+    begun, go_on = threading.Event(), threading.Event()
+    real = questions.answer
+    asked: list[int] = []
+
+    def slow(bank: Bank, *rest: Any) -> questions.Answer:
+        asked.append(len(bank.tree("task")))
+        begun.set()
+        assert go_on.wait(30)
+        return real(bank, *rest)
+
+    monkeypatch.setattr(recall_screen, "answer", slow)
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        person.app.screen.query_one("#task", Input).value = "sing a song"
+        await person.until(begun.is_set)
+        bank = Bank.open(folder / "kitchen")
+        grow(bank, "task", [("sing a song", "la", None, "success")])
+        person.app.look_for_changes()
+        await person.until(lambda: len(person.app.bank.tree("task")) == 7)
+        go_on.set()
+        await person.settle()
+        assert asked == [6, 7]
+        assert matches(person).lines[0].text == "sing a song"
+        assert "▶1.000" in person.screen
 
     browse(folder, story, "kitchen")
 

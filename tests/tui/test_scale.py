@@ -14,7 +14,8 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, Payload, born
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.tui.models.outline import Family, Outline
+from deltamem_tui.tui.models.family import Family
+from deltamem_tui.tui.models.outline import Outline
 from tests.tui.support import Person, bare_bank, browse
 
 ROOTS = 1_000

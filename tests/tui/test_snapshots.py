@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -15,13 +14,17 @@ from rich.color import ColorType
 from rich.style import Style
 from syrupy.assertion import SnapshotAssertion
 from textual import _wait
-from textual.app import App
 
 from deltamem_tui.config import Configuration
+from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.tui import voice
 from deltamem_tui.tui.background import Progress
-from deltamem_tui.tui.messages import WorkEnded
+from deltamem_tui.tui.messages import Planned, Told, WorkEnded
+from deltamem_tui.tui.models import banks
+from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets import bars
-from tests.tui.support import Person, browse, screen_text
+from tests.tui.pictures import colour_types, colours, fixed
+from tests.tui.support import Person, browse, many_nodes, screen_text, small_bank
 
 THEMES = ("textual-dark", "textual-light", "ansi-dark")
 SIZES = ((80, 24), (120, 40))
@@ -37,12 +40,42 @@ async def learning(person: Person) -> None:
             threading.Event().wait(0.001)
         return WorkEnded("learning")
 
-    person.app.work("learning", work)
+    person.app.work("learning", work, can_stop=True)
     await person.until(lambda: "7 of 10" in person.screen)
 
 
 async def palette_filled(person: Person) -> None:
     await person.until(lambda: "Step up the chain" in person.screen)
+
+
+async def estimated(person: Person) -> None:
+    """What comes before a model is paid."""
+    sections = [
+        Section("2 episodes, 6 questions", "12,345 tokens there, 1,234 back\n$0.0123 at most"),
+        Section("Nothing is known of the price", "of some/model", warning=True),
+    ]
+    question = "Learn from 2 episodes by some/model?"
+    person.app.work(
+        "rehearsing", lambda _: Planned("learning", question, sections, lambda _: Told("learnt"))
+    )
+    await person.settle()
+
+
+async def export_asked(person: Person) -> None:
+    await person.write("/tmp/here.deltamem")  # not written
+    await person.press("enter")
+
+
+async def merge_asked(person: Person) -> None:
+    await person.write("many")
+    await person.press("enter")
+
+
+async def install_asked(person: Person) -> None:
+    await person.write(str(person.app.folder / "kitchen"))
+    await person.press("tab")
+    await person.write("again")
+    await person.press("enter")
 
 
 @dataclass(frozen=True)
@@ -76,12 +109,24 @@ VIEWS = {
     "install": View(("i",), back=_BACK),
     "merge": View(("m",), back=_BACK),
 }
+"""What is looked at in every theme, from the bank `kitchen` on."""
 
-
-def fixed(text: str) -> str:
-    """The screen without what the clock says."""
-    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "2026-01-01 00:00", text)
-    return re.sub(r"\d{4}-\d\d-\d\d", "2026-01-01", text)
+MORE_VIEWS = {
+    "open-filter": View(("1", "slash"), "label:failure", back=("escape", "escape")),
+    "move": View(("g", "j", "m", "k"), back=_BACK),
+    "estimate": View(("3",), ready=estimated, back=_BACK),
+    "export-question": View(("1", "escape", "g", "j", "j", "e"), ready=export_asked, back=_BACK),
+    "install-question": View(("i",), ready=install_asked, back=_BACK),
+    "merge-question": View(("m",), ready=merge_asked, back=_BACK),
+    "empty-bank": View(("g", "enter")),
+    "empty-episodes": View(("3",)),
+    "empty-statistics": View(("4",), back=_BACK),
+    "frozen-bank": View(("j", "enter")),
+    "error-note": View(("e",), back=("1", "escape")),
+    "many-nodes": View(("G", "enter")),
+    "many-nodes-counted": View(("4",)),
+}
+"""What is looked at in one theme: it differs in words only."""
 
 
 @pytest.fixture(autouse=True)
@@ -89,75 +134,89 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Textual's own patience: a scrollbar that comes one look later must be on the picture."""
     monkeypatch.setattr(_wait, "SLEEP_GRANULARITY", 1 / 50)
     monkeypatch.setattr(_wait, "SLEEP_IDLE", 1 / 50 / 20)
+    monkeypatch.setattr(voice, "_UNSEEN_SECONDS", 0)  # each key takes the note before it away
 
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock by which work that goes on began seven seconds ago."""
+    """A clock by which work that goes on began seven seconds ago, and banks changed one day."""
+    monkeypatch.setattr(banks, "last_change", lambda _: "2026-07-14 10:22")
     ticks = chain([0.0], repeat(7.0))
     monkeypatch.setattr(bars, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
 
 
 @pytest.fixture
 def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The banks folder under a name that is the same everywhere."""
+    """The banks folder under a name that is the same everywhere, with banks of all kinds."""
+    create_bank(folder / "bare", embedder="hashing")
+    many_nodes(folder / "many")
+    small_bank(folder / "ice").freeze()
     monkeypatch.chdir(folder.parent)
     return Path(folder.name)
 
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_screens_are_as_they_were(here: Path, theme: str, snapshot: SnapshotAssertion) -> None:
-    """Words and colours at two sizes, and the words at a narrow one."""
+    """Words and colours at two sizes, and the words at a narrow one.
+
+    Every other screen is looked at in the reverse order: a new size is what takes long.
+    """
+    narrow = [NARROW] if theme == THEMES[0] else []
+    sizes = [SIZES[0], *narrow, SIZES[1]]
 
     async def story(person: Person) -> None:
         for name, view in VIEWS.items():
-            await person.press(*view.keys)
-            if view.typed:
-                await person.write(view.typed)
-            if view.ready:
-                await view.ready(person)
+            await go_to(person, view)
             for line in person.app.screen.query("Input, TextArea"):
                 assert not line.cursor_blink, name  # type: ignore[attr-defined]
-            for size in SIZES:
-                await person.resize(size)
+            for size in sizes:
+                if size != person.app.size:
+                    await person.resize(size)
                 place = f"{name} {size[0]}x{size[1]}"
-                assert colours(person.app) == snapshot(name=f"{place} colours")
+                if size != NARROW:
+                    assert colours(person.app) == snapshot(name=f"{place} colours")
                 if theme == THEMES[0]:
                     assert fixed(person.screen) == snapshot(name=place)
                 if theme.startswith("ansi"):
                     assert colour_types(person.app) <= {ColorType.DEFAULT, ColorType.STANDARD}
-            if theme == THEMES[0]:
-                await person.resize(NARROW)
-                assert fixed(person.screen) == snapshot(name=f"{name} 60x20")
-                await person.resize(SIZES[0])
+            sizes.reverse()
             await person.press(*view.back)
 
     browse(here, story, "kitchen", size=SIZES[0], configuration=Configuration(theme=theme))
 
 
-def colours(app: App[None]) -> str:
-    """How each line is coloured: the styles by letter, then how many cells have which."""
-    letters: dict[str, str] = {}
-    lines = []
-    for strip in app.screen._compositor.render_strips():
-        runs: list[tuple[str, int]] = []
-        for segment in strip:
-            letter = letters.setdefault(str(segment.style), chr(ord("a") + len(letters)))
-            before = runs.pop()[1] if runs and runs[-1][0] == letter else 0
-            runs.append((letter, before + segment.cell_length))
-        lines.append(" ".join(f"{letter}{cells}" for letter, cells in runs))
-    legend = [f"{letter}: {style}" for style, letter in letters.items()]
-    return "\n".join([*legend, *lines])
+@pytest.mark.parametrize("size", SIZES)
+def test_what_is_seen_now_and_then_is_as_it_was(
+    here: Path, size: tuple[int, int], snapshot: SnapshotAssertion
+) -> None:
+    """Questions, empty and frozen banks, errors, an open filter, plots of many nodes."""
+
+    async def story(person: Person) -> None:
+        for name, view in MORE_VIEWS.items():
+            await go_to(person, view)
+            await still(person)
+            place = f"{name} {size[0]}x{size[1]}"
+            assert fixed(person.screen) == snapshot(name=place)
+            assert colours(person.app) == snapshot(name=f"{place} colours")
+            await person.press(*view.back)
+
+    browse(here, story, "kitchen", size=size)
 
 
-def colour_types(app: App[None]) -> set[ColorType]:
-    types = set()
-    for strip in app.screen._compositor.render_strips():
-        for segment in strip:
-            for colour in (segment.style.color, segment.style.bgcolor) if segment.style else ():
-                if colour is not None:
-                    types.add(colour.type)
-    return types
+async def still(person: Person) -> None:
+    """Wait until the screen changes no more: a bar beside many lines grows a look later."""
+    before = ""
+    while before != person.screen:
+        before = person.screen
+        await person.settle()
+
+
+async def go_to(person: Person, view: View) -> None:
+    await person.press(*view.keys)
+    if view.typed:
+        await person.write(view.typed)
+    if view.ready:
+        await view.ready(person)
 
 
 @pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark"])

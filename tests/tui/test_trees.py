@@ -9,17 +9,20 @@ from typing import Any
 
 import pytest
 from textual import events
+from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, Payload, born
 from deltamem_tui.tui import programs, state
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.messages import Told
+from deltamem_tui.tui.models.arrangement import Arrangement, arrange
+from deltamem_tui.tui.screens import trees
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 from deltamem_tui.tui.widgets.text_pane import TextPane
-from tests.tui.support import Person, add_plain, bare_bank, browse
+from tests.tui.support import Person, add_plain, bare_bank, browse, grow
 
 
 def depth_and_text(person: Person) -> tuple[int, str]:
@@ -139,6 +142,34 @@ def test_the_chain_is_what_an_agent_receives(folder: Path) -> None:
     browse(folder, story, "kitchen")
 
 
+def long_chain(folder: Path, length: int) -> None:
+    """A bank with one chain of as many nodes, each of which says three lines."""
+    above, nodes = None, []
+    for number in range(1, length + 1):
+        said = Payload(f"condition {number}", f"step {number}\nand more\nand still more")
+        above = born("task", above, "success", said, Origin())
+        nodes.append(above)
+    add_plain(bare_bank(folder / "long"), "task", nodes)
+
+
+@pytest.mark.parametrize(("length", "height"), [(8, 60), (8, 24), (40, 40), (300, 24)])
+def test_the_step_of_a_long_chain_is_in_sight(tmp_path: Path, length: int, height: int) -> None:
+    """Also if the pane had no scrollbar before: the detail of a node may fit it."""
+    long_chain(tmp_path, length)
+
+    async def story(person: Person) -> None:
+        await person.press("l", "G")
+        assert person.node.depth == length
+        await person.press("c")
+        assert f"▌ step {length}" in [line.strip() for line in person.screen.splitlines()]
+        await person.press("left_square_bracket")
+        assert f"▌ step {length - 1}" in [line.strip() for line in person.screen.splitlines()]
+        await person.press("c", "c")
+        assert f"▌ step {length}" in [line.strip() for line in person.screen.splitlines()]
+
+    browse(tmp_path, story, "long", size=(100, height))
+
+
 FILTERS = {
     "FRIDGE": 1,
     "label:failure": 2,
@@ -171,6 +202,80 @@ def test_a_filter_keeps_what_it_says(folder: Path) -> None:
             assert (person.outline.node is None) == (kept == 0)
         await person.press("escape")
         assert person.outline.outline.family.kept is None  # type: ignore[union-attr]
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_was_collapsed_before_a_filter_is_collapsed_after_it(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("minus", "g", "j", "l")
+        before = person.rows
+        assert len(before) == 4
+        await person.press("g", "slash")
+        for typed in ("a", "label:failure"):
+            await person.write(typed)
+        await person.press("enter")
+        assert len(person.rows) == 4, "both failures and what is above them"
+        assert person.rows != before
+        await person.press("G", "slash")
+        await person.write("")
+        await person.press("enter")
+        assert person.rows == before
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_bank_left_under_a_filter_shows_it_and_has_its_folds_after_it(folder: Path) -> None:
+    async def leave(person: Person) -> None:
+        await person.press("minus", "slash")
+        await person.write("label:failure broken")
+        await person.press("enter")
+        assert len(person.rows) == 3
+        await person.press("q")
+
+    async def come_back(person: Person) -> None:
+        assert person.app.screen.query_one("#filter", Input).value == "label:failure broken"
+        assert "label:failure broken" in person.screen
+        await person.press("g", "escape")
+        assert len(person.rows) == 3
+        assert [person.node.depth, person.outline.outline.expanded] == [1, set()]  # type: ignore[union-attr]
+
+    browse(folder, leave, "kitchen")
+    browse(folder, come_back, "kitchen")
+
+
+def test_enter_on_a_filter_that_is_under_way_waits_for_it_and_begins_no_other(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    real, asked = arrange, []
+
+    def slow(bank: Bank, arrangement: Arrangement, *rest: Any) -> Any:
+        asked.append(arrangement.text)
+        if arrangement.text:
+            begun.set()
+            assert go_on.wait(20)
+        return real(bank, arrangement, *rest)
+
+    monkeypatch.setattr(trees, "arrange", slow)
+
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        person.app.screen.query_one("#filter", Input).value = "lamp"
+        await person.until(begun.is_set)
+        await person.pilot.press("enter")
+        for key in ("j", "c"):
+            person.app.post_message(events.Key(key, key))
+        await person.pilot.pause()
+        assert len(person.rows) == 3, "what was there before"
+        go_on.set()
+        await person.settle()
+        assert asked == ["", "lamp"]
+        assert len(person.rows) == 1
+        pane = person.trees.query_one("#detail", TextPane)
+        assert "lamp" in pane.sections[0].body, "the key waited for what was found"
+        await person.press("slash", "enter")
+        assert asked == ["", "lamp"]
 
     browse(folder, story, "kitchen")
 
@@ -364,7 +469,7 @@ def test_an_edit_while_work_goes_on_is_refused_before_anything_is_typed(folder: 
 
     async def story(person: Person) -> None:
         person.app.edited = edit
-        person.app.work("learning", learn)
+        person.app.work("learning", learn, can_stop=True)
         await person.pilot.press("e")
         await person.until(lambda: bool(person.said))
         assert person.said == ["still learning; x cancels it"]
@@ -407,7 +512,7 @@ def test_relabel(folder: Path) -> None:
 def test_move_and_undo(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("j", "m")
-        assert "moving “cool some object" in person.said[-1]
+        assert "go to its new parent and press m" in person.said[-1]
         moved = person.node.id
         await person.press("k", "m")
         assert person.node.id == moved
@@ -420,6 +525,38 @@ def test_move_and_undo(folder: Path) -> None:
         assert next(person.app.bank.tree("task").children(moved)).depth == 2
 
     browse(folder, story, "kitchen")
+
+
+def test_a_node_that_is_being_moved_is_marked_until_the_move_ends(folder: Path) -> None:
+    """Whatever else is said meanwhile, one sees what the next m would do."""
+
+    async def story(person: Person) -> None:
+        def marked() -> bool:
+            lines = person.screen.splitlines()
+            mode = any(f"moving » {moved}: m below" in line for line in lines)
+            line = any("» cool some object and put" in line for line in lines)
+            assert mode == line == (person.trees.moving is not None)
+            return mode
+
+        async def begin() -> None:
+            await person.press("1", "g", "j", "m")
+
+        moved = [node.id for node in person.app.bank.tree("task").roots()][1]
+        await begin()
+        assert marked()
+        await person.press("y", "k", "c", "question_mark", "escape", "t", "t")
+        assert marked()
+        await person.press("escape")
+        assert not marked()
+        await begin()
+        await person.press("2", "escape", "1")
+        assert not marked()
+        await begin()
+        await person.press("k", "m")
+        assert not marked()
+        assert person.app.bank.tree("task").node(moved).depth == 2
+
+    browse(folder, story, "kitchen", size=(100, 30))
 
 
 def test_make_root(folder: Path) -> None:
@@ -452,17 +589,38 @@ def test_a_move_past_d_max_is_refused(folder: Path) -> None:
 
 def test_delete_shows_what_goes_and_can_be_undone(folder: Path) -> None:
     async def story(person: Person) -> None:
+        deleted = person.node
         await person.press("D")
         assert isinstance(person.app.screen, ConfirmDialog)
         assert "Delete 3 nodes of the task tree?" in person.screen
-        assert "✗ heat some object with a broken stove" in person.screen
+        assert f"root {deleted.id}" in person.screen
+        failure = next(each for each in person.app.bank.tree("task") if each.label == "failure")
+        assert f"{failure.id} ✗ heat some object with a broken stove" in person.screen
         await person.press("escape")
         assert len(person.app.bank.tree("task")) == 6
         await person.press("delete", "y")
         assert len(person.app.bank.tree("task")) == 3
+        assert person.node != deleted
         await person.press("u")
         assert len(person.app.bank.tree("task")) == 6
+        assert person.node.id == deleted.id, "one looks at what came back"
         assert max(node.depth for node in person.app.bank.tree("task")) == 3
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_goes_is_told_apart_before_it_is_deleted(folder: Path) -> None:
+    """Also nodes that are recalled for the same, whose beginnings are the same."""
+    alike = "the same words before " * 5
+    bank = Bank.open(folder / "kitchen")
+    said = [(alike, "1. sing la", None), (alike, "1. sing lo", 0), (f"{alike}two", "sing", 0)]
+    nodes = grow(bank, "task", [(*each, "success") for each in said])
+
+    async def story(person: Person) -> None:
+        await person.press("G", "D")
+        assert f"{nodes[1].id} ″ lo" in person.screen
+        assert f"{nodes[2].id} …two" in person.screen
+        assert "→ 1. sing la" in person.screen
 
     browse(folder, story, "kitchen")
 

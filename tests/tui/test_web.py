@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -60,7 +61,9 @@ def test_the_program_runs_in_a_page_unchanged(folder: Path) -> None:
         async with aiohttp.ClientSession() as visitor:
             async with visitor.get(address) as page:
                 assert page.status == 200
-                assert "connect-src 'self'" in page.headers["Content-Security-Policy"]
+                here = urlsplit(address).netloc
+                policy = page.headers["Content-Security-Policy"]
+                assert policy.endswith(f"connect-src 'self' ws://{here} wss://{here}")
                 found = re.search(r'websocket-url="([^"]+)"', await page.text())
                 assert found
                 assert found.group(1) == address.replace("http", "ws") + "/ws"
@@ -92,6 +95,18 @@ def test_other_sites_and_other_names_are_turned_away(folder: Path) -> None:
                 for place in ("/", "/ws"):
                     async with visitor.get(address + place, headers=headers) as answer:
                         assert answer.status == 403, (headers, place)
+
+    with served(folder) as address:
+        asyncio.run(visit(address))
+
+
+def test_a_name_that_no_server_has_is_in_no_policy(folder: Path) -> None:
+    async def visit(address: str) -> None:
+        async with aiohttp.ClientSession() as visitor:
+            headers = {"Host": "localhost; script-src http://elsewhere.example"}
+            async with visitor.get(address, headers=headers) as answer:
+                assert answer.status == 400
+                assert "Content-Security-Policy" not in answer.headers
 
     with served(folder) as address:
         asyncio.run(visit(address))

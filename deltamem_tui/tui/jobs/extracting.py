@@ -10,7 +10,7 @@ from textual.message import Message
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
-from deltamem_tui.errors import BudgetError, DeltaMemError, UsageError
+from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.messages import Changed, Planned, Told
@@ -47,7 +47,7 @@ class ModelChoice:
         """The choice as it was typed; what is left empty is as usual.
 
         Raises:
-            UsageError: A number is none.
+            UsageError: A number is none, or the address.
         """
         try:
             most = float(max_cost.lstrip("$").replace(",", ".")) if max_cost else None
@@ -56,11 +56,9 @@ class ModelChoice:
             raise UsageError("the cost and the questions at once must be numbers") from error
         if (most is not None and not most >= 0) or not 1 <= width <= 256:
             raise UsageError("a cost is not below 0, and questions at once are 1 to 256")
-        if address and not address.startswith(("http://", "https://")):
-            raise UsageError(
-                f"{one_line(address, 80)!r} is no address of a server",
-                hint="such as http://localhost:8000/v1",
-            )
+        from deltamem_tui.llm.opening import checked_address
+
+        checked_address(address or None)
         return cls(model, most, width, address)
 
 
@@ -103,7 +101,7 @@ def plan_by_model(
     episodes = ready(bank)
     if not episodes:
         return Told("no episode with a known outcome waits")
-    extractor = _extractor(bank, choice, configuration, sending=False)
+    extractor = _extractor(bank, choice, configuration, progress, asks=False)
     usage = rehearse(
         bank,
         episodes,
@@ -120,6 +118,8 @@ def plan_by_model(
         question,
         [Section("An estimate; nothing was sent yet", _estimate(usage, choice))],
         lambda at_work: extract_by_model(path, choice, configuration, at_work),
+        can_stop=True,
+        called="estimate",
     )
 
 
@@ -136,7 +136,7 @@ def extract_by_model(
     from deltamem_tui.memory.runs.run import LearningRun
 
     bank = Bank.open(path)
-    extractor = _extractor(bank, choice, configuration, sending=True)
+    extractor = _extractor(bank, choice, configuration, progress, asks=True)
     run = LearningRun(
         bank,
         extractor,
@@ -147,26 +147,19 @@ def extract_by_model(
 
 
 def _extractor(
-    bank: Bank, choice: ModelChoice, configuration: Configuration, *, sending: bool
+    bank: Bank, choice: ModelChoice, configuration: Configuration, progress: Progress, *, asks: bool
 ) -> ModelExtractor:
     """The extractor that asks the chosen model, checked as far as that is possible unasked."""
-    from deltamem_tui.llm.cache import ResponseCache
-    from deltamem_tui.llm.call import Server
-    from deltamem_tui.llm.client import Client
-    from deltamem_tui.llm.cost import Budget, NoBudget
+    from deltamem_tui.llm.opening import open_client
     from deltamem_tui.memory.model import ModelExtractor
 
-    client = Client(
+    client = open_client(
         choice.model,
-        server=Server(address=choice.address or None),
-        cache=ResponseCache(),
-        budget=Budget(choice.max_cost) if sending else NoBudget(),
+        tell=progress.tell,
+        address=choice.address or None,
+        max_cost=choice.max_cost,
+        asks=asks,
     )
-    if choice.max_cost is not None and client.card.price is None:
-        raise BudgetError(
-            f"the price of {one_line(choice.model, 80)} is not known, so no limit can be kept",
-            hint="leave the limit on cost empty",
-        )
     extractor = ModelExtractor(client, bank.manifest.domain, configuration.prompt_folders())
     extractor.check()
     return extractor

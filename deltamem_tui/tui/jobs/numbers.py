@@ -1,4 +1,4 @@
-"""Saving the numbers that a person tried out in the recall lab."""
+"""The numbers of a bank: saving those that a person tried out, and what proposed ones rest on."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ from deltamem_tui.memory.parameters import Parameters, change, changed
 
 NUMBERS = ("tau_base", "failure_penalty")
 """Those of a tree's parameters that the recall lab plays with."""
+
+
+def grounds_of(bank: Bank) -> object:
+    """What proposed thresholds rest on: they are worth nothing once this is another.
+
+    It is what the trees hold, vectors included; counters and parameters may change.
+    """
+    return bank.manifest.embedder, *(bank.tree(name).snapshot.extent for name in TREES)
 
 
 def save_numbers(bank: Bank, typed: Parameters, shown: Parameters) -> str:

@@ -23,10 +23,26 @@ def told_apart(text: str, before: str, room: int) -> str:
     """
     if not before or cell_len(text) <= room:
         return text
-    words = text.split(" ")
-    pairs = zip(words, before.split(" "), strict=False)
-    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    rest = " ".join(words[shared:])
+    rest = _after_shared(text, before)
     if not rest or len(text) - len(rest) < _LEAST:
         return text
     return rest if rest.startswith("…") else f"…{rest}"
+
+
+def same_but(procedure: str, before: str, node_id: str) -> str:
+    """What stands for a trigger that is its sibling's too: where the two part, or else an id.
+
+    Args:
+        procedure: What to do, on one line.
+        before: What the sibling says one is to do.
+        node_id: The node's id.
+    """
+    return f"″ {_after_shared(procedure, before) or node_id}"
+
+
+def _after_shared(text: str, before: str) -> str:
+    """The words of a text from the first on that is not the other's; none if it has no other."""
+    words = text.split(" ")
+    pairs = zip(words, before.split(" "), strict=False)
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return " ".join(words[shared:])

@@ -9,7 +9,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.memory.parameters import Parameters
 from deltamem_tui.memory.views.filters import ALL_NODES, NodeFilter, Order, matching, parse_filter
-from deltamem_tui.tui.models.outline import Family
+from deltamem_tui.tui.models.family import Family
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,11 @@ def arrange(
         parameters: The bank's numbers; K_cons says which nodes are due.
         stopped: Asked now and then whether nobody waits for the answer any more.
     """
-    wanted = arrangement.wanted
-    return {
-        name: Family(
-            bank.tree(name),
-            arrangement.order,
-            None if wanted.empty else matching(bank.tree(name), wanted, parameters[name], stopped),
-        )
-        for name in TREES
-    }
+    wanted, families = arrangement.wanted, {}
+    for name in TREES:
+        tree = bank.tree(name)
+        kept = None if wanted.empty else matching(tree, wanted, parameters[name], stopped)
+        families[name] = Family(tree, arrangement.order, kept)
+        if kept is not None:
+            _ = families[name].preorder  # laid out here: all of it is shown at once
+    return families

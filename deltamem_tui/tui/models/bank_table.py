@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len, set_cell_size
 
 from deltamem_tui.tui.models.banks import BankLine
+from deltamem_tui.tui.models.words import cuttable
 
 _MODEL_FROM = 100
 _DOMAIN_FROM = 76
@@ -90,6 +91,7 @@ class BankTable:
 
 
 def _cut(text: str, width: int) -> str:
+    text = cuttable(text)
     return (
         text + " " * (width - cell_len(text))
         if cell_len(text) <= width

@@ -13,10 +13,14 @@ from deltamem_tui.memory.scenes import scene_of
 from deltamem_tui.memory.views.descent import nodes_by_episode
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import counted
+
+FIRST_STEPS = 400
+LAST_STEPS = 100
+"""Of an episode with more steps than both, the pane shows so many."""
 
 NodePlaces = Sequence[tuple[TreeName, str]]
 
@@ -108,8 +112,16 @@ class EpisodeBook:
         )
 
 
-def episode_sections(trajectory: Trajectory, refusal: str = "") -> list[Section]:
-    """An episode: what it is, why it could not be learnt if so, then its steps."""
+def episode_sections(
+    trajectory: Trajectory, refusal: str = "", *, whole: bool = True
+) -> list[Section]:
+    """An episode: what it is, why it could not be learnt if so, then its steps.
+
+    Args:
+        trajectory: The episode.
+        refusal: Why it could not be learnt; empty if nobody tried in vain.
+        whole: Whether all steps are told; if not, of very many the first and the last.
+    """
     outcome = trajectory.outcome
     said = {True: "success", False: "failure", None: "outcome unknown"}[outcome.success]
     facts = [f"{said} (source: {outcome.source})"]
@@ -130,14 +142,27 @@ def episode_sections(trajectory: Trajectory, refusal: str = "") -> list[Section]
     elif scene_of(trajectory).strip():
         drawer = one_line(trajectory.metadata.get(DRAWER, ""), 80)
         sections.append(Section(f"Scene, drawn out of the task by {drawer}", scene_of(trajectory)))
-    for number, step in enumerate(trajectory.steps, start=1):
-        thought = f"({step.thought})\n" if step.thought else ""
-        reward = f"\nreward {step.reward:g}" if step.reward is not None else ""
-        answer = f"\n→ {step.observation}" if step.observation else ""
-        sections.append(
-            Section(f"{number}  {one_line(step.action, 300)}", _body(thought, answer, reward))
-        )
+    steps, left_out = trajectory.steps, 0
+    if not whole and len(steps) > FIRST_STEPS + LAST_STEPS:
+        left_out = len(steps) - FIRST_STEPS - LAST_STEPS
+        steps = steps[:FIRST_STEPS]
+    sections += [_step_section(number, step) for number, step in enumerate(steps, start=1)]
+    if left_out:
+        words = f"… {counted(left_out, 'step')} left out here: press v to read all of them"
+        sections.append(Section("", words, quiet=True))
+        last = trajectory.steps[-LAST_STEPS:]
+        sections += [
+            _step_section(number, step)
+            for number, step in enumerate(last, start=FIRST_STEPS + left_out + 1)
+        ]
     return sections
+
+
+def _step_section(number: int, step: Step) -> Section:
+    thought = f"({step.thought})\n" if step.thought else ""
+    reward = f"\nreward {step.reward:g}" if step.reward is not None else ""
+    answer = f"\n→ {step.observation}" if step.observation else ""
+    return Section(f"{number}  {one_line(step.action, 300)}", _body(thought, answer, reward))
 
 
 def _body(thought: str, answer: str, reward: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.bank.tree import Counts, Tree
 from deltamem_tui.text import clean, count_tokens, one_line
-from deltamem_tui.tui.models.apart import told_apart
+from deltamem_tui.tui.models.apart import same_but, told_apart
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import counted
 
@@ -35,6 +35,8 @@ class NodeLine:
         failure: Whether a failed episode wrote it.
         root: Whether it is a root.
         consolidated: Whether its chain was fused.
+        id: Its id.
+        procedure: What to do, on one line.
     """
 
     trigger: str
@@ -43,19 +45,27 @@ class NodeLine:
     failure: bool
     root: bool
     consolidated: bool
+    id: str
+    procedure: str
 
 
 def node_line(node: Node, counts: Counts) -> NodeLine:
     """What an outline says of a node."""
-    text = node.payload.activation_condition[: TRIGGER_CHARACTERS * 4]
+    payload = node.payload
     return NodeLine(
-        trigger=one_line(text, TRIGGER_CHARACTERS) or NOTHING,
+        trigger=_on_a_line(payload.activation_condition) or NOTHING,
         depth=node.depth,
         hits=counts.hits,
         failure=node.label == "failure",
         root=node.kind == "root",
         consolidated=node.consolidated,
+        id=node.id,
+        procedure=_on_a_line(payload.execution_procedure),
     )
+
+
+def _on_a_line(text: str) -> str:
+    return one_line(text[: TRIGGER_CHARACTERS * 4], TRIGGER_CHARACTERS)
 
 
 def detail(tree: Tree, node: Node) -> list[Section]:
@@ -128,15 +138,33 @@ def chain_sections(tree: TreeName, chain: Sequence[Node]) -> list[Section]:
 
 
 def subtree_preview(nodes: Sequence[Node]) -> list[Section]:
-    """A subtree as an outline, cut where it becomes too long to read."""
-    top, before, lines = nodes[0].depth, "", []
-    for node in nodes[:_PREVIEW_NODES]:
-        said = one_line(node.payload.activation_condition[: TRIGGER_CHARACTERS * 4], 1000)
-        indent = "  " * min(node.depth - top, _PREVIEW_INDENTS)
+    """A subtree as an outline, cut where it becomes too long to read.
+
+    The node itself is told as a whole: siblings may part late, or in what to do only.
+    """
+    top, *below = nodes
+    trigger = _on_a_line(top.payload.activation_condition) or NOTHING
+    procedure = one_line(_on_a_line(top.payload.execution_procedure), _PREVIEW_CHARACTERS)
+    sections = [
+        Section(f"{top.kind} {top.id}", f"{trigger}\n→ {procedure}", top.label == "failure")
+    ]
+    before, lines = trigger, []
+    told = {trigger: _on_a_line(top.payload.execution_procedure)}
+    for node in below[: _PREVIEW_NODES - 1]:
+        said = _on_a_line(node.payload.activation_condition) or NOTHING
+        indent = "  " * min(node.depth - top.depth - 1, _PREVIEW_INDENTS)
         mark = "✗ " if node.label == "failure" else ""
-        shown = told_apart(said, before, _PREVIEW_CHARACTERS)
-        lines.append(f"{indent}{mark}{one_line(shown, _PREVIEW_CHARACTERS) or NOTHING}")
+        procedure = _on_a_line(node.payload.execution_procedure)
+        shown = (
+            same_but(procedure, told[said], node.id)
+            if said in told
+            else told_apart(said, before, _PREVIEW_CHARACTERS)
+        )
+        lines.append(f"{indent}{node.id} {mark}{one_line(shown, _PREVIEW_CHARACTERS)}")
         before = said
+        told.setdefault(said, procedure)
     if len(nodes) > _PREVIEW_NODES:
         lines.append(f"… and {len(nodes) - _PREVIEW_NODES:,} more")
-    return [Section("", "\n".join(lines))]
+    if lines:
+        sections.append(Section("All below it", "\n".join(lines)))
+    return sections

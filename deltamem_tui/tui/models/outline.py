@@ -7,138 +7,15 @@ node with 50,000 children expands by inserting 50,000 numbers.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from functools import cached_property
+from collections.abc import Collection
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.tree_index import NO_PARENT
-from deltamem_tui.memory.views.filters import Order
+from deltamem_tui.tui.models.family import Family, Mask, Rows
 
-Rows = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-
-
-class Family:
-    """Who is whose child, for a whole tree at once, siblings in a chosen order.
-
-    Args:
-        tree: The tree at one commit.
-        order: How siblings are sorted.
-        kept: Rows to show; a node is shown if it or one below it is kept. All if None.
-    """
-
-    def __init__(self, tree: Tree, order: Order = "birth", kept: Mask | None = None) -> None:
-        self.tree = tree
-        self.order = order
-        self.kept = kept
-        index = tree.snapshot.index
-        rows = tree.rows
-        parents = index["parent"][rows]
-        if len(rows) and not (parents.min() >= NO_PARENT and parents.max() < len(index)):
-            raise tree.snapshot.shelf.corrupt("the index names a parent that is not there")
-        above = np.full(len(index), NO_PARENT, dtype=np.int64)
-        has_parent = parents != NO_PARENT
-        above[rows[has_parent]] = tree.snapshot.current[parents[has_parent]]
-        self.parent: Rows = above
-        self.depth: NDArray[np.int64] = index["depth"].astype(np.int64)
-        shown = rows if kept is None else rows[self._with_ancestors(rows, kept)[rows]]
-        self._arrange(shown)
-
-    def _with_ancestors(self, rows: Rows, kept: Mask) -> Mask:
-        """The kept rows and all above them, level by level from the deepest."""
-        shown = kept.copy()
-        level = rows[kept[rows]]
-        while len(level):
-            level = np.unique(self.parent[level])
-            level = level[level != NO_PARENT]
-            level = level[~shown[level]]
-            shown[level] = True
-        return shown
-
-    def _arrange(self, shown: Rows) -> None:
-        parents = self.parent[shown]
-        order = np.lexsort((self._rank(shown), parents))
-        self._children = shown[order]
-        sorted_parents = parents[order]
-        everyone = np.arange(len(self.parent), dtype=np.int64)
-        self._start = np.searchsorted(sorted_parents, everyone, side="left")
-        self._stop = np.searchsorted(sorted_parents, everyone, side="right")
-        self._roots_stop = int(np.searchsorted(sorted_parents, NO_PARENT, side="right"))
-
-    def _rank(self, rows: Rows) -> NDArray[np.int64]:
-        birth = self.tree.birth[rows]
-        if self.order == "birth":
-            return birth
-        if self.order == "newest":
-            newest: Rows = -birth
-            return newest
-        if self.order == "children":
-            parents = self.parent[self.tree.rows]
-            counts = np.bincount(parents[parents != NO_PARENT], minlength=len(self.parent))
-            most: Rows = -counts[rows]
-            return most
-        column = 0 if self.order == "hits" else 1
-        counted: Rows = -self.tree.snapshot.counters[birth, column].astype(np.int64)
-        return counted
-
-    @property
-    def roots(self) -> Rows:
-        """The roots that are shown."""
-        return self._children[: self._roots_stop]
-
-    def children(self, row: int) -> Rows:
-        """A node's children that are shown."""
-        return self._children[self._start[row] : self._stop[row]]
-
-    def count(self, row: int) -> int:
-        """How many children of a node are shown."""
-        return int(self._stop[row] - self._start[row])
-
-    @property
-    def shown(self) -> int:
-        """How many nodes are shown if everything is expanded."""
-        return len(self._children)
-
-    @cached_property
-    def preorder(self) -> Rows:
-        """All shown nodes as they stand if everything is expanded."""
-        return self.unfold(self.roots, None)
-
-    def unfold(self, rows: Rows, expanded: Collection[int] | None) -> Rows:
-        """Some siblings with all that is visible below them, from the top down.
-
-        Args:
-            rows: Siblings.
-            expanded: The rows that are expanded; all if None.
-        """
-        if expanded is not None and not expanded:
-            return rows.copy()
-        found: list[int] = []
-        waiting = rows[::-1].tolist()
-        while waiting:
-            row = waiting.pop()
-            found.append(row)
-            if expanded is None or row in expanded:
-                waiting.extend(self.children(row)[::-1].tolist())
-        return np.array(found, dtype=np.int64)
-
-    def rows_of(self, ids: Sequence[str]) -> set[int]:
-        """The rows that nodes have now, by their ids; those that are gone are left out."""
-        if not ids:
-            return set()
-        snapshot = self.tree.snapshot
-        births = np.flatnonzero(np.isin(snapshot.index["id"], np.array(ids, dtype="S16")))
-        return set(snapshot.current[births].tolist())
-
-    def ancestors(self, row: int) -> list[int]:
-        """All above a node, the parent first."""
-        found: list[int] = []
-        while (row := int(self.parent[row])) != NO_PARENT and len(found) <= len(self.parent):
-            found.append(row)
-        return found
+_NEAR = 200
+"""No screen has more lines above the one that is drawn."""
 
 
 class Outline:
@@ -152,7 +29,7 @@ class Outline:
 
     def __init__(self, family: Family, expanded: Collection[int] = ()) -> None:
         self.family = family
-        self.expanded = {row for row in expanded if family.count(row)}
+        self.expanded = family.parents(expanded)
         self.rows: Rows = family.unfold(family.roots, self.expanded)
 
     def __len__(self) -> int:
@@ -194,7 +71,7 @@ class Outline:
         row = int(self.rows[line])
         self.collapse(line)
         below = self.family.unfold(self.family.children(row), None)
-        self.expanded.update(each for each in [row, *below.tolist()] if self.family.count(each))
+        self.expanded |= self.family.parents([row, *below.tolist()])
         self.rows = np.insert(self.rows, line + 1, below)
         return bool(len(below))
 
@@ -219,6 +96,15 @@ class Outline:
         parent = int(self.family.parent[self.rows[line]])
         found = None if parent == NO_PARENT else self.line_of(parent)
         return line if found is None else found
+
+    def sibling_above(self, line: int) -> int | None:
+        """The line of the sibling before; None if it is the first, or is far above."""
+        begin = max(line - _NEAR, 0)
+        depths = self.family.depth[self.rows[begin : line + 1]]
+        found = np.flatnonzero(depths[:-1] <= depths[-1])
+        if not len(found) or depths[found[-1]] < depths[-1]:
+            return None
+        return begin + int(found[-1])
 
     def root_line(self, line: int) -> int:
         """The line of a node's root."""

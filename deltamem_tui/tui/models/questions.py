@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Literal
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.memory import context
 from deltamem_tui.memory.learn import parent_of
 from deltamem_tui.memory.parameters import Parameters, TreeParameters
 from deltamem_tui.memory.recall import Candidate, TreeRecall, recall_tree
-from deltamem_tui.memory.vectors.embedder import embedder_of, weighting_of
+from deltamem_tui.memory.vectors.embedder import card_of, embedder_of, weighting_of
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
@@ -60,18 +61,23 @@ class Answer:
 
 
 class Vectors:
-    """The vectors of the last questions: to change a number needs no new embedding."""
+    """The vectors of the last questions: to change a number needs no new embedding.
+
+    They are one embedder's. A bank that is given another one, while it is looked at, has its
+    questions embedded anew: to mix the two would score nonsense.
+    """
 
     def __init__(self) -> None:
+        self._card: EmbedderCard | None = None
         self._known: dict[str, NDArray[np.float32]] = {}
 
     def of(self, bank: Bank, texts: list[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors of some texts. Loads the bank's embedder when one is not known yet."""
+        card = card_of(bank)
+        if card != self._card or len(self._known) > _KEPT_VECTORS:
+            self._card, self._known = card, {}
         unknown = [text for text in texts if text not in self._known]
         if unknown:
-            if len(self._known) > _KEPT_VECTORS:
-                self._known.clear()
-            unknown = [text for text in texts if text not in self._known]
             vectors = embedder_of(bank).embed_queries(unknown)
             self._known.update(zip(unknown, vectors, strict=True))
         return {text: self._known[text] for text in texts}

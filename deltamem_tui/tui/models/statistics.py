@@ -10,6 +10,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.memory.views.growth import GrowthPoint, growth
 from deltamem_tui.memory.views.statistics import BankStatistics, bank_statistics
+from deltamem_tui.tui.models.bars import BarRow, grouped
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import counted
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _GROWTH_POINTS = 400
 _GROWTH_LINES = 10
+_MOST_PAIRS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,16 @@ def _hits(bank: Bank, name: TreeName) -> dict[int, int]:
     return {int(value): int(count) for value, count in zip(values, counts, strict=True)}
 
 
+def token_rows(said: BankStatistics) -> list[BarRow]:
+    """Tokens of a root and of a residual; nothing of a bank without nodes."""
+    if not any(tree.nodes for tree in said.trees.values()):
+        return []
+    return [
+        BarRow("root", {name: tree.mean_tokens_root for name, tree in said.trees.items()}),
+        BarRow("residual", {name: tree.mean_tokens_residual for name, tree in said.trees.items()}),
+    ]
+
+
 def overview_sections(found: Overview) -> list[Section]:
     """The numbers as text."""
     said = found.statistics
@@ -79,8 +91,8 @@ def overview_sections(found: Overview) -> list[Section]:
             ),
             f"{counted(tree.failures, 'failure')}, {tree.consolidated:,} fused",
             f"{means[0]} tokens a root, {means[1]} a residual, {tree.tokens:,} in all",
-            "nodes by depth: " + _pairs(tree.depths),
-            f"{counted(tree.hits, 'hit')}; nodes by hits: " + _pairs(found.hits[name]),
+            "nodes by depth: " + _pairs(name, tree.depths),
+            f"{counted(tree.hits, 'hit')}; nodes by hits: " + _pairs(name, found.hits[name]),
         ]
         sections.append(Section(f"{name} tree", "\n".join(lines)))
     if found.growth:
@@ -126,6 +138,9 @@ def _mean(tokens: float | None) -> str:
     return "–" if tokens is None else f"{tokens:g}"
 
 
-def _pairs(counts: Mapping[int, int]) -> str:
-    shown = [f"{value}: {count:,}" for value, count in list(counts.items())[:20]]
-    return ", ".join(shown) + (", …" if len(counts) > 20 else "") if shown else "none"
+def _pairs(name: TreeName, counts: Mapping[int, int]) -> str:
+    """How many nodes have which value: each value, or where there are many, groups of them."""
+    if len(counts) > _MOST_PAIRS:
+        rows = grouped({name: counts})
+        return ", ".join(f"{row.name}: {row.values[name]:,}" for row in rows if row.values[name])
+    return ", ".join(f"{value}: {count:,}" for value, count in counts.items()) or "none"

@@ -1,10 +1,22 @@
-"""Numbers with their nouns."""
+"""Numbers with their nouns, and words that can be cut."""
 
 from __future__ import annotations
 
+import re
+
 from deltamem_tui.text import counted
 
-__all__ = ["counted", "dollars"]
+__all__ = ["counted", "cuttable", "dollars"]
+
+_JOINERS = re.compile("\u200d{2,}")
+
+
+def cuttable(text: str) -> str:
+    """The text with one joiner where there are several, which join no more than one does.
+
+    The terminal library cannot cut a line that begins with two of them: it divides by zero.
+    """
+    return _JOINERS.sub("\u200d", text)
 
 
 def dollars(cost: float | None) -> str:

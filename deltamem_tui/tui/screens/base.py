@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual.screen import Screen
+from textual.widget import Widget
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.actions import Scope, bindings
 from deltamem_tui.tui.models.sections import Section, plain
+from deltamem_tui.tui.seams import SwitchableScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.note_bar import Note, NoteBar
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.calibrate import Proposal
     from deltamem_tui.tui.app import DeltaMemApp
     from deltamem_tui.tui.messages import BanksFound, WorkAdvanced
+    from deltamem_tui.tui.open_bank import OpenBank
 
 
-class BrowserScreen(Screen[None]):
+class BrowserScreen(SwitchableScreen):
     """A screen that can do what its scopes say.
 
     Attributes:
@@ -36,11 +38,6 @@ class BrowserScreen(Screen[None]):
         """The app."""
         return cast("DeltaMemApp", self.app)
 
-    def _pop_result_callback(self) -> None:
-        """The first screen of all was never pushed: textual counts on it when it switches."""
-        if self._result_callbacks:
-            super()._pop_result_callback()
-
     def on_screen_resume(self) -> None:
         """Show what is going on, and what was said."""
         self.show_work(self.browser.work_state)
@@ -50,6 +47,7 @@ class BrowserScreen(Screen[None]):
         """Show what is going on."""
         for bar in self.query(WorkBar):
             bar.state = state
+            bar.plan = self.browser.plan
 
     def show_note(self, note: Note | None) -> None:
         """Show a note in the place of the keys, or the keys again."""
@@ -65,14 +63,23 @@ class BrowserScreen(Screen[None]):
             self.mount(bar)
         self.query(KeyBar).set(display=note is None)
 
+    def panes(self) -> Iterable[Widget]:
+        """The panes that actions are about while none of them has the focus, the first first."""
+        return self.focus_chain
+
     def show_banks(self, message: BanksFound) -> None:
         """The banks folder was looked through; a screen that lists banks says how."""
 
 
 class BankScreen(BrowserScreen):
-    """A screen of the bank that is open. It catches up when the bank changes."""
+    """A screen of the bank that is open. It catches up when the bank changes.
+
+    Attributes:
+        home: The open bank that it was made for.
+    """
 
     BINDINGS: ClassVar = [*bindings("bank")]
+    home: OpenBank
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,11 +89,11 @@ class BankScreen(BrowserScreen):
     @property
     def bank(self) -> Bank:
         """The bank as the screen shows it, also while the screen goes away."""
-        return self._seen or self.browser.bank
+        return self._seen or self.home.bank
 
     def shows(self, bank: Bank) -> bool:
         """Whether what was found out about a bank is still what one waits for."""
-        return self.browser.opened and bank is self.bank
+        return self.home.is_read and bank is self.bank
 
     def on_mount(self) -> None:
         """Show the bank, after the screen of its kind has made itself ready."""
@@ -99,22 +106,24 @@ class BankScreen(BrowserScreen):
 
     def catch_up(self) -> None:
         """Show the bank as it was last read."""
-        if not (self._ready and self.browser.opened) or self._seen is self.browser.bank:
+        if not (self._ready and self.home.is_read) or self._seen is self.home.bank:
             return
-        self._seen = self.browser.bank
+        self._seen = self.home.bank
         self.refresh_bindings()
         self.query_one(TopBar).show(self.bank)
         self.bank_changed()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing can be done with a bank that is still being opened."""
-        return self.browser.opened and super().check_action(action, parameters)
+        return self.home.is_read and super().check_action(action, parameters)
 
     def bank_changed(self) -> None:
         """The bank is another, or says something else."""
 
     def writable(self) -> bool:
         """Whether the bank may be written; if not, the reason is shown."""
+        if not self.browser.is_own(self.bank.path):
+            return False
         try:
             self.bank.require_writable()
         except DeltaMemError as error:
@@ -122,7 +131,7 @@ class BankScreen(BrowserScreen):
             return False
         return True
 
-    def show_proposals(self, proposals: Sequence[Proposal]) -> None:
+    def show_proposals(self, proposals: Sequence[Proposal], grounds: object) -> None:
         """Every episode was asked for its scores; a screen that shows them says how."""
 
     def readable(self) -> Sequence[Section]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -76,12 +76,9 @@ class EpisodeList(LineList):
             "unknown": ("?", "strong"),
         }[said.outcome]
         left = line_of((f" {mark} ", self.style_of(name)), (said.task, None))
-        state = (
-            counted(said.nodes, "node") if said.learnt else "refused" if said.refused else "waits"
-        )
         if width < _NARROW:
-            return columns(left, line_of((state, self.style_of("quiet"))), width)
-        right = f"{said.source} · {counted(said.steps, 'step')} · {state:>7}"
+            return columns(left, line_of((said.state, self.style_of("quiet"))), width)
+        right = f"{said.source} · {counted(said.steps, 'step')} · {said.state:>7}"
         return columns(left, line_of((right, self.style_of("quiet"))), width)
 
     def _line(self, line: int) -> EpisodeLine:
@@ -151,7 +148,9 @@ class EpisodesScreen(BankScreen):
         )
         episodes.show(message.book)
         if not len(message.book):
-            words = "This bank has no episodes. Press i to import some from logs."
+            words = "This bank has no episodes." + (
+                "" if self.bank.frozen else " Press i to import some from logs."
+            )
             self.query_one("#steps", TextPane).show([Section("", words)])
 
     def on_line_list_moved(self) -> None:
@@ -166,7 +165,8 @@ class EpisodesScreen(BankScreen):
         try:
             trajectory = episodes.book.trajectory(episodes.cursor)
             why = episodes.book.refusal(episodes.cursor)
-            self.query_one("#steps", TextPane).show(episode_sections(trajectory, why))
+            shown = episode_sections(trajectory, why, whole=False)
+            self.query_one("#steps", TextPane).show(shown)
             self._show_node()
         except DeltaMemError as error:
             words = [Section("This episode cannot be read", str(error), warning=True)]
@@ -185,6 +185,20 @@ class EpisodesScreen(BankScreen):
         tree = self.bank.tree(tree_name)
         pane.border_title = Content(f"node {number + 1} of {len(places)} · n shows the next")
         pane.show(detail(tree, tree.node(node_id)))
+
+    def readable(self) -> Sequence[Section]:
+        """The node if its pane has the focus, else the episode with every step."""
+        node, episodes = self.query_one("#node", TextPane), self.query_one(EpisodeList)
+        if node.has_focus:
+            return node.sections
+        if episodes.book is None or not len(episodes.book):
+            return ()
+        try:
+            trajectory = episodes.book.trajectory(episodes.cursor)
+            return episode_sections(trajectory, episodes.book.refusal(episodes.cursor))
+        except DeltaMemError as error:
+            self.browser.tell_error(error)
+            return ()
 
     def action_next_node(self) -> None:
         """Show the next node that the episode gave."""
@@ -236,7 +250,11 @@ class EpisodesScreen(BankScreen):
         path = self.bank.path
         log = str(Path(answer["path"]).expanduser())
         name = f"importing {one_line(answer['path'], 40)}"
-        self.browser.work(name, lambda progress: import_logs(path, log, answer["format"], progress))
+        self.browser.work(
+            name,
+            lambda progress: import_logs(path, log, answer["format"], progress),
+            can_stop=True,
+        )
 
     def action_extract(self) -> None:
         """Ask by what to learn from the waiting episodes."""
@@ -263,7 +281,9 @@ class EpisodesScreen(BankScreen):
             return
         path, configuration = self.bank.path, self.browser.configuration
         if not answer["model"]:
-            self.browser.work(NAME, lambda progress: extract_by_rules(path, progress))
+            self.browser.work(
+                NAME, lambda progress: extract_by_rules(path, progress), can_stop=True
+            )
             return
         try:
             choice = ModelChoice.of(**answer)
@@ -271,5 +291,7 @@ class EpisodesScreen(BankScreen):
             self.browser.tell_error(error)
             return
         self.browser.work(
-            "rehearsing", lambda progress: plan_by_model(path, choice, configuration, progress)
+            "rehearsing",
+            lambda progress: plan_by_model(path, choice, configuration, progress),
+            can_stop=True,
         )

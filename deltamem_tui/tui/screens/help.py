@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.screen import ModalScreen
 
-from deltamem_tui.tui.actions import SCOPE_TITLES, Scope, key_names, of_scopes
+from deltamem_tui.tui.actions import DIALOG_KEYS, SCOPE_TITLES, Scope, key_names, of_scopes
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 _SIGNS = """● a root        ○ a residual     ✗ a failure: a warning, never to be carried out
 ▸ collapsed     ▾ expanded       ≡ its chain was fused into a new root
 d3 depth        7× hits: successful episodes whose match it was
-…   at the beginning of a line: it begins like the line above"""
+» a node that is being moved
+…   at the beginning of a line: it begins like the line above
+″   like its parent or sibling above: what to do, or its id, tells them apart"""
 
 
 def help_sections(scopes: Iterable[Scope], keys: Mapping[str, str]) -> list[Section]:
@@ -24,11 +26,14 @@ def help_sections(scopes: Iterable[Scope], keys: Mapping[str, str]) -> list[Sect
     sections = []
     for scope in scopes:
         named = [(key_names(action, keys), action.title) for action in of_scopes([scope])]
-        room = max((len(names) for names, _ in named), default=0)
-        lines = [f"{names:<{room}}  {title}" for names, title in named]
-        if lines:
-            sections.append(Section(SCOPE_TITLES[scope], "\n".join(lines)))
-    return [*sections, Section("Signs", _SIGNS)]
+        if named:
+            sections.append(_section(SCOPE_TITLES[scope], named))
+    return [*sections, _section("In a dialog", DIALOG_KEYS), Section("Signs", _SIGNS)]
+
+
+def _section(title: str, named: Sequence[tuple[str, str]]) -> Section:
+    room = max(len(names) for names, _ in named)
+    return Section(title, "\n".join(f"{names:<{room}}  {does}" for names, does in named))
 
 
 class HelpScreen(ModalScreen[None]):

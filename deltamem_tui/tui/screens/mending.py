@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
+
+from textual.reactive import reactive
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.text import one_line
 from deltamem_tui.tui.background import look_up
 from deltamem_tui.tui.messages import SubtreeRead
 from deltamem_tui.tui.models.nodes import subtree_preview
@@ -38,14 +40,19 @@ class MendingScreen(BankScreen):
 
     Every change is one commit by a handle of its own, and refused with its reason on a
     frozen bank before anything is asked.
+
+    Attributes:
+        moving: The node that waits for its new parent to be chosen.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.moving: ChosenNode | None = None
+    moving: reactive[ChosenNode | None] = reactive(None, init=False)
 
     def chosen(self) -> ChosenNode | None:
         """The node that the screen shows; None if there is none."""
+        raise NotImplementedError
+
+    def expect(self, tree: TreeName, node_id: str) -> None:
+        """Look at a node once the screen shows the bank's new state."""
         raise NotImplementedError
 
     def _writable_node(self) -> ChosenNode | None:
@@ -59,30 +66,56 @@ class MendingScreen(BankScreen):
             return None
 
     def action_edit(self) -> None:
-        """Edit the node's text in the editor."""
+        """Edit the node's text in the editor, or go on with what could not be saved."""
         from deltamem_tui.tui.models.sheet import write_sheet
+        from deltamem_tui.tui.widgets.dialogs import DraftDialog
 
         chosen = self._writable_node()
-        if chosen and self.browser.free_to_work():  # what one types could not be written
-            before = write_sheet(chosen.tree, chosen.node)
-            self.browser.edit(before, lambda after: self._edited(chosen, before, after))
+        if not chosen or not self.browser.free_to_work():  # what one types could not be written
+            return
+        before = write_sheet(chosen.tree, chosen.node)
+        draft = self.home.drafts.of(chosen.place)
+        if draft is None or draft == before:
+            self._edit(chosen, before, before)
+            return
+
+        def answer(goes_on: bool | None) -> None:
+            if goes_on is not None:
+                self.call_later(self._edit, chosen, before, draft if goes_on else before)
+
+        self.browser.push_screen(DraftDialog(draft, before), answer)
+
+    def _edit(self, chosen: ChosenNode, before: str, text: str) -> None:
+        self.browser.edit(
+            text,
+            lambda after: self._edited(chosen, before, after),
+            lambda after: self.home.drafts.keep(chosen.place, after),
+        )
 
     def _edited(self, chosen: ChosenNode, before: str, after: str) -> None:
         from deltamem_tui.tui.models.sheet import read_sheet
 
+        drafts = self.home.drafts
         if after == before:
+            drafts.drop(chosen.place)
             self.browser.tell("nothing was changed")
             return
+        drafts.keep(chosen.place, after)
+        kept = f"your text is kept, {self.browser.key_of('edit')} offers it again"
         try:
             payload = read_sheet(after)
         except DeltaMemError as error:
-            self.browser.tell_error(error)
+            self.browser.tell_error(_with_hint(error, kept))
             return
 
         def work(bank: Bank) -> str:
             from deltamem_tui.memory import editing
 
-            editing.edit(bank, chosen.tree, chosen.node, payload)
+            try:
+                editing.edit(bank, chosen.tree, chosen.node, payload)
+            except DeltaMemError as error:
+                raise _with_hint(error, kept) from error
+            drafts.drop(chosen.place)
             return f"edited {chosen.node.id}; u undoes it"
 
         self.browser.change("writing the edit", work, chosen.place)
@@ -108,11 +141,8 @@ class MendingScreen(BankScreen):
             return
         if self.moving is None or self.moving.tree != chosen.tree:
             self.moving = chosen
-            trigger = one_line(chosen.node.payload.activation_condition, 50)
             self.browser.tell(
-                f"moving “{trigger}”: go to its new parent and press m, or M to make it a root; "
-                "escape leaves it",
-                stays=True,
+                "go to its new parent and press m, or M to make it a root; escape leaves it"
             )
             return
         self._move(self.moving, chosen.node)
@@ -176,11 +206,19 @@ class MendingScreen(BankScreen):
     def action_undo(self) -> None:
         """Take back the last change by hand."""
         if self.writable():
-            self.browser.change("undoing", _undo)
+            self.browser.change("undoing", self._undo)
+
+    def _undo(self, bank: Bank) -> str:
+        """Undo beside the screen, which then looks at what came back."""
+        from deltamem_tui.memory import editing
+
+        change = editing.undo(bank)
+        self.call_later(self.expect, change.tree, change.nodes[0].id)
+        return f"undone: {counted(len(change.nodes), 'node')} as before"
 
 
-def _undo(bank: Bank) -> str:
-    from deltamem_tui.memory import editing
-
-    change = editing.undo(bank)
-    return f"undone: {counted(len(change.nodes), 'node')} as before"
+def _with_hint(error: DeltaMemError, hint: str) -> DeltaMemError:
+    """The error with one more thing to do about it."""
+    said = copy(error)
+    said.hint = f"{error.hint}; {hint}" if error.hint else hint
+    return said

@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
+from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.parameters import Parameters, checked, from_record
@@ -81,8 +82,8 @@ class RecallScreen(BankScreen):
         self._typed: Parameters | None = None
         self._stored: Parameters | None = None
         self._timer: Timer | None = None
-        self._asking = False
-        self._asked: Question | None = None
+        self._asked: tuple[Bank, Question] | None = None
+        self._under_way: tuple[Bank, Question] | None = None
         self._answer: Answer | None = None
 
     def compose(self) -> ComposeResult:
@@ -214,14 +215,14 @@ class RecallScreen(BankScreen):
             self.query_one("#scene", Input).value,
             self.numbers,
         )
-        self._asked = question
+        self._asked = self.bank, question
         if not any(question.text(name) for name in TREES):
             self._show(Answer(question, {}, ""))
             self._explain()
             return
-        if self._asking:
+        if self._under_way is not None:
             return
-        self._asking = True
+        self._under_way = self._asked
         bank, vectors, settings = self.bank, self._vectors, self.browser.configuration
         self.query_one("#context", TextPane).border_title = "context · asking …"
         look_up(
@@ -231,15 +232,15 @@ class RecallScreen(BankScreen):
         )
 
     def on_answered(self, message: Answered) -> None:
-        """Show the answer; if the question is another by now, ask again."""
-        self._asking = False
+        """Show the answer; if the question or the bank is another by now, ask again."""
+        answered, self._under_way = self._under_way, None
         self._show(message.answer)
-        if self._asked != message.answer.question:
+        if self._asked != answered:
             self._ask()
 
     def on_failed(self, message: Failed) -> None:
         """Say why there is no answer; the app says it too."""
-        self._asking = False
+        self._under_way = None
         pane = self.query_one("#context", TextPane)
         pane.border_title = "context"
         pane.show([Section("No answer", str(message.error), warning=True)])

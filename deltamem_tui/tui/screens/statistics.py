@@ -12,15 +12,19 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import Progress, look_up
+from deltamem_tui.tui.jobs.numbers import grounds_of
 from deltamem_tui.tui.messages import Counted, Proposed
+from deltamem_tui.tui.models.bars import grouped
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.statistics import (
     Overview,
     overview,
     overview_sections,
     proposal_sections,
+    token_rows,
 )
 from deltamem_tui.tui.screens.base import BankScreen
+from deltamem_tui.tui.widgets.bar_plot import BarPlot
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.plot import Plot
@@ -29,13 +33,29 @@ from deltamem_tui.tui.widgets.text_pane import TextPane
 if TYPE_CHECKING:
     from deltamem_tui.memory.calibrate import Proposal
 
-_NAMES = {
-    "scores": "best scores, thresholds",
+_BARS = {
     "depth": "nodes by depth",
-    "growth": "nodes over episodes",
-    "tokens": "tokens of a root and a residual",
     "hits": "nodes by hits",
+    "tokens": "tokens on average",
 }
+
+
+class Plots(VerticalScroll, can_focus=True):
+    """The plots, one below the other; the keys of a list scroll them."""
+
+    BINDINGS: ClassVar = [*bindings("list")]
+
+    def action_move_cursor(self, lines: int) -> None:
+        """Scroll by some lines."""
+        self.scroll_relative(y=lines, animate=False)
+
+    def action_move_page(self, pages: int) -> None:
+        """Scroll by some pages."""
+        self.scroll_relative(y=pages * max(self.size.height - 1, 1), animate=False)
+
+    def action_move_to_end(self, direction: int) -> None:
+        """Scroll to the top or the bottom."""
+        self.scroll_to(y=0 if direction < 0 else self.max_scroll_y, animate=False)
 
 
 class StatisticsScreen(BankScreen):
@@ -46,51 +66,57 @@ class StatisticsScreen(BankScreen):
     DEFAULT_CSS = """
     StatisticsScreen #both { height: 1fr; }
     StatisticsScreen #plots { width: 1fr; scrollbar-size-vertical: 1; }
-    StatisticsScreen #numbers { width: 1fr; padding: 0 1; border-left: solid $primary; }
-    StatisticsScreen.-narrow #plots { display: none; }
+    StatisticsScreen #numbers { width: 1fr; padding: 0 1; }
+    StatisticsScreen #plots, StatisticsScreen #numbers { border-top: solid $primary; }
+    StatisticsScreen #plots:focus, StatisticsScreen #numbers:focus { border-top: heavy $accent; }
+    StatisticsScreen.-narrow #both { layout: vertical; }
+    StatisticsScreen.-narrow #plots, StatisticsScreen.-narrow #numbers { height: 1fr; }
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._overview: Overview | None = None
         self._proposals: Sequence[Proposal] = ()
+        self._grounds: object = None
 
     def compose(self) -> ComposeResult:
         """Plots, numbers."""
         yield TopBar("DeltaMem", "statistics")
         with Horizontal(id="both"):
-            with VerticalScroll(id="plots", can_focus=False):
-                for name, title in _NAMES.items():
-                    yield Plot(title, id=name)
+            with Plots(id="plots"):
+                yield Plot("best scores, thresholds", id="scores")
+                for name, title in _BARS.items():
+                    yield BarPlot(title, id=name)
+                yield Plot("nodes over episodes", id="growth")
             yield TextPane(id="numbers")
         yield WorkBar()
         yield KeyBar(self.SCOPES)
 
     def on_mount(self) -> None:
         """Count the bank."""
-        self.query_one("#scores").display = False
-        self.query_one("#numbers").focus()
+        for name in ("scores", "growth"):
+            self._plot(name).display = False
+        self.query_one("#plots").border_title = "plots"
+        pane = self.query_one("#numbers", TextPane)
+        pane.border_title = "numbers"
+        pane.show([Section("", "counting …", quiet=True)])
+        pane.focus()
 
     def bank_changed(self) -> None:
-        """Count again."""
+        """Count again; scores of what is no more are dropped."""
         bank = self.bank
+        if self._proposals and self._grounds != grounds_of(bank):
+            self._proposals = ()
+            self._plot("scores").display = False
         look_up(self, "counting", lambda _: Counted(overview(bank)))
 
     def on_counted(self, message: Counted) -> None:
         """Show the counts."""
         self._overview = message.overview
-        counted = message.overview.statistics.trees
-        self._plot("depth").bars({name: counted[name].depths for name in TREES})
-        self._plot("hits").bars(message.overview.hits)
-        self._plot("tokens").named_bars(
-            {
-                name: {
-                    "root": counted[name].mean_tokens_root or 0,
-                    "residual": counted[name].mean_tokens_residual or 0,
-                }
-                for name in TREES
-            }
-        )
+        trees = message.overview.statistics.trees
+        self._bars("depth").show(grouped({name: trees[name].depths for name in TREES}))
+        self._bars("hits").show(grouped(message.overview.hits))
+        self._bars("tokens").show(token_rows(message.overview.statistics))
         points = message.overview.growth
         self._plot("growth").display = len(points) > 1  # a bank without its journal has none
         self._plot("growth").lines(
@@ -98,6 +124,9 @@ class StatisticsScreen(BankScreen):
             {name: [point.nodes[name] for point in points] for name in TREES},
         )
         self._show_numbers()
+
+    def _bars(self, name: str) -> BarPlot:
+        return self.query_one(f"#{name}", BarPlot)
 
     def _plot(self, name: str) -> Plot:
         return self.query_one(f"#{name}", Plot)
@@ -126,13 +155,13 @@ class StatisticsScreen(BankScreen):
         def work(_: Progress) -> Proposed:
             from deltamem_tui.memory.calibrate import calibrate
 
-            return Proposed(bank.path, calibrate(bank))
+            return Proposed(bank.path, calibrate(bank), grounds_of(bank))
 
         self.browser.work("asking every episode", work)
 
-    def show_proposals(self, proposals: Sequence[Proposal]) -> None:
+    def show_proposals(self, proposals: Sequence[Proposal], grounds: object) -> None:
         """Show the scores and the thresholds they suggest."""
-        self._proposals = proposals
+        self._proposals, self._grounds = proposals, grounds
         plot = self._plot("scores")
         plot.display = True
         plot.histogram(

@@ -79,7 +79,7 @@ class TravellingScreen(BrowserScreen):
 
     def action_merge_banks(self) -> None:
         """Ask what shall be merged into the bank."""
-        if (path := self.chosen_path()) is None:
+        if (path := self.chosen_path()) is None or not self.browser.is_own(path):
             return
         fields = (
             Field("others", f"Banks whose nodes {path.name} shall get too", hint="names or paths"),

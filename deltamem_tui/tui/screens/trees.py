@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Input
 
 from deltamem_tui.bank.node import TREES, TreeName
@@ -17,10 +18,11 @@ from deltamem_tui.memory.parameters import Parameters, from_record
 from deltamem_tui.memory.views.filters import FILTER_HELP, ORDERS, Order, parse_filter
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import look_up
-from deltamem_tui.tui.messages import Arranged
+from deltamem_tui.tui.messages import Arranged, Failed
 from deltamem_tui.tui.models.arrangement import Arrangement, arrange
+from deltamem_tui.tui.models.family import Family
 from deltamem_tui.tui.models.nodes import chain_sections, detail
-from deltamem_tui.tui.models.outline import Family, Outline
+from deltamem_tui.tui.models.outline import Outline
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import counted
 from deltamem_tui.tui.screens.mending import ChosenNode, MendingScreen
@@ -31,6 +33,8 @@ from deltamem_tui.tui.widgets.line_input import LineInput
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from deltamem_tui.tui.widgets.text_pane import TextPane
+
+_ARRANGING = "arranging the outlines"
 
 
 class TreesScreen(MendingScreen):
@@ -55,6 +59,9 @@ class TreesScreen(MendingScreen):
         super().__init__()
         self.arrangement = Arrangement()
         self._left = BankState()
+        self._folds: Mapping[str, Sequence[str]] | None = None
+        self._arranging = False
+        self._keys_go: Callable[[], None] | None = None
         self._expected: tuple[TreeName, str] | None = None
         self._shown_tree: TreeName = "task"
         self._chain_step: int | None = None
@@ -72,7 +79,9 @@ class TreesScreen(MendingScreen):
 
     def on_mount(self) -> None:
         """Show the bank, the task tree in focus."""
-        self.query_one("#filter", Input).value = self.arrangement.text
+        line = self.query_one("#filter", Input)
+        line.value = self.arrangement.text
+        line.set_class(bool(line.value), "-open")
         self.outline("task").focus()
 
     def outline(self, name: TreeName) -> OutlineView:
@@ -89,6 +98,10 @@ class TreesScreen(MendingScreen):
         """The bank's numbers."""
         return from_record(self.bank.manifest.parameters)
 
+    def panes(self) -> Iterable[Widget]:
+        """The outline that is shown, before the others."""
+        return [self.shown, *super().panes()]
+
     def chosen(self) -> ChosenNode | None:
         """The node under the cursor."""
         node = self.shown.node
@@ -101,6 +114,8 @@ class TreesScreen(MendingScreen):
         self._left = left
         with contextlib.suppress(UsageError):
             self.arrangement = Arrangement.of(left.filter, left.order)
+        if not self.arrangement.wanted.empty:
+            self._folds = left.expanded
 
     def remembered(self) -> BankState:
         """How the bank is left now."""
@@ -109,7 +124,7 @@ class TreesScreen(MendingScreen):
         outlines = {name: self.outline(name) for name in TREES}
         return BankState(
             nodes={name: each.node.id for name, each in outlines.items() if each.node},
-            expanded={name: each.expanded_ids(EXPANDED_LIMIT) for name, each in outlines.items()},
+            expanded=self._folds_of(EXPANDED_LIMIT),
             filter=self.arrangement.text,
             order=self.arrangement.order,
         )
@@ -122,9 +137,10 @@ class TreesScreen(MendingScreen):
 
     def _arrange(self, *, keys_wait: bool) -> None:
         bank, arrangement, parameters = self.bank, self.arrangement, self.parameters
+        self._arranging = True
         look_up(
             self,
-            "arranging the outlines",
+            _ARRANGING,
             lambda stopped: Arranged(bank, arrange(bank, arrangement, parameters, stopped)),
             keys_wait=keys_wait,
         )
@@ -136,21 +152,47 @@ class TreesScreen(MendingScreen):
         for name, family in message.families.items():
             view = self.outline(name)
             known = view.node
-            ids = (
-                self._left.expanded.get(name, [])
-                if view.outline is None
-                else view.expanded_ids(len(family.parent))
-            )
-            expanded = family.rows_of(ids)
-            if family.kept is not None:
-                expanded = set(family.preorder.tolist())
+            expanded = self._expanded(view, family)
             node_id = known.id if known else self._left.nodes.get(name)
             view.show(Outline(family, expanded), self.parameters[name], node_id)
             view.border_title = Content(self._title(name, family))
+        if self.arrangement.wanted.empty:
+            self._folds = None
+        self._is_arranged()
         if self._expected:
             tree, node_id = self._expected
             self._expected = None
             self.go_to(tree, node_id)
+
+    def on_failed(self, message: Failed) -> None:
+        """The outlines stay as they are; the app says why."""
+        if message.name == _ARRANGING:
+            self._is_arranged()
+
+    def _is_arranged(self) -> None:
+        """Keys that were typed for the outlines go their way."""
+        self._arranging = False
+        if self._keys_go is not None:
+            self.call_later(self._keys_go)
+            self._keys_go = None
+
+    def _expanded(self, view: OutlineView, family: Family) -> set[int]:
+        """What is expanded: all that a filter found; without one what was, also before one."""
+        if family.kept is not None:
+            return family.parents()
+        if self._folds is not None:
+            ids = self._folds.get(view.tree_name, ())
+        elif view.outline is None:
+            ids = self._left.expanded.get(view.tree_name, ())
+        else:
+            ids = view.expanded_ids(len(family.parent))
+        return family.rows_of(ids)
+
+    def _folds_of(self, limit: int) -> dict[str, list[str]]:
+        """The ids of the nodes that are expanded; under a filter, of those that were before."""
+        if self._folds is not None:
+            return {name: list(self._folds.get(name, ()))[:limit] for name in TREES}
+        return {name: self.outline(name).expanded_ids(limit) for name in TREES}
 
     def _title(self, name: TreeName, family: Family) -> str:
         words = f"{name} · {counted(len(family.tree), 'node')}"
@@ -197,23 +239,47 @@ class TreesScreen(MendingScreen):
         try:
             node, tree = view.node, view.shown_tree
             if node is None or tree is None:
+                pane.border_title = "node"
                 pane.show([Section("", self._nothing())])
                 return
             if self._chain_step is None:
-                pane.border_title = Content("node")
+                pane.border_title = Content(self._moving_title() or "node")
                 pane.show(detail(tree, node))
                 return
             chain = tree.chain(node.id)
             step = self._chain_step % len(chain)
             title = f"chain as an agent receives it · {step + 1} of {len(chain)}"
-            pane.border_title = Content(title)
+            pane.border_title = Content(self._moving_title() or title)
             pane.show(chain_sections(tree.name, chain), step)
         except DeltaMemError as error:
             pane.show([Section("This node cannot be read", str(error), warning=True)])
 
+    def watch_moving(self) -> None:
+        """Show what is being moved: on its line, and with the keys that end it."""
+        for name in TREES:
+            here = self.moving is not None and self.moving.tree == name
+            self.outline(name).moving = self.moving.node.id if self.moving and here else ""
+        self._show_node()
+
+    def _moving_title(self) -> str:
+        if self.moving is None:
+            return ""
+        key = self.browser.key_of
+        return (
+            f"moving » {self.moving.node.id}: {key('move')} below this node · "
+            f"{key('make_root')} a root · {key('close_bank')} leaves it"
+        )
+
+    def action_show(self, screen: str) -> None:
+        """Show another screen; a move ends with the look at the trees."""
+        self.moving = None
+        super().action_show(screen)
+
     def _nothing(self) -> str:
         if not self.arrangement.wanted.empty:
             return f"No node of the {self._shown_tree} tree fits the filter."
+        if self.bank.frozen:
+            return "The tree is empty, and the bank is frozen: nothing is learnt any more."
         return "The tree is empty. Press 3 to import episodes and learn from them."
 
     def readable(self) -> Sequence[Section]:
@@ -265,6 +331,10 @@ class TreesScreen(MendingScreen):
             self._close_filter()
 
     def _filter_by(self, text: str, *, say: bool) -> None:
+        if text == self.arrangement.text:
+            if say:
+                self._let_keys_wait()
+            return
         try:
             parse_filter(text)
         except UsageError as error:
@@ -273,13 +343,20 @@ class TreesScreen(MendingScreen):
             return
         self._arrange_by(text, self.arrangement.order, keys_wait=say)
 
+    def _let_keys_wait(self) -> None:
+        """What is typed from now on is meant for the outlines that are being arranged."""
+        if self._arranging and self._keys_go is None:
+            self._keys_go = self.browser.hold_keys()
+
     def _close_filter(self) -> None:
         line = self.query_one("#filter", Input)
         line.set_class(bool(line.value), "-open")
         self.shown.focus()
 
     def _arrange_by(self, text: str, order: Order, *, keys_wait: bool) -> None:
-        self.arrangement = Arrangement.of(text, order)
+        known, self.arrangement = self.arrangement, Arrangement.of(text, order)
+        if known.wanted.empty and not self.arrangement.wanted.empty and self._folds is None:
+            self._folds = self._folds_of(len(self.bank.tree("task")) + len(self.bank.tree("env")))
         line = self.query_one("#filter", Input)
         if line.value != text:
             line.value = text

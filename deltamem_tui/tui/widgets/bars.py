@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
 from textual import events
 from textual.reactive import reactive
 from textual.widget import Widget
+from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.tui.messages import WorkAdvanced
+from deltamem_tui.tui.messages import Planned, WorkAdvanced
 from deltamem_tui.tui.widgets.painting import columns, line_of
+
+if TYPE_CHECKING:
+    from deltamem_tui.tui.app import DeltaMemApp
 
 TABS = (
     ("trees", "1 Trees"),
@@ -77,7 +82,10 @@ class TopBar(Widget):
 
 
 class WorkBar(Widget):
-    """What is going on, how far it is, and how to stop it; not there when nothing is."""
+    """What is going on, how far it is, and how to stop it; or a plan that waits.
+
+    It is not there when nothing goes on and nothing waits.
+    """
 
     DEFAULT_CSS = """
     WorkBar { height: 1; display: none; background: $boost; color: $text; }
@@ -86,6 +94,7 @@ class WorkBar(Widget):
     """
 
     state: reactive[WorkAdvanced | None] = reactive(None)
+    plan: reactive[Planned | None] = reactive(None)
 
     def __init__(self) -> None:
         super().__init__()
@@ -95,24 +104,52 @@ class WorkBar(Widget):
         """Come and go with the work."""
         if after is not None and (before is None or before.name != after.name):
             self._began = time.monotonic()
-        self.set_class(after is not None, "-busy")
+        self._come_or_go()
+
+    def watch_plan(self) -> None:
+        """Come and go with the plan."""
+        self._come_or_go()
+
+    def _come_or_go(self) -> None:
+        self.set_class(self.state is not None or self.plan is not None, "-busy")
+
+    def on_mount(self) -> None:
+        """Follow the focus: in a line the key that cancels is a letter."""
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
 
     def render(self) -> Text:
         """The line."""
-        state = self.state
-        if state is None:
+        if (state := self.state) is not None:
+            said, todo = self._how_far(state), self._how_it_ends(state)
+        elif self.plan is not None:
+            said, todo = f"the {self.plan.called} is ready", f"{self._key('plan')} opens it"
+        else:
             return Text()
-        left = f" {state.name}"
+        return columns(line_of((f" {said}", None)), line_of((f"{todo} ", None)), self.size.width)
+
+    def _how_it_ends(self, state: WorkAdvanced) -> str:
+        if not state.can_stop:
+            return "cannot be cancelled"
+        if state.stopping:
+            return "stopping …"
+        return f"{self._key('cancel')} cancels"
+
+    def _key(self, action: str) -> str:
+        """What to press; a line one types in has to be left first."""
+        key = cast("DeltaMemApp", self.app).key_of(action)
+        typing = isinstance(self.screen.focused, Input) and len(key) == 1
+        return f"escape, then {key}" if typing else key
+
+    def _how_far(self, state: WorkAdvanced) -> str:
+        said = state.name
         if state.total:
-            left += f" {state.done:,} of {state.total:,}"
+            said += f" {state.done:,} of {state.total:,}"
             cells = 20 if self.size.width >= _NARROW else 5
             filled = round(cells * min(state.done / state.total, 1))
-            left += f" {'━' * filled}{'╌' * (cells - filled)}{self._left(state.done, state.total)}"
+            said += f" {'━' * filled}{'╌' * (cells - filled)}{self._left(state.done, state.total)}"
         elif state.done:
-            left += f" {state.done:,}"
-        if state.note:
-            left += f" · {state.note}"
-        return columns(line_of((left, None)), line_of(("x cancels ", None)), self.size.width)
+            said += f" {state.done:,}"
+        return f"{said} · {state.note}" if state.note else said
 
     def _left(self, done: int, total: int) -> str:
         passed = time.monotonic() - self._began

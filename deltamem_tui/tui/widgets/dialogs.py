@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.widgets.key_line import Key, KeyLine
 from deltamem_tui.tui.widgets.line_input import LineInput
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from deltamem_tui.tui.widgets.tick import Tick
@@ -29,6 +30,13 @@ _CSS = """
 {name} TextPane {{ height: auto; max-height: 14; margin-bottom: 1; }}
 {name}:ansi > Vertical {{ background: ansi_default; border: round ansi_blue; }}
 """
+
+_CONFIRM = (Key("y does it", "dismiss(True)"), Key("escape leaves it", "dismiss(False)"))
+_DRAFT = (
+    Key("y goes on with it", "dismiss(True)"),
+    Key("n begins anew", "dismiss(False)"),
+    Key("escape leaves both", "dismiss(None)"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +79,16 @@ class AskDialog(ModalScreen[Mapping[str, str] | None]):
                     continue
                 yield Static(Text(field.label))
                 yield LineInput(field.value, placeholder=field.hint, id=field.name, compact=True)
-            ticks = " · space ticks" if any(field.tick for field in self._fields) else ""
-            words = f"enter goes on · tab changes the line{ticks} · escape leaves it"
-            yield Static(Text(words), classes="quiet")
+            yield KeyLine(self._keys(), classes="quiet")
+
+    def _keys(self) -> list[Key]:
+        ticks = [Key("space ticks")] if any(field.tick for field in self._fields) else []
+        return [
+            Key("enter goes on", "go_on"),
+            Key("tab changes the line", "app.focus_next"),
+            *ticks,
+            Key("escape leaves it", "dismiss(None)"),
+        ]
 
     def on_input_submitted(self) -> None:
         """Enter in a line goes on."""
@@ -108,8 +123,73 @@ class ConfirmDialog(ModalScreen[bool]):
         with Vertical():
             yield TextPane(id="preview")
             yield Static(Text(self._question, "bold"))
-            yield Static(Text("y does it · escape leaves it"), classes="quiet")
+            yield KeyLine(_CONFIRM, classes="quiet")
 
     def on_mount(self) -> None:
         """Show the preview."""
         self.query_one(TextPane).show(self._sections)
+
+
+class DraftDialog(ModalScreen[bool | None]):
+    """Offers a text that could not be saved: to go on with it, or to begin anew.
+
+    Args:
+        draft: The text that could not be saved.
+        now: What the node says now.
+    """
+
+    DEFAULT_CSS = _CSS.format(name="DraftDialog")
+    BINDINGS: ClassVar = [
+        Binding("y", "dismiss(True)", "Go on with it"),
+        Binding("n", "dismiss(False)", "Begin anew"),
+        Binding("escape", "dismiss(None)", "Leave both"),
+    ]
+
+    def __init__(self, draft: str, now: str) -> None:
+        super().__init__()
+        self._sections = [
+            Section("Your text", draft),
+            Section("What the node says now", now, quiet=True),
+        ]
+
+    def compose(self) -> ComposeResult:
+        """Both texts, and the question."""
+        with Vertical():
+            yield TextPane(id="preview")
+            yield Static(Text("Go on with your text, which was not saved?", "bold"))
+            yield KeyLine(_DRAFT, classes="quiet")
+
+    def on_mount(self) -> None:
+        """Show both."""
+        self.query_one(TextPane).show(self._sections)
+
+
+class NotesDialog(ModalScreen[None]):
+    """What the program said, whole.
+
+    Args:
+        notes: The notes, the last one first.
+    """
+
+    DEFAULT_CSS = _CSS.format(name="NotesDialog")
+    BINDINGS: ClassVar = [Binding("escape,q,N", "dismiss(None)", "Close")]
+
+    def __init__(self, notes: Sequence[str]) -> None:
+        super().__init__()
+        self._notes = notes
+
+    def compose(self) -> ComposeResult:
+        """The notes."""
+        with Vertical():
+            yield TextPane(id="notes")
+            yield KeyLine([Key("escape closes", "dismiss(None)")], classes="quiet")
+
+    def on_mount(self) -> None:
+        """Show them."""
+        pane = self.query_one(TextPane)
+        pane.show([Section("What was said last, the newest first"), *map(_note, self._notes)])
+        pane.focus()
+
+
+def _note(words: str) -> Section:
+    return Section("", words)

@@ -7,15 +7,17 @@ from typing import Literal
 
 from rich.style import Style
 from rich.text import Text
+from textual.reactive import reactive
 
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.due import due_rows
 from deltamem_tui.memory.parameters import TreeParameters
 from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.models.apart import told_apart
+from deltamem_tui.tui.models.apart import same_but, told_apart
+from deltamem_tui.tui.models.family import Mask
 from deltamem_tui.tui.models.nodes import NodeLine, node_line
-from deltamem_tui.tui.models.outline import Mask, Outline
+from deltamem_tui.tui.models.outline import Outline
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import columns, line_of
 
@@ -31,9 +33,12 @@ class OutlineView(LineList):
         tree_name: The tree.
         outline: What is shown; None until the bank was read.
         parsed: How many nodes were parsed to draw lines, since the widget was made.
+        moving: The id of the node that is being moved; empty if none is.
     """
 
     BINDINGS = [*bindings("tree")]  # noqa: RUF012 - textual reads it so
+
+    moving: reactive[str] = reactive("", init=False)
 
     def __init__(self, tree_name: TreeName, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -69,9 +74,9 @@ class OutlineView(LineList):
         """The ids of nodes that are expanded."""
         if self.outline is None:
             return []
-        ids = self.outline.family.tree.snapshot.index["id"]
         rows = sorted(self.outline.expanded)[:limit]
-        return [bytes(ids[row]).decode() for row in rows]
+        ids: list[str] = self.outline.family.tree.snapshot.index["id"][rows].astype(str).tolist()
+        return ids
 
     def go_to(self, node_id: str) -> bool:
         """Put the cursor on a node. Returns whether it is shown."""
@@ -109,13 +114,21 @@ class OutlineView(LineList):
         left = line_of(
             (" " * self._indent(said.depth, width), None),
             (fold, strong),
-            (_mark(said), label or strong),
+            ("» " if said.id == self.moving else _mark(said), label or strong),
         )
         numbers = _numbers(said, width, quiet)
-        before = self._line(line - 1).trigger if line else ""
         room = width - left.cell_len - numbers.cell_len - 1
-        left.append_text(line_of((told_apart(said.trigger, before, room), label)))
+        left.append_text(line_of((self._words(line, said, room), label)))
         return columns(left, numbers, width)
+
+    def _words(self, line: int, said: NodeLine, room: int) -> str:
+        """What tells a node apart from the line above, and from its sibling above."""
+        near = [above for above in (self._shown.sibling_above(line), line - 1) if above is not None]
+        lines = [self._line(above) for above in near if above >= 0]
+        for other in lines:
+            if other.trigger == said.trigger:
+                return same_but(said.procedure, other.procedure, said.id)
+        return told_apart(said.trigger, lines[-1].trigger if lines else "", room)
 
     def _indent(self, depth: int, width: int) -> int:
         """Deep nodes are not pushed out of sight: their depth is on the line."""

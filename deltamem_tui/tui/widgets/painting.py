@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 from textual.strip import Strip
 
+from deltamem_tui.bank.node import TreeName
 from deltamem_tui.text import clean, one_line
+from deltamem_tui.tui.models.words import cuttable
+
+TREE_COLOURS: Mapping[TreeName, str] = {"task": "cyan", "env": "magenta"}
+"""The colours of the trees in plots; each theme has its own cyan and magenta."""
 
 LINE_CHARACTERS = 400
 """No terminal is wider than this many characters of a line that is cut anyway."""
@@ -25,7 +31,7 @@ def line_of(*parts: tuple[str, Style | None]) -> Text:
 
 def _flat(part: str) -> str:
     """The part without control characters and line breaks, its outer spaces kept."""
-    flat = clean(part).replace("\n", " ").replace("\t", " ")
+    flat = cuttable(clean(part)).replace("\n", " ").replace("\t", " ")
     return flat if len(flat) <= LINE_CHARACTERS else one_line(flat, LINE_CHARACTERS)
 
 
@@ -44,6 +50,15 @@ def strip_of(text: Text, console: Console, width: int, style: Style) -> Strip:
     return strip.adjust_cell_length(width).apply_style(style)
 
 
-def wrapped(text: Text, console: Console, width: int) -> Iterable[Text]:
-    """The lines of a text, folded at `width` cells."""
-    return text.wrap(console, max(width, 1), overflow="fold", tab_size=4)
+def wrapped(text: str, console: Console, width: int) -> Iterator[str]:
+    """The lines of a text, folded at `width` cells.
+
+    Most lines of most texts fit. They are given as they are: to ask the terminal library to
+    fold them would take twenty times as long.
+    """
+    for line in cuttable(text).split("\n"):
+        if "\t" not in line and cell_len(line) <= width:
+            yield line
+        else:
+            folded = Text(line).wrap(console, max(width, 1), overflow="fold", tab_size=4)
+            yield from (each.plain for each in folded)

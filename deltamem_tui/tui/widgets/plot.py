@@ -1,10 +1,10 @@
-"""A plot of both trees: a title over a canvas of the plotting library."""
+"""A plot of lines for both trees: a title over a canvas of the plotting library."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count, pairwise
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -13,21 +13,20 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from deltamem_tui.bank.node import TreeName
+from deltamem_tui.tui.widgets.painting import TREE_COLOURS
 
 if TYPE_CHECKING:
     from textual_plot import PlotWidget
 
-_COLOURS: Mapping[TreeName, str] = {"task": "cyan", "env": "magenta"}
-_SIDE: Mapping[TreeName, float] = {"task": -0.2, "env": 0.2}
-_BAR = 0.36
-_MOST_BARS = 24
+_MOST_TICKS = 5
+_ROOM = 0.04
 
 
 class Plot(Vertical):
     """One plot."""
 
     DEFAULT_CSS = """
-    Plot { height: 13; }
+    Plot { height: 12; margin-bottom: 1; }
     Plot > Static { height: 1; padding: 0 1; }
     Plot > PlotWidget { height: 1fr; }
     """
@@ -41,11 +40,13 @@ class Plot(Vertical):
         from textual_plot import PlotWidget
 
         title = Text(f"{self._title}   ", "bold")
-        for name, colour in _COLOURS.items():
+        for name, colour in TREE_COLOURS.items():
             title.append("■ ", colour).append(f"{name}  ")
         yield Static(title)
         canvas = PlotWidget(allow_pan_and_zoom=False)
         canvas.can_focus = False
+        canvas.set_reactive(PlotWidget.margin_top, 0)
+        canvas.set_reactive(PlotWidget.margin_bottom, 1)
         yield canvas
 
     @property
@@ -54,47 +55,13 @@ class Plot(Vertical):
 
         return self.query_one(PlotWidget)
 
-    def bars(self, counts: Mapping[TreeName, Mapping[int, int]]) -> None:
-        """A bar a value, the trees side by side."""
-        canvas = self._canvas
-        canvas.clear()
-        for name, values in counts.items():
-            shown = list(values.items())[:_MOST_BARS]
-            if shown:
-                places = [value + _SIDE[name] for value, _ in shown]
-                heights = [float(count) for _, count in shown]
-                canvas.bar(places, heights, width=_BAR, bar_style=_COLOURS[name])
-        ticks = sorted({value for values in counts.values() for value in list(values)[:_MOST_BARS]})
-        if ticks:
-            canvas.set_xlimits(ticks[0] - 0.6, ticks[-1] + 0.6)
-        canvas.set_xticks([float(tick) for tick in ticks[:: max(len(ticks) // 8, 1)]])
-        canvas.set_ylimits(ymin=0)
-
-    def named_bars(self, heights: Mapping[TreeName, Mapping[str, float]]) -> None:
-        """A bar a name and tree."""
-        canvas = self._canvas
-        canvas.clear()
-        bars = [
-            (f"{tree} {name}", height, _COLOURS[tree])
-            for tree, named in heights.items()
-            for name, height in named.items()
-        ]
-        canvas.bar(
-            [name for name, _, _ in bars],
-            [height for _, height, _ in bars],
-            width=0.6,
-            bar_style=[colour for _, _, colour in bars],
-        )
-        canvas.set_ylimits(ymin=0)
-
     def lines(self, places: Sequence[float], values: Mapping[TreeName, Sequence[float]]) -> None:
-        """A line a tree."""
-        canvas = self._canvas
-        canvas.clear()
+        """A line a tree, through whole numbers."""
+        self._canvas.clear()
         for name, heights in values.items():
-            if len(places) > 1:
-                canvas.plot(list(places), list(heights), line_style=_COLOURS[name])
-        canvas.set_ylimits(ymin=0)
+            self._line(name, places, heights)
+        low, high = min(places, default=0), max(places, default=0)
+        self._axes((low, high), ticks(low, high), values.values())
 
     def histogram(
         self,
@@ -102,21 +69,46 @@ class Plot(Vertical):
         marks: Mapping[TreeName, float],
     ) -> None:
         """Counts between edges, and a mark a tree."""
-        canvas = self._canvas
-        canvas.clear()
+        self._canvas.clear()
         for name, (edges, heights) in counts.items():
             if len(heights):
-                places = [(low + high) / 2 for low, high in pairwise(edges)]
-                canvas.plot(
-                    places, [float(height) for height in heights], line_style=_COLOURS[name]
-                )
-                canvas.add_v_line(marks[name], line_style=_COLOURS[name])
+                self._line(name, [(low + high) / 2 for low, high in pairwise(edges)], heights)
+                self._canvas.add_v_line(marks[name], line_style=TREE_COLOURS[name])
         seen = [*marks.values(), *(edge for edges, _ in counts.values() for edge in edges)]
-        if len(ticks := _tenths(min(seen, default=0), max(seen, default=0))) > 1:
-            canvas.set_xticks(ticks)
-        canvas.set_ylimits(ymin=0)
+        low, high = min(seen, default=0), max(seen, default=0)
+        tenths = [tenth / 10 for tenth in ticks(low * 10, high * 10)]
+        self._axes((low, high), tenths, [heights for _, heights in counts.values()])
+
+    def _line(self, name: TreeName, places: Sequence[float], heights: Sequence[float]) -> None:
+        """A line of dots, which lets another one that crosses it be seen."""
+        from textual_plot import HiResMode
+
+        self._canvas.plot(
+            list(places), list(heights), TREE_COLOURS[name], hires_mode=HiResMode.BRAILLE
+        )
+
+    def _axes(
+        self,
+        across: tuple[float, float],
+        ticks_across: Sequence[float],
+        values: Iterable[Sequence[float]],
+    ) -> None:
+        """Ticks at whole numbers from zero up, and room: what lies on the edge is not drawn."""
+        canvas = self._canvas
+        most = max((each for heights in values for each in heights), default=0) or 1
+        ticks_up = ticks(0, most)
+        room = (across[1] - across[0] or 1) * _ROOM
+        canvas.margin_left = len(f"{ticks_up[-1]:.0f}") + 3
+        canvas.set_xlimits(across[0] - room, across[1] + room)
+        canvas.set_ylimits(-most * _ROOM, most * (1 + 2 * _ROOM))
+        canvas.set_xticks(ticks_across)
+        canvas.set_yticks(ticks_up)
 
 
-def _tenths(low: float, high: float) -> list[float]:
-    """The tenths between two scores: few enough that their labels do not run together."""
-    return [tenth / 10 for tenth in range(math.ceil(low * 10), math.floor(high * 10) + 1)]
+def ticks(low: float, high: float) -> list[float]:
+    """The ones, twos, fives, tens and so on between two numbers, not more than a handful."""
+    steps = (digit * 10**power for power in count() for digit in (1, 2, 5))
+    step = next(step for step in steps if high // step + -low // step < _MOST_TICKS)
+    return [
+        float(each * step) for each in range(math.ceil(low / step), math.floor(high / step) + 1)
+    ]

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Static, TextArea
+from textual.widgets import TextArea
+
+from deltamem_tui.tui.widgets.key_line import Key, KeyLine
+
+_KEEP = Key("f2 or ctrl+o keeps it", "keep")
+_KEYS = (_KEEP, Key("escape leaves it as it was", "leave"))
+_SURE = (_KEEP, Key("escape again throws away what you typed", "leave"))
 
 
 class SheetDialog(ModalScreen[str | None]):
@@ -25,26 +30,42 @@ class SheetDialog(ModalScreen[str | None]):
         width: 96%; height: 90%; border: round $primary; padding: 0 1; background: $surface;
     }
     SheetDialog TextArea, SheetDialog TextArea:focus { height: 1fr; border: none; padding: 0; }
+    SheetDialog KeyLine { color: $text-muted; }
     SheetDialog:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
     """
     BINDINGS: ClassVar = [
         Binding("f2,ctrl+o", "keep", "Keep it", priority=True),
-        Binding("escape", "dismiss(None)", "Leave it", priority=True),
+        Binding("escape", "leave", "Leave it", priority=True),
     ]
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self._text = text
+        self._asked = False
 
     def compose(self) -> ComposeResult:
         """The text and how to go on."""
         with Vertical():
             yield TextArea(self._text, soft_wrap=True)
-            yield Static(Text("f2 or ctrl+o keeps it · escape leaves it as it was", "dim"))
+            yield KeyLine(_KEYS)
 
     def on_mount(self) -> None:
         """Keep the cursor from blinking: over a slow line it would send for ever."""
         self.query_one(TextArea).cursor_blink = False
+
+    def on_text_area_changed(self) -> None:
+        """Who types on has answered."""
+        if self._asked:
+            self._asked = False
+            self.query_one(KeyLine).show(_KEYS)
+
+    def action_leave(self) -> None:
+        """Leave it; what was typed is thrown away only if that is asked for twice."""
+        if self._asked or self.query_one(TextArea).text == self._text:
+            self.dismiss(None)
+            return
+        self._asked = True
+        self.query_one(KeyLine).show(_SURE)
 
     def action_keep(self) -> None:
         """Give the text back."""

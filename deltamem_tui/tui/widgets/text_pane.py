@@ -76,13 +76,22 @@ class TextPane(ScrollView, can_focus=True):
         self.sections = list(sections)
         self.current = current
         self._fold()
-        start = self._starts[current] if current is not None and self._starts else 0
-        self.scroll_to(y=start, animate=False)
+        self._to_current()
 
     def on_resize(self) -> None:
         """Fold anew for another width."""
         if self._room != self._folded_at:
             self._fold()
+            if self.current is not None:
+                self._to_current()
+
+    def _to_current(self) -> None:
+        """Scroll to the current section, else to the top.
+
+        The pane may have no scrollbar yet, without which textual would not scroll.
+        """
+        start = self._starts[self.current] if self.current is not None and self._starts else 0
+        self.scroll_to(y=start, animate=False, force=True)
 
     @property
     def _room(self) -> int:
@@ -123,10 +132,10 @@ class TextPane(ScrollView, can_focus=True):
             (section.shown_body, "quiet" if section.quiet else ""),
         )
         lines = [
-            _Line(number, style, line.plain)
+            _Line(number, style, line)
             for text, style in parts
             if text
-            for line in wrapped(Text(text), self.app.console, width)
+            for line in wrapped(text, self.app.console, width)
         ]
         if number + 1 < len(self.sections):
             lines.append(_Line(number, "", ""))

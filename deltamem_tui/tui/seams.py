@@ -1,0 +1,42 @@
+"""The places where the browser reaches behind textual's public face.
+
+All of them are here, so that a new version of textual has one module to be read against.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.app import App
+from textual.screen import Screen
+from textual.worker import WorkerFailed
+
+
+class SwitchableScreen(Screen[None]):
+    """A screen that may be the first of all, and still be switched for another."""
+
+    def _pop_result_callback(self) -> None:
+        """The first screen was never pushed: textual counts on it when it switches."""
+        if self._result_callbacks:
+            super()._pop_result_callback()
+
+
+class FailureKeeper(App[None]):
+    """The part of the program that ends it on a defect.
+
+    Attributes:
+        failure: The error that ended the browser, if one did.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.failure: BaseException | None = None
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Leave, and keep the error for who started the browser, where textual would print it."""
+        if self.failure is None:
+            self.failure = error.error if isinstance(error, WorkerFailed) else error
+            self._exception = error  # as textual does it, for who drives the browser in a test
+            self._exception_event.set()
+        self._return_code = 1
+        self._close_messages_no_wait()

@@ -1,0 +1,173 @@
+"""The one long piece of work that may go on beside the screens, and the plan that may wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from textual.message import Message
+
+from deltamem_tui.tui.background import Progress, do_work
+from deltamem_tui.tui.key_order import KeyOrder
+from deltamem_tui.tui.messages import Broken, Planned, WorkAdvanced
+from deltamem_tui.tui.screens.base import BrowserScreen
+from deltamem_tui.tui.voice import Voice
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Where a piece of work was asked for: a plan that comes of it may be shown there only."""
+
+    screen: BrowserScreen | None
+    deeds: int
+
+
+class LongWork(KeyOrder, Voice):
+    """The part of the program that does long work, one thing at a time.
+
+    What comes of a plan may write, or cost money, and one key begins it. So the question comes
+    up by itself only in front of who sits and waits for it. Who went on meanwhile, by as little
+    as one key, is told that it is ready, and opens it.
+
+    Attributes:
+        plan: A plan that is ready and waits to be opened.
+        unfinished: Work that went on when the person left.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.plan: Planned | None = None
+        self.unfinished: Progress | None = None
+        self._work: Progress | None = None
+        self._work_state: WorkAdvanced | None = None
+        self._asked = _Asked(None, 0)
+        self._told_of_work_at = -2
+
+    def work(
+        self, name: str, work: Callable[[Progress], Message], *, can_stop: bool = False
+    ) -> bool:
+        """Do something long; one thing at a time.
+
+        Args:
+            name: What is being done.
+            work: Does it.
+            can_stop: Whether it looks at `Progress.stopped` while it goes on.
+
+        Returns:
+            Whether it was begun; if not, the person was told what goes on.
+        """
+        if not self.free_to_work():
+            return False
+        self._asked = _Asked(self._front, self.deeds)
+        self._work = do_work(self, name, work, can_stop=can_stop)
+        self._show_work(WorkAdvanced(name, 0, None))
+        return True
+
+    @property
+    def _front(self) -> BrowserScreen | None:
+        """The screen that is in front, but for the dialogs over it."""
+        screens = (each for each in reversed(self.screen_stack) if isinstance(each, BrowserScreen))
+        return next(screens, None)
+
+    def free_to_work(self) -> bool:
+        """Whether nothing long is going on; if something is, the person is told what."""
+        if self._work is not None:
+            self.tell(f"still {self._work.name}; {self._how_it_ends(self._work)}", warning=True)
+        return self._work is None
+
+    def _how_it_ends(self, work: Progress) -> str:
+        if not work.can_stop:
+            return "it cannot be cancelled"
+        return "it is stopping" if work.stopped else f"{self.key_of('cancel')} cancels it"
+
+    def key_of(self, action: str) -> str:
+        """The first key of an action, for a person."""
+        raise NotImplementedError
+
+    @property
+    def work_state(self) -> WorkAdvanced | None:
+        """How far the work is that is going on."""
+        return self._work_state
+
+    def on_work_advanced(self, message: WorkAdvanced) -> None:
+        """Show how far the work is."""
+        if self._work is not None:
+            self._show_work(message)
+
+    def on_work_ended(self) -> None:
+        """Nothing is going on any more."""
+        self._work = None
+        self._show_work(None)
+
+    def on_broken(self, message: Broken) -> None:
+        """A defect ends the browser."""
+        raise message.error
+
+    def _show_work(self, state: WorkAdvanced | None) -> None:
+        if state is not None and (work := self._work) is not None:
+            state = replace(state, can_stop=work.can_stop, stopping=work.stopped)
+        self._work_state = state
+        for screen in self.screen_stack:
+            if isinstance(screen, BrowserScreen):
+                screen.show_work(state)
+
+    # Plans
+
+    def on_planned(self, message: Planned) -> None:
+        """Show what would be done, and ask, if the person waits for it."""
+        self.after_keys(lambda: self._offer(message))
+
+    def _offer(self, plan: Planned) -> None:
+        waits = self.screen is self._asked.screen and self.deeds == self._asked.deeds
+        if waits:
+            self._ask(plan)
+        else:
+            self._keep(plan)
+            self.tell(f"the {plan.called} is ready; {self.key_of('plan')} opens it")
+
+    def _keep(self, plan: Planned | None) -> None:
+        self.plan = plan
+        self._show_work(self._work_state)
+
+    def _ask(self, plan: Planned) -> None:
+        from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+
+        def answer(sure: bool | None) -> None:
+            if sure and not self.work(plan.name, plan.then, can_stop=plan.can_stop):
+                self._keep(plan)  # another thing goes on; the answer can be given again
+
+        self._keep(None)
+        self.push_screen(ConfirmDialog(plan.question, plan.sections), answer)
+
+    def action_plan(self) -> None:
+        """Open the plan that waits."""
+        if self.plan is None:
+            self.tell("no plan waits")
+        elif isinstance(self.screen, BrowserScreen):
+            self._ask(self.plan)
+
+    # Its end
+
+    def action_cancel_work(self) -> None:
+        """Ask the work that is going on to stop."""
+        work = self._work
+        if work is None:
+            self.tell("nothing is going on")
+        elif not work.can_stop:
+            self.tell(f"{work.name} cannot be cancelled", warning=True)
+        else:
+            work.stop()
+            self._show_work(self._work_state)
+
+    def may_leave(self) -> bool:
+        """Whether the person may leave now; who leaves work behind is told, and asks again."""
+        work = self._work
+        if work is None:
+            return True
+        if self._told_of_work_at == self.deeds - 1:
+            self.unfinished = work
+            work.stop()
+            return True
+        self._told_of_work_at = self.deeds
+        self.tell(f"{work.name} goes on; {self.key_of('quit')} again leaves", warning=True)
+        return False

@@ -1,0 +1,83 @@
+"""A bank that came with the program is looked at like any other, and written by nobody."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui import paths
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.tui.screens.banks import BanksScreen
+from tests.tui.support import Person, browse
+
+
+@pytest.fixture
+def shipped(folder: Path) -> Path:
+    """The only bank there is: one that came with the program, not frozen even."""
+    place = paths.shipped_banks_folder() / "kitchen"
+    shutil.move(folder / "kitchen", place)
+    return place
+
+
+def contents(bank: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in sorted(bank.iterdir())}
+
+
+def test_it_is_neither_frozen_nor_unfrozen_nor_merged_into(folder: Path, shipped: Path) -> None:
+    Bank.open(shipped).freeze()
+    before = contents(shipped)
+
+    async def story(person: Person) -> None:
+        assert "kitchen" in person.screen
+        for key in ("Z", "m"):
+            await person.press(key)
+            assert isinstance(person.app.screen, BanksScreen)
+            assert "came with the program and is read only" in person.said[-1]
+            assert "i on the list of banks makes a copy" in person.said[-1]
+        await person.press("enter", "Z")
+        assert "came with the program" in person.said[-1]
+
+    browse(folder, story)
+    assert contents(shipped) == before
+
+
+def test_nothing_in_it_is_changed(folder: Path, shipped: Path) -> None:
+    before = contents(shipped)
+
+    async def story(person: Person) -> None:
+        person.app.edited = lambda text: text + "more"
+        await person.press("enter")
+        for number, key in enumerate(("e", "L", "m", "M", "D", "u"), start=1):
+            await person.press(key)
+            assert len(person.said) == number
+            assert "came with the program" in person.said[-1]
+        await person.press("3")
+        for number, key in enumerate(("plus", "i", "E"), start=7):
+            await person.press(key)
+            assert len(person.said) == number
+            assert "came with the program" in person.said[-1]
+
+    browse(folder, story)
+    assert contents(shipped) == before
+
+
+def test_in_a_checkout_it_is_ones_own(folder: Path, shipped: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("L")
+        assert "is a failure now" in person.said[-1]
+
+    browse(shipped.parent, story, "kitchen")
+
+
+def test_a_copy_of_it_can_be_written(folder: Path, shipped: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("i")
+        await person.write(str(shipped))
+        await person.press("tab", "tab", "tab", "space", "enter", "y")
+        assert person.said[-1] == "installed kitchen"
+        await person.press("enter", "L")
+        assert "is a failure now" in person.said[-1]
+
+    browse(folder, story)

@@ -1,0 +1,369 @@
+"""Long work: what the line says of it, plans that come late, and leaving in its midst."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual import events
+
+from benchmarks.terminal import Terminal
+from deltamem_tui.config import Configuration
+from deltamem_tui.errors import UsageError
+from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.leaving import see_off
+from deltamem_tui.tui.messages import Changed, Failed, Planned, Told
+from deltamem_tui.tui.screens.episodes import EpisodesScreen
+from deltamem_tui.tui.widgets.bars import WorkBar
+from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
+from tests.tui.support import Person, browse
+
+
+class Held:
+    """Work that goes on until a test lets it end."""
+
+    def __init__(self, message: Told | Planned | None = None) -> None:
+        self.go_on = threading.Event()
+        self._message = message or Told("done")
+
+    def __call__(self, progress: Progress) -> Told | Planned:
+        assert self.go_on.wait(20)
+        return Told("cancelled") if progress.stopped and progress.can_stop else self._message
+
+
+def bar(person: Person) -> str:
+    return str(person.app.screen.query_one(WorkBar).render())
+
+
+def test_what_can_be_cancelled_says_so_and_that_it_stops(folder: Path) -> None:
+    work = Held()
+
+    async def story(person: Person) -> None:
+        person.app.work("learning", work, can_stop=True)
+        await person.settle(work=False)
+        assert bar(person).endswith("k cancels ")
+        await person.pilot.press("k")
+        await person.settle(work=False)
+        assert bar(person).endswith("stopping … ")
+        person.app.work("another", work)
+        assert person.said[-1] == "still learning; it is stopping"
+        work.go_on.set()
+        await person.settle()
+        assert person.said[-1] == "cancelled"
+        assert not person.app.screen.query_one(WorkBar).display
+
+    keys = {"cancel": "k", "line_up": "up"}
+    browse(folder, story, "kitchen", configuration=Configuration(keys=keys))
+
+
+def test_what_cannot_be_cancelled_says_so_and_goes_on(folder: Path) -> None:
+    work = Held()
+
+    async def story(person: Person) -> None:
+        person.app.work("verifying", work)
+        await person.settle(work=False)
+        assert bar(person).endswith("cannot be cancelled ")
+        await person.pilot.press("x")
+        await person.settle(work=False)
+        assert person.said[-1] == "verifying cannot be cancelled"
+        assert bar(person).endswith("cannot be cancelled ")
+        work.go_on.set()
+        await person.settle()
+        assert person.said[-1] == "done"
+
+    browse(folder, story, "kitchen")
+
+
+def test_in_a_line_the_key_that_cancels_is_a_letter_and_the_bar_says_so(folder: Path) -> None:
+    work = Held()
+
+    async def story(person: Person) -> None:
+        person.app.work("learning", work, can_stop=True)
+        await person.pilot.press("slash")
+        await person.settle(work=False)
+        assert bar(person).endswith("escape, then x cancels ")
+        work.go_on.set()
+
+    browse(folder, story, "kitchen")
+
+
+def plan(done: list[str]) -> Planned:
+    def then(_: Progress) -> Told:
+        done.append("done")
+        return Told("done as planned")
+
+    return Planned("asking", "Spend money?", [], then, called="estimate")
+
+
+def test_a_plan_comes_up_in_front_of_who_waits_for_it(folder: Path) -> None:
+    done: list[str] = []
+    work = Held(plan(done))
+
+    async def story(person: Person) -> None:
+        person.app.work("rehearsing", work)
+        work.go_on.set()
+        await person.settle()
+        assert isinstance(person.app.screen, ConfirmDialog)
+        await person.press("y")
+        assert done == ["done"]
+        assert person.said == ["done as planned"]
+
+    browse(folder, story, "kitchen")
+
+
+async def into_a_dialog(person: Person) -> None:
+    await person.pilot.press("3", "i")
+    await person.settle(work=False)
+    assert isinstance(person.app.screen, AskDialog)
+
+
+async def onto_another_screen(person: Person) -> None:
+    person.app.show("statistics")
+    await person.settle(work=False)
+
+
+async def one_key_on(person: Person) -> None:
+    await person.pilot.press("j")
+    await person.settle(work=False)
+
+
+async def one_click_on(person: Person) -> None:
+    person.app.post_message(events.MouseDown(None, 5, 2, 0, 0, 1, False, False, False))
+    await person.settle(work=False)
+
+
+@pytest.mark.parametrize("goes_on", [into_a_dialog, onto_another_screen, one_key_on, one_click_on])
+def test_a_plan_never_takes_a_key_from_who_went_on(
+    folder: Path, goes_on: Callable[[Person], object]
+) -> None:
+    done: list[str] = []
+    work = Held(plan(done))
+
+    async def story(person: Person) -> None:
+        person.app.work("rehearsing", work)
+        await goes_on(person)  # type: ignore[misc]
+        before = person.app.screen
+        work.go_on.set()
+        await person.settle()
+        assert person.app.screen is before
+        assert person.said[-1] == "the estimate is ready; P opens it"
+        await person.press("y")
+        assert done == []
+        if isinstance(person.app.screen, AskDialog):
+            await person.press("escape")
+        assert "the estimate is ready" in bar(person)
+        await person.press("P")
+        assert "Spend money?" in person.screen
+        await person.press("y")
+        assert done == ["done"]
+        await person.press("P")
+        assert person.said[-1] == "no plan waits"
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_plan_waits_for_the_keys_that_are_under_way(folder: Path) -> None:
+    """What is typed ahead, before the plan is there, is not meant for it."""
+    done: list[str] = []
+    work = Held(plan(done))
+
+    async def story(person: Person) -> None:
+        person.app.work("rehearsing", work)
+        go = person.app.hold_keys()
+        await person.pilot.press("y")
+        work.go_on.set()
+        await person.settle()
+        assert not isinstance(person.app.screen, ConfirmDialog)
+        go()
+        await person.settle()
+        assert not isinstance(person.app.screen, ConfirmDialog)
+        assert done == []
+        assert person.app.plan is not None
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_plan_that_is_agreed_to_while_another_thing_goes_on_is_kept(folder: Path) -> None:
+    done: list[str] = []
+    work = Held(plan(done))
+    other = Held()
+
+    async def story(person: Person) -> None:
+        person.app.work("rehearsing", work)
+        await one_key_on(person)
+        work.go_on.set()
+        await person.settle()
+        person.app.work("verifying", other)
+        await person.pilot.press("P", "y")
+        await person.settle(work=False)
+        assert person.said[-1] == "still verifying; it cannot be cancelled"
+        other.go_on.set()
+        await person.settle()
+        assert done == []
+        await person.press("P", "y")
+        assert done == ["done"]
+
+    browse(folder, story, "kitchen")
+
+
+def test_who_quits_while_work_goes_on_is_told_and_quits_by_a_second_key(folder: Path) -> None:
+    work = Held()
+    ended: list[Progress | None] = []
+
+    async def story(person: Person) -> None:
+        person.app.work("learning", work, can_stop=True)
+        await person.pilot.press("q")
+        await person.settle(work=False)
+        assert person.said[-1] == "learning goes on; q again leaves"
+        await person.pilot.press("j", "q")
+        await person.settle(work=False)
+        assert not person.app._exit, "another key was between the two"
+        await person.pilot.press("q")
+        assert person.app._exit
+        ended.append(person.app.unfinished)
+        work.go_on.set()
+
+    browse(folder, story, "kitchen")
+    assert ended[0] is not None
+    assert ended[0].stopped
+
+
+class Bare(Progress):
+    """Work without a browser."""
+
+    def __init__(self, *, can_stop: bool) -> None:
+        super().__init__("learning", None, can_stop=can_stop)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (Told("cancelled; nothing was sent"), "cancelled; nothing was sent"),
+        (Changed(Path(), "learnt 2 episodes for $0.0042"), "learnt 2 episodes for $0.0042"),
+        (Failed("learning", UsageError("no such model")), "no such model"),
+        (plan([]), "learning ended; nothing was done, for nobody was there to be asked"),
+    ],
+)
+def test_what_became_of_work_is_told_on_the_bare_terminal(
+    outcome: Told | Changed | Failed | Planned, words: str
+) -> None:
+    told: list[str] = []
+    work = Bare(can_stop=True)
+    work.outcome = outcome
+    work.over.set()
+    see_off(work, told.append)
+    assert told == [words]
+
+
+def test_ctrl_c_does_not_wait_and_what_cannot_stop_is_not_waited_for() -> None:
+    told: list[str] = []
+
+    def interrupted(words: str) -> None:
+        told.append(words)
+        if "stopping" in words:
+            raise KeyboardInterrupt
+
+    see_off(Bare(can_stop=True), interrupted)
+    assert told == [
+        "learning is stopping; Ctrl+C does not wait for it",
+        "learning was left unfinished; all that was committed is in the bank",
+    ]
+    see_off(Bare(can_stop=False), told.append)
+    assert told[2:] == ["learning was left unfinished; banks are as before it, or as after it"]
+
+
+# The program, whose verifying never ends.
+_ENDLESS = """
+import sys, threading
+from deltamem_tui.bank.upkeep import verify
+verify.verify = lambda bank: threading.Event().wait()
+from deltamem_tui.__main__ import main
+main()
+"""
+
+# The program, whose learning ends when it is asked to, and tells what it took.
+_STOPPABLE = """
+import sys, time
+from deltamem_tui.tui.jobs import keeping
+from deltamem_tui.tui.messages import Told
+from deltamem_tui.tui.app import DeltaMemApp
+
+def learn(progress):
+    while not progress.stopped:
+        time.sleep(0.01)
+    return Told("learnt 1 episode for $0.0042")
+
+DeltaMemApp.verify = lambda self, path: self.work("learning", learn, can_stop=True)
+from deltamem_tui.__main__ import main
+main()
+"""
+
+# The program, whose embedder never comes.
+_LOADING = """
+import threading
+from deltamem_tui.embedding import load
+load.load = lambda *_, **__: threading.Event().wait()
+from deltamem_tui.memory.vectors import embedder
+embedder.load = load.load
+from deltamem_tui.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "keys", "meanwhile", "words"),
+    [
+        (_ENDLESS, "V", "cannot be cancelled", "verifying was left unfinished"),
+        (_STOPPABLE, "V", "x cancels", "learnt 1 episode for $0.0042"),
+    ],
+)
+def test_the_terminal_is_given_back_at_once(
+    folder: Path, program: str, keys: str, meanwhile: str, words: str
+) -> None:
+    command = [sys.executable, "-c", program, "browse", str(folder / "kitchen")]
+    with Terminal(command) as terminal:
+        terminal.until("heat some object and")
+        terminal.press(keys)
+        terminal.until(meanwhile)
+        terminal.press("q")
+        terminal.until("q again leaves")
+        terminal.press("q")
+        assert terminal.until_it_ends() == 0
+        assert words in terminal.written.decode().rpartition("\x1b[?1049l")[2]
+
+
+def test_an_embedder_that_still_loads_keeps_nobody_from_leaving(folder: Path) -> None:
+    command = [sys.executable, "-c", _LOADING, "browse", str(folder / "kitchen")]
+    with Terminal(command) as terminal:
+        terminal.until("heat some object and")
+        terminal.press("2")
+        terminal.until("Type a task")
+        terminal.press("heat some")
+        terminal.until("heat some", len(terminal.written) - 1)
+        start = len(terminal.written)
+        terminal.press("\x1b")
+        terminal.until(" quit", start)
+        terminal.press("q")
+        assert terminal.until_it_ends() == 0
+
+
+def test_importing_and_learning_can_be_cancelled(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("3")
+        assert isinstance(person.app.screen, EpisodesScreen)
+        begun: list[tuple[str, bool]] = []
+
+        def work(name: str, _: object, *, can_stop: bool = False) -> bool:
+            begun.append((name, can_stop))
+            return True
+
+        person.app.work = work  # type: ignore[assignment]
+        await person.press("i")
+        await person.write("some.jsonl")
+        await person.press("enter", "E", "enter")
+        assert begun == [("importing some.jsonl", True), ("learning", True)]
+
+    browse(folder, story, "kitchen")
