@@ -11,6 +11,8 @@ from deltamem_tui.trajectory.logs.notebook import begins_notebook
 
 Layout = Literal["lines", "array", "values", "text", "notebook", "zip", "binary", "empty"]
 
+NUL = b"\x00"
+
 _SNIFFED_LINES = 20
 _OBJECT_START = re.compile(rb'\s*\{\s*["}]')
 _ARRAY_START = re.compile(rb"\s*\[\s*[\[{\]]")
@@ -38,8 +40,12 @@ def layout_of(head: bytes) -> Layout:
         return "empty"
     if head.startswith(_ZIP):
         return "zip"
-    if b"\x00" in head or head.startswith(tuple(magic for magic, _ in _BINARY_KINDS)):
+    if head.startswith(tuple(magic for magic, _ in _BINARY_KINDS)):
         return "binary"
+    if NUL in head:
+        # A crash leaves a hole of them in a log; among them a program's own data has no JSON.
+        told = layout_of(head.replace(NUL, b""))
+        return told if told in ("lines", "array", "values") else "binary"
     lines = [line for line in head.splitlines() if line.strip()][:_SNIFFED_LINES]
     if begins_array(head):
         more = len(lines) > 1 and lines[1].lstrip()[:1] in (b"{", b"[")

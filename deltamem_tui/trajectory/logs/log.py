@@ -19,7 +19,7 @@ from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.archive import member_names, members
 from deltamem_tui.trajectory.logs.json_text import ValueCutter, junk_reason, parse_json
-from deltamem_tui.trajectory.logs.layout import Layout, begins_array, binary_kind, layout_of
+from deltamem_tui.trajectory.logs.layout import NUL, Layout, begins_array, binary_kind, layout_of
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits, human_size
 from deltamem_tui.trajectory.logs.notebook import output_lines
 from deltamem_tui.trajectory.logs.pace import Pace
@@ -318,8 +318,12 @@ class Log:
                         while (rest := stream.readline(_CHUNK)) and not rest.endswith(b"\n"):
                             pass
                         yield number, self._too_long(f"line {number}")
-                    else:
-                        yield number, data.rstrip(b"\r\n")
+                        continue
+                    line = data.rstrip(b"\r\n")
+                    told = line.strip(NUL)
+                    if number > 1 and len(told) < len(line):
+                        yield number, self._hole(f"line {number}")
+                    yield number, told
         except RecordError as error:
             yield number + 1, located(error, self.name, f"line {number + 1}")
         except OSError as error:
@@ -367,6 +371,13 @@ class Log:
         except OSError as error:
             reason = f"cannot be read on: {error.strerror or error}"
             yield RecordError(reason, source=self.name, position=f"record {count + 1}")
+
+    def _hole(self, position: str) -> RecordError:
+        return RecordError(
+            "a hole of NUL bytes, as a crash leaves one: something may be lost here",
+            source=self.name,
+            position=position,
+        )
 
     def _too_long(self, position: str | None) -> RecordError:
         return RecordError(

@@ -47,12 +47,36 @@ def values(log: Log) -> list[object]:
         (b'saving\n{\n  "a": 1\n}', "values"),
         (b"PK\x03\x04rest", "zip"),
         (b"a\x00b", "binary"),
+        (b"a\x00b\n> look\n", "binary"),
+        (b'\x00\x01\xff\x00{"a": 1}\n{"a": 2}\n', "lines"),
+        (bytes(512) + JSONL, "lines"),
+        (bytes(9) + INDENTED, "values"),
+        (bytes(9) + ARRAY, "array"),
         (b" \n", "empty"),
         (b"", "empty"),
     ],
 )
 def test_the_layout_is_told_by_content(tmp_path: Path, data: bytes, layout: str) -> None:
     assert log_of(tmp_path, data).layout == layout
+
+
+@pytest.mark.parametrize(
+    ("noise", "data"),
+    [
+        *((bytes(512), data) for data in (JSONL, INDENTED, ARRAY)),
+        *((b"\x00\x01\x7f\x00", data) for data in (JSONL, INDENTED)),
+    ],
+)
+def test_noise_before_the_first_record_takes_nothing(
+    tmp_path: Path, noise: bytes, data: bytes
+) -> None:
+    assert values(log_of(tmp_path, noise + data))[-2:] == [{"a": 1}, {"a": 2}]
+
+
+def test_a_hole_that_a_crash_left_is_told_and_takes_nothing(tmp_path: Path) -> None:
+    first, hole, second = values(log_of(tmp_path, b'{"a": 1}\n' + bytes(64) + b'{"a": 2}\n'))
+    assert (first, second) == ({"a": 1}, {"a": 2})
+    assert "line 2: a hole of NUL bytes" in str(hole)
 
 
 @pytest.mark.parametrize("data", [JSONL, INDENTED, ARRAY])
