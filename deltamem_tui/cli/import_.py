@@ -81,7 +81,7 @@ def run(
     pace = Pace()
     inherited = _domain_of(opened)
     readings: Iterator[Reading | Written]
-    if given_domain or given.by_id:  # lines written at once do not tell their ids
+    if given_domain or not given.are_for_all:  # lines written at once do not tell their ids
         readings = read_logs(logs, format=format, success_at=success_at, pace=pace)
     else:
         readings = read_written(

@@ -1,7 +1,8 @@
 """How logs say that an episode went well: many spellings in, one `Outcome` out.
 
 Only values are read here, never prose. A flag or a word gives `success`; a number gives
-`reward`, and `decided` says from which reward on that is a success.
+`reward`, and `decided` says from which reward on that is a success. Where a verdict is
+expected, a nought or a one is a flag too.
 """
 
 from __future__ import annotations
@@ -91,6 +92,25 @@ def stated(value: object, *, best: float = 1.0, reason: str = "") -> Outcome:
     return Outcome(reward=reward, source="stated", reason=reason)
 
 
+def verdict_of(value: object, *, best: float = 1.0) -> Outcome:
+    """What a log says in the place where it tells whether the task was solved.
+
+    A nought or a one is a flag there, also as text: no reward beside it can say otherwise.
+
+    Args:
+        value: A flag or a number.
+        best: The number that means that all of the task was solved, of those that are no flag.
+
+    Returns:
+        With `success` for a flag, and with `reward` for a number, so with both for a flag
+        that is one; of unknown outcome if the value means neither.
+    """
+    flag = number(value)
+    if flag not in (0.0, 1.0):
+        return stated(value, best=best)
+    return Outcome(flag == 1.0, abs(flag), "stated")
+
+
 def recorded(
     record: Mapping[str, object],
     flags: tuple[str, ...] = FLAG_KEYS,
@@ -107,8 +127,9 @@ def recorded(
     Returns:
         The first verdict and the first reward together; of unknown outcome if there is neither.
     """
+    verdicts = [verdict_of(record.get(key)) for key in flags if not is_tally(record, key)]
     # Some write a flag where others write a number.
-    verdicts = (stated(record.get(key)) for key in (*flags, *rewards) if not is_tally(record, key))
+    verdicts += (stated(record.get(key)) for key in rewards)
     verdict = next((found for found in verdicts if found.source == "stated"), Outcome())
     paid = (stated(record.get(key)).reward for key in rewards)
     reward = next((found for found in paid if found is not None), verdict.reward)

@@ -17,11 +17,13 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS
 from deltamem_tui.trajectory.logs.log import Line, Log, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcomes import decided, is_tally, stated
+from deltamem_tui.trajectory.outcomes import decided, is_tally, stated, verdict_of
 
 ID_KEYS = ("id", "instance_id", "task_id", "trajectory", "trajectory_id", "sample_id", "name")
 """Where an episode's or a side file's external id stands, the surest first."""
-_VALUE_KEYS = ("success", "resolved", "outcome", "is_success", "correct", "reward", "score")
+_FLAG_KEYS = ("success", "resolved", "outcome", "is_success", "correct")
+_REWARD_KEYS = ("reward", "score")
+_VALUE_KEYS = (*_FLAG_KEYS, *_REWARD_KEYS)
 _RESOLVED_KEYS = ("resolved_ids", "resolved")
 # SWE-bench reports name what failed in several lists, by how it failed.
 _UNRESOLVED_KEYS = (
@@ -56,13 +58,14 @@ class UserOutcomes:
         more than what a judge model, or a person before, is on record with.
         """
         said = trajectory.outcome
-        if said.known and (said.source == "stated" or self._is_for_all):
+        if said.known and (said.source == "stated" or self.are_for_all):
             return trajectory
         outcome = self._for(trajectory)
         return trajectory if outcome is None else trajectory.with_outcome(outcome)
 
     @property
-    def _is_for_all(self) -> bool:
+    def are_for_all(self) -> bool:
+        """Whether they are the same for all episodes, and change none of known outcome."""
         return not self.by_id and not self.only_identified
 
     def names(self, trajectory: Trajectory) -> tuple[str, ...]:
@@ -247,20 +250,19 @@ def _from_rows(
 
 def _outcome(value: object, log: Log, position: str, success_at: float) -> Outcome:
     """One outcome from a flag, a number, or a mapping that holds success, reward or both."""
-    flag = value
+    said, outcome = value, stated(value)
     if isinstance(value, dict):
-        flag = _first(value, tuple(key for key in _VALUE_KEYS if not is_tally(value, key)))
-    outcome = stated(flag)
-    if isinstance(value, dict):
-        for key in ("reward", "score"):
-            reward = stated(value.get(key)).reward
-            if reward is not None:
-                outcome = replace(outcome, reward=reward)
-                break
+        flag = _first(value, tuple(key for key in _FLAG_KEYS if not is_tally(value, key)))
+        points = _first(value, _REWARD_KEYS)
+        said = points if flag is None else flag
+        outcome = stated(points) if flag is None else verdict_of(flag)
+        rewards = (stated(value.get(key)).reward for key in _REWARD_KEYS)
+        reward = next((found for found in rewards if found is not None), outcome.reward)
+        outcome = replace(outcome, reward=reward)
     outcome = decided(outcome, success_at)
     if not outcome.known:
         raise UsageError(
-            f"not an outcome: {one_line(str(flag), 60)}",
+            f"not an outcome: {one_line(str(said), 60)}",
             source=log.name,
             position=position,
             hint="success, failure, true, false, or a reward from 0 to 1",

@@ -367,6 +367,19 @@ def test_a_correction_of_an_outcome_is_taken_and_told(program: Program) -> None:
     assert "log.jsonl, line 1: was learnt from as a success" in late.err
 
 
+@pytest.mark.parametrize("side", [{"resolved_ids": []}, {"resolved_ids": ["other"]}])
+def test_a_report_overrules_a_judge_whether_or_not_it_names_anything(
+    program: Program, side: object
+) -> None:
+    judged = {"id": "run-7", "outcome": {"success": True, "source": "judge"}}
+    log = program.log(heat("soup") | judged)
+    (program.folder / "report.json").write_text(json.dumps(side))
+    (told,) = program.json("import", "kitchen", log, "--outcome", "report.json").data[
+        "trajectories"
+    ]
+    assert (told["success"], told["outcome_source"]) == (False, "user")
+
+
 def test_records_that_contradict_each_other_are_told(program: Program) -> None:
     log = program.log(heat("soup"), heat("soup", success=False))
     answer = program.json("import", "kitchen", log)
@@ -382,7 +395,8 @@ def test_an_import_of_which_nothing_came_in_is_an_error_and_names_the_reader(
     program: Program,
 ) -> None:
     log = program.folder / "chats.jsonl"
-    log.write_text('{"messages": [{"role": "assistant", "content": "Hello."}]}\n' * 2)
+    line = '{"messages": [{"role": "assistant", "content": "%s"}]}\n'
+    log.write_text(line % "Hello." + line % "Hi.")
     answer = program.json("import", "kitchen", str(log))
     assert answer.code == 1
     assert answer.document["status"] == "error"

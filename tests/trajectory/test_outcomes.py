@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.trajectory.model import Outcome
-from deltamem_tui.trajectory.outcomes import decided, number, recorded, stated, unit_reward
+from deltamem_tui.trajectory.outcomes import (
+    decided,
+    number,
+    recorded,
+    stated,
+    unit_reward,
+    verdict_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -62,13 +69,39 @@ def test_what_states_no_outcome(value: object) -> None:
         ({"correct": 1.0, "total": "5"}, Outcome()),
         ({"resolved": 1, "unresolved": 0, "reward": 0.5}, Outcome(None, 0.5, "stated")),
         ({"passed": True, "failed": 4}, Outcome(True, None, "stated")),
-        ({"passed": 1, "failed": None}, Outcome(None, 1.0, "stated")),
-        ({"success": 1}, Outcome(None, 1.0, "stated")),
+        ({"passed": 1, "failed": None}, Outcome(True, 1.0, "stated")),
+        ({"success": 1}, Outcome(True, 1.0, "stated")),
         ({"success": True, "reward": 0.5}, Outcome(True, 0.5, "stated")),
     ],
 )
 def test_a_number_among_counts_is_no_verdict(record: dict[str, object], outcome: Outcome) -> None:
     assert recorded(record) == outcome
+
+
+@pytest.mark.parametrize("nought", [0, 0.0, "0", " 0.0 ", False, "no"])
+@pytest.mark.parametrize("one", [1, 1.0, "1", "1.0", True, "resolved"])
+def test_a_verdict_in_numbers_is_not_outdone_by_a_reward(nought: object, one: object) -> None:
+    lost, won = {"success": nought, "reward": 1.0}, {"resolved": one, "score": 0.6}
+    assert recorded(lost) == Outcome(False, 1.0, "stated")
+    assert recorded(won) == Outcome(True, 0.6, "stated")
+    assert recorded({"reward": one, "score": 0.6}).success in (None, True)  # no verdict's key
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome"),
+    [
+        (1, Outcome(True, 1.0, "stated")),
+        ("0", Outcome(False, 0.0, "stated")),
+        (True, Outcome(True, None, "stated")),
+        (0.5, Outcome(None, 0.5, "stated")),
+        (50, Outcome()),
+        (None, Outcome()),
+    ],
+)
+def test_a_verdict_is_a_flag_also_as_a_number(value: object, outcome: Outcome) -> None:
+    assert verdict_of(value) == outcome
+    assert verdict_of(100, best=100) == Outcome(None, 1.0, "stated")
+    assert verdict_of(1, best=100) == Outcome(True, 1.0, "stated")
 
 
 def test_success_at_moves_the_line_for_rewards_only() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Step, Trajectory
-from deltamem_tui.trajectory.user_outcomes import user_outcomes
+from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 
 
 def episode(name: str = "", **metadata: str) -> Trajectory:
@@ -47,6 +47,14 @@ def test_a_file_overrules_a_judge_and_an_earlier_word(
     assert outcomes.apply(other) is other
 
 
+def test_a_word_is_for_all_and_a_file_for_those_that_it_names(tmp_path: Path) -> None:
+    assert UserOutcomes().are_for_all
+    assert user_outcomes("failure").are_for_all
+    files: list[object] = [{"a": True}, ["a"], {"resolved_ids": []}]
+    for content in files:
+        assert not user_outcomes(given(tmp_path / "outcomes", content)).are_for_all
+
+
 def test_a_word_for_all_is_for_those_of_whom_nothing_was_said() -> None:
     told = episode("a").with_outcome(Outcome(success=False, source="judge"))
     assert user_outcomes("success").apply(told) is told
@@ -80,6 +88,19 @@ def test_side_files(tmp_path: Path, content: object) -> None:
     failed = outcomes.apply(episode("b")).outcome
     assert (failed.success, failed.reward, failed.source) == (False, 0.25, "user")
     assert not outcomes.apply(episode("c")).outcome.known
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "id,success,reward\na,0,1.0\nb,1,0.5\n",
+        {"a": {"success": 0, "reward": 1.0}, "b": {"resolved": 1, "score": 0.5}},
+        [{"id": "a", "correct": "0", "score": 1}, {"id": "b", "outcome": "1", "score": 0.5}],
+    ],
+)
+def test_a_verdict_in_numbers_counts_more_than_a_reward(tmp_path: Path, content: object) -> None:
+    outcomes = user_outcomes(given(tmp_path / "outcomes", content))
+    assert outcomes.by_id == {"a": Outcome(False, 1.0, "user"), "b": Outcome(True, 0.5, "user")}
 
 
 def test_success_at_reads_rewards(tmp_path: Path) -> None:

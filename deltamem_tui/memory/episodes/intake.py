@@ -72,8 +72,8 @@ def take_in(
     seen: dict[str, Standing] = {}
     arrivals = (_arrived(record, redaction, outcomes, intake.named) for record in records)
     before = _Before()
-    for batch in _batches(arrivals, intake, advance):
-        if dry_run:
+    for batch in _batches(arrivals, advance):
+        if dry_run or not any(isinstance(each, Written) for each in batch):
             answered = _answered(bank, before.of(bank), batch, seen)
         else:
             with bank.writing() as changes:
@@ -149,18 +149,18 @@ def _bounded(arrival: Written) -> Written | RecordError:
 
 
 def _batches(
-    arrivals: Iterable[Written | RecordError], intake: Intake, advance: Callable[[int], None]
-) -> Iterator[list[Written]]:
-    """Gather episodes, so that the lock is never held while a log is read."""
-    batch: list[Written] = []
+    arrivals: Iterable[Written | RecordError], advance: Callable[[int], None]
+) -> Iterator[list[Written | RecordError]]:
+    """Gather episodes, so that the lock is never held while a log is read.
+
+    What is refused already stays in its place among them: others may be refused before it.
+    """
+    batch: list[Written | RecordError] = []
     size = 0
     for arrival in arrivals:
         advance(1)
-        if isinstance(arrival, RecordError):
-            intake.reject(arrival)
-            continue
         batch.append(arrival)
-        size += len(arrival.line)
+        size += len(arrival.line) if isinstance(arrival, Written) else 0
         if len(batch) >= _BATCH_EPISODES or size >= _BATCH_BYTES:
             yield batch
             batch, size = [], 0
@@ -192,18 +192,24 @@ class _Before:
 
 
 def _answered(
-    bank: Bank, before: Episodes, batch: Sequence[Written], seen: dict[str, Standing]
+    bank: Bank,
+    before: Episodes,
+    batch: Sequence[Written | RecordError],
+    seen: dict[str, Standing],
 ) -> list[Received | RecordError]:
-    """What becomes of each episode.
+    """What becomes of each episode; what is refused already stays so.
 
     Args:
         bank: The bank.
         before: The episodes that it had before the intake.
-        batch: The episodes.
+        batch: The episodes, and what is refused between them.
         seen: Per id of this intake so far, how that episode's outcome stands.
     """
     answered: list[Received | RecordError] = []
     for arrival in batch:
+        if isinstance(arrival, RecordError):
+            answered.append(arrival)
+            continue
         said = arrival.outcome
         held = seen.get(arrival.id)
         if held is None and before.state(arrival.id) is not None:
@@ -260,11 +266,13 @@ def _word(outcome: Outcome) -> str:
     return "success" if outcome.success else "failure"
 
 
-def _origin(bank: Bank, batch: Sequence[Written], arrival: Written) -> str:
+def _origin(bank: Bank, batch: Sequence[Written | RecordError], arrival: Written) -> str:
     """Who said the opposite of an episode's outcome: the record, as far as it can be found."""
     for other in batch:
         if other is arrival:
             break
+        if isinstance(other, RecordError):
+            continue
         if other.id == arrival.id and other.outcome.success is (not arrival.outcome.success):
             return _place(other.source)
     found = episode(bank, arrival.id)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.memory.episodes.kept import episode
 from deltamem_tui.memory.lesson import REASON_WIDTH
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.readers.native import from_record, to_record
+from deltamem_tui.trajectory.readers.native import to_record
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.extraction import Call
@@ -32,6 +33,7 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
 
     Raises:
         TrajectoryError: The bank does not have the episode.
+        BankCorruptError: What the bank has under this id is not that episode.
         BankFrozenError: The bank is frozen.
     """
     bank.require_writable()
@@ -64,6 +66,7 @@ def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Traject
     Raises:
         TrajectoryError: The bank does not have the episode, or it has an outcome by now: a
             judge overrules nobody.
+        BankCorruptError: What the bank has under this id is not that episode.
         BankFrozenError: The bank is frozen.
     """
     bank.require_writable()
@@ -105,7 +108,7 @@ def note_failed_judgement(bank: Bank, episode_id: str, call: Call, reason: str) 
 
 
 def _episode(bank: Bank, episode_id: str) -> Trajectory:
-    record = bank.episodes.record(episode_id)
-    if record is None:
+    known = episode(bank, episode_id)
+    if known is None:
         raise TrajectoryError(f"there is no episode {episode_id}", source=str(bank.path))
-    return from_record(record)
+    return known

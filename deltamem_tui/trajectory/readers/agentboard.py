@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import number, stated, unit_reward
+from deltamem_tui.trajectory.outcomes import number, stated, unit_reward, verdict_of
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, texts
 
@@ -52,7 +52,7 @@ def _step(turn: Json) -> Step:
 
 
 def _outcome(record: Json) -> Outcome:
-    done = stated(record.get("is_done"))
+    done = verdict_of(record.get("is_done"))
     reward = unit_reward(record.get("progress_rate"))
     if done.source == "unknown":
         return stated(record.get("progress_rate"))

@@ -119,24 +119,25 @@ def _plain(
 ) -> Written | None:
     rows: list[StepRow] = [*map(msgspec.structs.astuple, record.steps)]
     thoughts, actions, observations, _ = zip(*rows, strict=True)
-    text = "\n".join((record.task, record.environment, *thoughts, *actions, *observations))
     ending = _ending(success_at, *msgspec.structs.astuple(record.outcome))
     if ending is None or not record.task.strip() or any(map(str.isspace, actions)):
         return None
+    outcome, record.outcome = ending
+    texts = (record.task, record.environment, outcome.reason)
+    text = "\n".join((*texts, *thoughts, *actions, *observations))
     # Of control characters, those of ASCII are among what the glance tells.
     if not (text.isascii() or is_clean(text)) or _has_to_go(text) or may_hold_secrets(text):
         return None
-    outcome, record.outcome = ending
     record.metadata = native.with_own_id(record.metadata, record.id)
     record.id = digest(identity(record.task, record.environment, rows))
     record.domain = record.domain or domain
     read = record.source
-    if not read.file:
-        read.file, read.position = log.name, read.position or position
+    if not read.file:  # whatever it was read from once, now it is read from here
+        read.file, read.position, read.format = log.name, read.position or position, ""
     read.format = read.format or native.READER.name
     source = LogSource(read.file, read.position, read.format)
-    facts = (outcome.reason, record.domain, record.agent, read.file, read.position, read.format)
-    if not all(map(_is_plain_note, notes_of(*facts, metadata=record.metadata))):
+    names = (record.domain, record.agent, read.file, read.position, read.format)
+    if not all(map(_is_plain_note, notes_of(*names, metadata=record.metadata))):
         return None
     line = _encode(record) + b"\n"
     if len(line) > log.limits.field_characters:

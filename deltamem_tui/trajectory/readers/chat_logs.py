@@ -6,17 +6,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Log, Preview, Record, located
+from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.log import Log, Preview, Record, Value, located
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.outcomes import recorded
 from deltamem_tui.trajectory.readers.chat import episode
-from deltamem_tui.trajectory.readers.held import Held
+from deltamem_tui.trajectory.readers.held import BESIDE, Held
 from deltamem_tui.trajectory.readers.messages import content_text
-from deltamem_tui.trajectory.readers.prefixes import NAMES, Conversed, counted_once
+from deltamem_tui.trajectory.readers.prefixes import NAMING_KEYS, Conversed, counted_once
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.roles import speaker
-from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text, texts
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, texts
+from deltamem_tui.trajectory.readers.whole_log import left_out
 
+_SAID = frozenset({"content", "value", "text", "parts", "tool_calls"})
 _AGENT_KEYS = ("model", "model_name", "agent")
 
 
@@ -24,7 +27,7 @@ def is_message(value: object) -> bool:
     """Whether a value is one message of a conversation."""
     message = as_mapping(value)
     return speaker(message.get("role", message.get("from"))) is not None and bool(
-        message.keys() & {"content", "value", "text", "parts", "tool_calls"}
+        message.keys() & _SAID
     )
 
 
@@ -48,34 +51,93 @@ def are_records_messages(preview: Preview) -> bool:
 def conversations(log: Log, keys: tuple[str, ...]) -> Iterator[Conversed | RecordError]:
     """The conversations of a log: lists of messages, bare, under `keys`, or under any name.
 
-    A log whose records are messages is one conversation.
+    Records that are messages are one conversation, up to the first that cannot be read.
     """
-    loose: list[Record] = []
-    held = Held("a conversation", log.limits)
-    for item in log.records():
-        if isinstance(item, RecordError):
-            yield item
-        elif is_message(item.value):
-            loose.append(item)
-            held.add(len(as_text(as_mapping(item.value).get("content"))), item.position)
-        else:
-            yield from _conversations_of(item, keys)
-    if loose:
-        yield Conversed([item.value for item in loose], loose[0].position)
+    loose = _Loose(log.limits)
+    for value in log.values():
+        size, found = _opened(value, log)
+        loose.has_gap = loose.has_gap or not any(isinstance(item, Record) for item in found)
+        for item in found:
+            if isinstance(item, RecordError):
+                yield item
+            elif _is_loose(item.value, keys):
+                yield from loose.hear(item, size)
+            else:
+                yield from _conversations_of(item, keys)
+    yield from loose.conversation()
+
+
+def _opened(value: Value | RecordError, log: Log) -> tuple[int, list[Record | RecordError]]:
+    """How many bytes a value has, and what it holds."""
+    if isinstance(value, RecordError):
+        return 0, [value]
+    return len(value.data), list(log.parsed(value))
+
+
+def _is_loose(value: object, keys: tuple[str, ...]) -> bool:
+    """Whether a record is meant as a message, also if somebody unknown speaks in it."""
+    record = as_mapping(value)
+    return _is_spoken([record]) and bool(record.keys() & _SAID) and not _listed(record, keys)
+
+
+class _Loose:
+    """Messages that are records by themselves: one conversation, as long as it has no gap."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.has_gap = False  # behind the last message
+        self._messages: list[object] = []
+        self._position = ""
+        self._is_over = False
+        self._held = Held("a conversation", limits)
+
+    def hear(self, message: Record, size: int) -> Iterator[RecordError]:
+        """One message more, or why it and all that follow are left out."""
+        if self._is_over:
+            return
+        if self._messages and self.has_gap:
+            self._is_over = True
+            yield left_out(message.position)
+            return
+        self.has_gap = False
+        try:
+            self._held.add(size + BESIDE, message.position)
+        except RecordError as error:
+            self._is_over = True
+            self._messages.clear()
+            yield error
+            return
+        self._position = self._position or message.position
+        self._messages.append(message.value)
+
+    def conversation(self) -> Iterator[Conversed]:
+        """What was said, if anything was."""
+        if self._messages:
+            yield Conversed(self._messages, self._position)
 
 
 def _conversations_of(item: Record, keys: tuple[str, ...]) -> Iterator[Conversed | RecordError]:
     record = as_mapping(item.value)
-    key = next((key for key in keys if isinstance(record.get(key), list)), "")
     if isinstance(item.value, list):
         yield Conversed(item.value, item.position)
-    elif key:
-        yield Conversed(as_list(record[key]), item.position, record)
+    elif key := _listed(record, keys):
+        yield Conversed(
+            as_list(record[key]),
+            item.position,
+            names={name: record[name] for name in NAMING_KEYS if name in record},
+            system=content_text(record.get("system")).strip(),
+            agent=agent_of(record),
+            outcome=recorded(record),
+        )
     elif named := {name: value for name, value in record.items() if _is_spoken(value)}:
         for name, value in named.items():
             yield Conversed(as_list(value), f"{item.position}, key {name}", {"id": name})
     else:
         yield RecordError(f"no list of messages under `{keys[0]}`", position=item.position)
+
+
+def _listed(record: Json, keys: tuple[str, ...]) -> str:
+    """The first of some keys that a record has a list under; empty if there is none."""
+    return next((key for key in keys if isinstance(record.get(key), list)), "")
 
 
 def read_conversations(
@@ -114,17 +176,14 @@ def episode_in(item: Conversed) -> Trajectory:
     Raises:
         RecordError: It has no task, or a message that nobody can read.
     """
-    record = item.record
     trajectory = episode(item.messages)
-    if not trajectory.environment:
-        system = content_text(record.get("system")).strip()
-        trajectory = replace(trajectory, environment=system)
     return replace(
         trajectory,
-        outcome=recorded(record),
+        environment=trajectory.environment or item.system,
+        outcome=item.outcome,
         source=LogSource(position=item.position),
-        agent=agent_of(record),
-        metadata=texts(record, NAMES),
+        agent=item.agent,
+        metadata=texts(item.names, NAMING_KEYS),
     )
 
 

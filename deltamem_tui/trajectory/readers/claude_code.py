@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from deltamem_tui.trajectory.logs.log import Preview, Record
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Preview, located
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, tell_message
 from deltamem_tui.trajectory.readers.own_words import typed_command
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import stray, whole_log
+from deltamem_tui.trajectory.readers.whole_log import (
+    Records,
+    left_out,
+    stray,
+    stray_kind,
+    whole_log,
+)
 from deltamem_tui.trajectory.readers.workspace import workspace
 
 _NOT_A_MODEL = "<synthetic>"
 _OWN_KEYS = ("uuid", "sessionId", "leafUuid", "messageId")
 
 
-def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # noqa: ARG001
+def _gather(records: Records) -> Iterator[Reading]:
     sessions: dict[str, _Session] = {}
     for record in records:
         line = as_mapping(record.value)
@@ -31,7 +38,10 @@ def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # n
                 yield stray("it has no `message`", record.position)
                 continue
             name = as_text(line.get("sessionId"))
-            sessions.setdefault(name, _Session()).add(line, record.position)
+            session = sessions.setdefault(name, _Session())
+            yield from session.add(line, record.position, records.gaps)
+        elif isinstance(line.get("message"), dict):
+            yield located(stray_kind(kind, "a message"), "", record.position)
         # All else are summaries, snapshots and other notes of the program.
     for name, session in sessions.items():
         yield from session.readings(name)
@@ -39,9 +49,21 @@ def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # n
 
 @dataclass(slots=True)
 class _Strand:
-    """One conversation of a session: the user's own, or one with a sub-agent."""
+    """One conversation of a session: the user's own, or one with a sub-agent.
+
+    Attributes:
+        position: Where it begins.
+        gaps: How many lines could not be read when it was last heard of. Any of them may
+            have been its own, so it goes on only while there is no other.
+        breaks_off: Whether it ended at such a line.
+        messages: What was said in it.
+        directory: Where it was worked.
+        agent: The model.
+    """
 
     position: str
+    gaps: int
+    breaks_off: bool = False
     messages: list[Json] = field(default_factory=list)
     directory: str = ""
     agent: str = ""
@@ -55,13 +77,18 @@ class _Session:
         self._aside: dict[str, _Strand] = {}
         self._seen: set[str] = set()
 
-    def add(self, line: Json, position: str) -> None:
+    def add(self, line: Json, position: str, gaps: int) -> Iterator[RecordError]:
         """One line; one that was there before, as in a session taken up again, counts once."""
         uuid = as_text(line.get("uuid"))
         if uuid and uuid in self._seen:
             return
         self._seen.add(uuid)
-        strand = self._strand(line, position)
+        strand = self._strand(line, position, gaps)
+        if strand.gaps != gaps and not strand.breaks_off:
+            strand.breaks_off = True
+            yield left_out(position)
+        if strand.breaks_off:
+            return
         strand.directory = strand.directory or as_text(line.get("cwd"))
         if _is_the_programs(line):
             return
@@ -74,17 +101,17 @@ class _Session:
 
     def readings(self, name: str) -> Iterator[Reading]:
         """The episodes: the main conversation, or the sub-agents' where there is no other."""
-        if self._main:
+        if self._main and (self._main.messages or not self._aside):
             yield placed_or_refused(self._main.position, _episode, self._main, name)
             return
         for agent, strand in self._aside.items():
             # What is said of the session is not said of its helpers.
             yield placed_or_refused(strand.position, _episode, strand, agent or name)
 
-    def _strand(self, line: Json, position: str) -> _Strand:
+    def _strand(self, line: Json, position: str, gaps: int) -> _Strand:
         if line.get("isSidechain") is True:
-            return self._aside.setdefault(as_text(line.get("agentId")), _Strand(position))
-        self._main = self._main or _Strand(position)
+            return self._aside.setdefault(as_text(line.get("agentId")), _Strand(position, gaps))
+        self._main = self._main or _Strand(position, gaps)
         return self._main
 
 

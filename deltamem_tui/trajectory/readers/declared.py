@@ -14,7 +14,7 @@ observation = "result"
 reward = "points"
 
 [outcome]
-success = "solved"      # a flag or a word …
+success = "solved"      # a flag, 0 or 1, or a word …
 reward = "score"        # … or a number, of which `best` means that all was solved
 best = 100
 ```
@@ -35,7 +35,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log, Preview
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import number, stated, unit_reward
+from deltamem_tui.trajectory.outcomes import number, unit_reward, verdict_of
 from deltamem_tui.trajectory.readers.declaration import (
     STEP_KEYS,
     Declaration,
@@ -169,7 +169,7 @@ def _outcome(declaration: Declaration, record: object) -> Outcome:
     flag = _found(declaration, "outcome.success", record)
     points = _found(declaration, "outcome.reward", record)
     flag, points = (None if given == "" else given for given in (flag, points))
-    verdict = stated(flag) if isinstance(flag, bool | str) else stated(flag, best=declaration.best)
+    verdict = verdict_of(flag, best=1.0 if isinstance(flag, str) else declaration.best)
     reward = unit_reward(points, declaration.best)
     if flag is not None and verdict.source == "unknown":
         raise RecordError(f"`outcome.success` gave {_shown(flag)}, which says neither yes nor no")

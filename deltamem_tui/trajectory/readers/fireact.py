@@ -7,7 +7,7 @@ from dataclasses import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcomes import stated, unit_reward
+from deltamem_tui.trajectory.outcomes import decided, stated, unit_reward, verdict_of
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.keyed import each_entry, share_of_entries
 from deltamem_tui.trajectory.readers.labelled import labelled_episode
@@ -29,8 +29,7 @@ def _episode(name: str, value: object) -> Trajectory:
 
 def _outcome(record: Json) -> Outcome:
     """An exact match is the verdict; how far the words overlap is the reward."""
-    match = stated(record.get("em"))
-    success = match.success if match.reward is None else match.reward == 1.0
+    success = decided(verdict_of(record.get("em"))).success
     reward = unit_reward(record.get("f1"))
     known = success is not None
     return Outcome(success, reward, "stated") if known else stated(record.get("reward"))

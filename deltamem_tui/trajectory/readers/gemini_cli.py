@@ -2,60 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
-from deltamem_tui.trajectory.logs.log import Preview, Record
+from deltamem_tui.trajectory.logs.log import Preview, Record, located
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.own_words import own_words
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import stray, whole_log
+from deltamem_tui.trajectory.readers.whole_log import stray_kind
+
+# What the program notes among the messages.
+_NOTES = frozenset({"info", "error", "warning"})
 
 
-def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # noqa: ARG001
-    facts: Json = {}
-    loose: list[object] = []
-    first = ""
-    for record in records:
-        value = as_mapping(record.value)
-        name = facts.get("sessionId")
-        if loose and name and value.get("sessionId", name) != name:
-            # Another session begins, in a file that was put together from several.
-            yield placed_or_refused(first, _episode, {**facts, "messages": loose})
-            facts, loose, first = {}, [], ""
-        if isinstance(value.get("messages"), list):
-            yield placed_or_refused(record.position, _episode, value)
-        elif value.get("type") in ("user", "gemini"):
-            first = first or record.position
-            loose.append(value)
-        elif "sessionId" in value:
-            facts = {**facts, **value}
-        elif not isinstance(value.get("type"), str) and not _is_change(value):
-            yield stray("it has no `type`", record.position)
-    if loose:
-        yield placed_or_refused(first, _episode, {**facts, "messages": loose})
+@dataclass(slots=True)
+class _Session(Session):
+    """A session that comes line by line."""
+
+    id: str = ""
+    messages: list[Json] = field(default_factory=list)
+
+    def whole(self, record: Record) -> Iterator[Reading] | None:
+        session = as_mapping(record.value)
+        messages = session.get("messages")
+        if not isinstance(messages, list):
+            return None
+        return _readings(as_text(session.get("sessionId")), messages, record.position)
+
+    def begins_another(self, value: object) -> bool:
+        name = as_text(as_mapping(value).get("sessionId"))
+        return name not in ("", self.id) and (bool(self.messages) or self.breaks_off)
+
+    def take(self, value: object) -> None:
+        line = as_mapping(value)
+        if _is_message(line):
+            self.messages.append(line)
+        elif "sessionId" not in line and not _is_note(line):
+            raise stray_kind(as_text(line.get("type")))
+        self.id = self.id or as_text(line.get("sessionId"))
+
+    def episode(self) -> Trajectory:
+        return _episode(self.id, self.messages)
 
 
-def _episode(session: Json) -> Trajectory:
+def _readings(name: str, items: list[object], position: str) -> Iterator[Reading]:
+    """What is no message, and the episode that the messages make."""
+    messages: list[Json] = []
+    for number, item in enumerate(map(as_mapping, items), 1):
+        if _is_message(item):
+            messages.append(item)
+        elif not _is_note(item):
+            where = f"{position}, message {number}"
+            yield located(stray_kind(as_text(item.get("type")), "a message"), "", where)
+    yield placed_or_refused(position, _episode, name, messages)
+
+
+def _episode(session: str, messages: list[Json]) -> Trajectory:
     conversation = Conversation()
     agent = ""
     told: dict[str, int] = {}
-    messages = [as_mapping(message) for message in as_list(session.get("messages"))]
     # A JSONL session writes a message again when it has grown: the last one counts.
     for index, message in enumerate(messages):
         told[as_text(message.get("id")) or f"#{index}"] = index
     for name, index in told.items():
         message = messages[index]
-        kind = message.get("type")
-        if kind == "user":
+        if message.get("type") == "user":
             conversation.user(own_words(content_text(message.get("content"))))
-        elif kind == "gemini":
+        else:
             agent = agent or as_text(message.get("model"))
             _tell(conversation, message, name)
-    return conversation.episode(agent=agent, metadata={"id": as_text(session.get("sessionId"))})
+    return conversation.episode(agent=agent, metadata={"id": session})
 
 
 def _tell(conversation: Conversation, message: Json, name: str) -> None:
@@ -85,9 +106,13 @@ def _result(call: Json) -> str:
     return shown or (f"({status})" if status in ("error", "cancelled") else "")
 
 
-def _is_change(line: Json) -> bool:
-    """Whether a line changes what is known of the session, as `$set` does."""
-    return any(key.startswith("$") for key in line)
+def _is_message(line: Json) -> bool:
+    return line.get("type") in ("user", "gemini")
+
+
+def _is_note(line: Json) -> bool:
+    """Whether a line is the program's own, or changes what is known of the session (`$set`)."""
+    return as_text(line.get("type")) in _NOTES or any(key.startswith("$") for key in line)
 
 
 def _is_session(value: object) -> bool:
@@ -114,5 +139,5 @@ READER = Reader(
     name="gemini-cli",
     description="Gemini CLI: sessions of user and gemini messages with toolCalls",
     claims=_claims,
-    read=whole_log(_gather),
+    read=sessions(_Session),
 )

@@ -5,6 +5,9 @@ from __future__ import annotations
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import Limits, human_size
 
+BESIDE = 500
+"""Bytes that a record takes beside its text, or why it is refused."""
+
 
 class Held:
     """Counts characters, and stops a reader that would hold more than a record may have."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from deltamem_tui.trajectory.logs.log import Preview, Record
+from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
@@ -16,12 +16,12 @@ from deltamem_tui.trajectory.readers.spans import (
     trace_episode,
 )
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict
-from deltamem_tui.trajectory.readers.whole_log import whole_log
+from deltamem_tui.trajectory.readers.whole_log import Records, whole_log
 
 _ANSWERS = ("output", "content", "result")
 
 
-def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # noqa: ARG001
+def _gather(records: Records) -> Iterator[Reading]:
     traces: dict[str, list[Json]] = {}
     positions: dict[str, str] = {}
     for record in records:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from deltamem_tui.trajectory.logs.log import Preview, Record
@@ -11,8 +11,8 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, tell_message
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import whole_log
 from deltamem_tui.trajectory.readers.workspace import repository_of_issue, workspace
 
 _BLOCK = re.compile(r"```(?:mswea_bash_command|bash|sh)[ \t]*\n(?P<command>.*?)\n?```", re.DOTALL)
@@ -20,20 +20,31 @@ _THOUGHT_LABEL = re.compile(r"^\s*THOUGHT:\s*")
 _OWN_MARKS = ("mswea_bash_command", "<returncode>", "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
 
 
-def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:
-    loose: list[object] = []
-    first = ""
-    for record in records:
-        value = record.value
-        if isinstance(value, list):
-            yield placed_or_refused(record.position, _episode, {"messages": value}, log_name)
-        elif "messages" in as_mapping(value):
-            yield placed_or_refused(record.position, _episode, as_mapping(value), log_name)
-        else:
-            first = first or record.position
-            loose.append(value)
-    if loose:
-        yield placed_or_refused(first, _episode, {"messages": loose}, log_name)
+@dataclass(slots=True)
+class _Session(Session):
+    """A bare list of messages, each of which is a record by itself."""
+
+    messages: list[Json] = field(default_factory=list)
+
+    def whole(self, record: Record) -> list[Reading] | None:
+        run = as_mapping(record.value)
+        if isinstance(record.value, list):
+            run = {"messages": record.value}
+        if "messages" not in run:
+            return None
+        return [placed_or_refused(record.position, _episode, run, self.log_name)]
+
+    def begins_another(self, value: object) -> bool:
+        """Whether an agent is told anew what it is for."""
+        return as_mapping(value).get("role") == "system" and (
+            self.breaks_off or any(message.get("role") != "system" for message in self.messages)
+        )
+
+    def take(self, value: object) -> None:
+        self.messages.append(as_mapping(value))
+
+    def episode(self) -> Trajectory:
+        return _episode({"messages": self.messages}, self.log_name)
 
 
 def _episode(run: Json, log_name: str) -> Trajectory:
@@ -110,5 +121,5 @@ READER = Reader(
     name="mini-swe-agent",
     description="mini-swe-agent: messages with bash blocks; outcome from a side file",
     claims=_claims,
-    read=whole_log(_gather),
+    read=sessions(_Session),
 )

@@ -2,85 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from deltamem_tui.trajectory.logs.log import Preview, Record
+from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import tell
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.reader import Reader, share
+from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import stray, whole_log
+from deltamem_tui.trajectory.readers.whole_log import stray_kind
 from deltamem_tui.trajectory.readers.workspace import workspace
 
 _NOTES = frozenset(
     {"session", "model_change", "thinking_level_change", "compaction", "branch_summary"}
     | {"custom", "custom_message", "label", "session_info"}
 )
-
-
 # Who is neither the user nor the agent nor its tools: what the user tried in the shell beside the
 # chat, what extensions put in, and the program's own summaries.
 _ASIDE = frozenset({"bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary"})
 
 
 @dataclass(slots=True)
-class _Session:
+class _Session(Session):
     """What the lines say of one session."""
 
-    position: str = ""
     id: str = ""
     directory: str = ""
     agent: str = ""
     messages: list[Json] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
 
+    def begins_another(self, value: object) -> bool:
+        line = as_mapping(value)
+        if line.get("type") != "session" or as_text(line.get("id")) == self.id:
+            return False
+        return bool(self.messages) or self.breaks_off
 
-def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # noqa: ARG001
-    session = _Session()
-    for record in records:
-        line = as_mapping(record.value)
-        if not isinstance(line.get("type"), str):
-            yield stray("it has no `type`", record.position)
-            continue
-        if session.messages and _begins_another(session, line):
-            yield placed_or_refused(session.position, _episode, session)
-            session = _Session()
-        session.position = session.position or record.position
-        _take(session, line)
-    if session.position:
-        yield placed_or_refused(session.position, _episode, session)
+    def take(self, value: object) -> None:
+        line = as_mapping(value)
+        kind = as_text(line.get("type"))
+        if kind == "session":
+            self.id = self.id or as_text(line.get("id"))
+            self.directory = self.directory or as_text(line.get("cwd"))
+        elif kind == "model_change":
+            self.agent = self.agent or as_text(line.get("modelId"))
+        elif kind == "message":
+            self._take_message(as_text(line.get("id")), as_mapping(line.get("message")))
+        elif kind not in _NOTES:
+            raise stray_kind(kind)
 
-
-def _begins_another(session: _Session, line: Json) -> bool:
-    """Whether a line opens another session, as in files that were put together."""
-    return line["type"] == "session" and session.id not in ("", as_text(line.get("id")))
-
-
-def _take(session: _Session, line: Json) -> None:
-    if line["type"] == "session":
-        session.id = session.id or as_text(line.get("id"))
-        session.directory = session.directory or as_text(line.get("cwd"))
-    elif line["type"] == "model_change":
-        session.agent = session.agent or as_text(line.get("modelId"))
-    elif line["type"] == "message":
-        name = as_text(line.get("id"))
-        if name and name in session.seen:
+    def _take_message(self, name: str, message: Json) -> None:
+        if name and name in self.seen:
             return
-        session.seen.add(name)
-        message = as_mapping(line.get("message"))
-        session.agent = session.agent or as_text(message.get("model"))
+        self.seen.add(name)
+        self.agent = self.agent or as_text(message.get("model"))
         if as_text(message.get("role")) not in _ASIDE:
-            session.messages.append(message)
+            self.messages.append(message)
 
-
-def _episode(session: _Session) -> Trajectory:
-    return tell(Conversation(), session.messages).episode(
-        environment=workspace(directory=session.directory),
-        agent=session.agent,
-        metadata={"id": session.id},
-    )
+    def episode(self) -> Trajectory:
+        return tell(Conversation(), self.messages).episode(
+            environment=workspace(directory=self.directory),
+            agent=self.agent,
+            metadata={"id": self.id},
+        )
 
 
 def _is_line(value: object) -> bool:
@@ -100,5 +85,5 @@ READER = Reader(
     name="openclaw",
     description="OpenClaw: JSONL sessions of user, assistant and toolResult messages",
     claims=_claims,
-    read=whole_log(_gather),
+    read=sessions(_Session),
 )

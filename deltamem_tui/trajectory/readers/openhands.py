@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from deltamem_tui.trajectory.logs.log import Preview, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
@@ -11,8 +12,9 @@ from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import stray, whole_log
+from deltamem_tui.trajectory.readers.whole_log import stray
 from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
 
 # Events about the program's own state, which neither the agent nor the task is part of.
@@ -32,24 +34,34 @@ _NOTES = frozenset(
 _SPOKEN = {"run": "command", "run_ipython": "code", "browse_interactive": "browser_actions"}
 
 
-def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # noqa: ARG001
-    loose: list[object] = []
-    first = ""
-    for record in records:
+@dataclass(slots=True)
+class _Session(Session):
+    """Events that are records by themselves."""
+
+    events: list[Json] = field(default_factory=list)
+
+    def whole(self, record: Record) -> list[Reading] | None:
         run = as_mapping(record.value)
         if isinstance(record.value, list):
             run = {"history": record.value}
         elif isinstance(run.get("trajectory"), list):
             run = {**run, "history": run["trajectory"]}
-        if isinstance(run.get("history"), list):
-            yield placed_or_refused(record.position, _episode, run)
-        elif _is_event(record.value):
-            first = first or record.position
-            loose.append(record.value)
-        else:
-            yield stray("neither an event nor a run with a `history`", record.position)
-    if loose:
-        yield placed_or_refused(first, _episode, {"history": loose})
+        if not isinstance(run.get("history"), list):
+            return None
+        return [placed_or_refused(record.position, _episode, run)]
+
+    def begins_another(self, value: object) -> bool:
+        """Whether the events are counted anew."""
+        numbers = [event.get("id") for event in (as_mapping(value), *self.events[-1:])]
+        return all(type(number) is int for number in numbers) and numbers[0] == 0
+
+    def take(self, value: object) -> None:
+        if not _is_event(value):
+            raise stray("neither an event nor a run with a `history`")
+        self.events.append(as_mapping(value))
+
+    def episode(self) -> Trajectory:
+        return _episode({"history": self.events})
 
 
 def _episode(run: Json) -> Trajectory:
@@ -182,5 +194,5 @@ READER = Reader(
     name="openhands",
     description="OpenHands events (action, observation, cause) and evaluation JSONL",
     claims=_claims,
-    read=whole_log(_gather),
+    read=sessions(_Session),
 )

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.log import Preview, Record
+from deltamem_tui.trajectory.logs.log import Preview, Record, located
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.roles import speaker
+from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import stray, whole_log
+from deltamem_tui.trajectory.readers.whole_log import stray_kind
 from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
 
 _ANSWERS = frozenset({"ObservationEvent", "UserRejectObservation", "AgentErrorEvent"})
@@ -23,37 +24,51 @@ _KINDS = _ANSWERS | {
     *("Condensation", "CondensationRequest", "CondensationSummaryEvent", "PauseEvent"),
     *("ConversationErrorEvent", "LLMCompletionLogEvent", "TokenEvent", "InterruptEvent"),
 }
+_DEEDS = frozenset({"MessageEvent", "ActionEvent"})
 _THINKING = frozenset({"think", "ThinkAction"})
 
 
-def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # noqa: ARG001
-    loose: list[tuple[object, str]] = []
-    for record in records:
+@dataclass(slots=True)
+class _Session(Session):
+    """Events that are records by themselves."""
+
+    events: list[Json] = field(default_factory=list)
+
+    def whole(self, record: Record) -> Iterator[Reading] | None:
         value = record.value
         events = value if isinstance(value, list) else as_mapping(value).get("events")
-        if isinstance(events, list):
-            yield from _readings(
-                [(event, f"{record.position}, event {n}") for n, event in enumerate(events, 1)],
-                record.position,
-            )
-        else:
-            loose.append((value, record.position))
-    if loose:
-        yield from _readings(loose, loose[0][1])
+        return _readings(events, record.position) if isinstance(events, list) else None
+
+    def begins_another(self, value: object) -> bool:
+        """Whether an agent is told anew what it is for, after it has worked."""
+        return as_mapping(value).get("kind") == "SystemPromptEvent" and (
+            self.breaks_off or any(event.get("kind") in _DEEDS for event in self.events)
+        )
+
+    def take(self, value: object) -> None:
+        self.events.append(_event(value))
+
+    def episode(self) -> Trajectory:
+        return _episode(self.events)
 
 
-def _readings(events: list[tuple[object, str]], position: str) -> Iterator[Reading]:
+def _readings(values: list[object], position: str) -> Iterator[Reading]:
     """What is no event, and the episode that the events make, each with its position."""
-    known: list[Json] = []
-    for value, place in events:
-        event = as_mapping(value)
-        if _is_event(event):
-            known.append(event)
-        else:
-            kind = one_line(as_text(event.get("kind")), 60)
-            yield stray(f"an event of unknown kind {kind}" if kind else "it has no `kind`", place)
-    if known:
-        yield placed_or_refused(position, _episode, known)
+    events: list[Json] = []
+    for number, value in enumerate(values, 1):
+        try:
+            events.append(_event(value))
+        except RecordError as error:
+            yield located(error, "", f"{position}, event {number}")
+    if events:
+        yield placed_or_refused(position, _episode, events)
+
+
+def _event(value: object) -> Json:
+    event = as_mapping(value)
+    if not _is_event(event):
+        raise stray_kind(as_text(event.get("kind")), "an event")
+    return event
 
 
 def _episode(events: list[Json]) -> Trajectory:
@@ -143,5 +158,5 @@ READER = Reader(
     name="openhands-sdk",
     description="OpenHands SDK: events of kind MessageEvent, ActionEvent, ObservationEvent",
     claims=_claims,
-    read=whole_log(_gather),
+    read=sessions(_Session),
 )

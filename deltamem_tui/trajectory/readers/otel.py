@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from deltamem_tui.trajectory.logs.log import Preview, Record
+from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.shapes import (
@@ -18,7 +18,7 @@ from deltamem_tui.trajectory.readers.shapes import (
 )
 from deltamem_tui.trajectory.readers.spans import ModelCall, ToolCall, task_in, trace_episode
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict
-from deltamem_tui.trajectory.readers.whole_log import whole_log
+from deltamem_tui.trajectory.readers.whole_log import Records, stray, whole_log
 
 _EVENT_MESSAGES = {
     **{f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")},
@@ -41,11 +41,14 @@ class _Span:
     annotations: list[Json] = field(default_factory=list)
 
 
-def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:  # noqa: ARG001
+def _gather(records: Records) -> Iterator[Reading]:
     traces: dict[str, list[_Span]] = {}
     positions: dict[str, str] = {}
     for record in records:
         for span in _spans_in(as_mapping(record.value)):
+            if not span.trace:
+                yield stray("a span without a trace id", record.position)
+                continue
             traces.setdefault(span.trace, []).append(span)
             positions.setdefault(span.trace, record.position)
     for trace, spans in traces.items():

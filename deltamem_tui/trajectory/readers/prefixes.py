@@ -1,39 +1,48 @@
 """Logs of model calls repeat, at each call, all that was said before it: counted once.
 
 Calls of many conversations may stand mixed. What ran so far is held until no longer version
-of it can be waited for: up to `MOST_HELD` characters of messages at once, whatever the size of
+of it can be waited for: up to `MOST_HELD` characters at once, whatever the size of
 the log; beyond that the conversation that was touched longest ago is given out as it is.
+
+What a client tells a provider's cache moves from call to call and is no part of what is said.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.outcomes import recorded
+from deltamem_tui.trajectory.model import Outcome
+from deltamem_tui.trajectory.readers.held import BESIDE
 from deltamem_tui.trajectory.readers.shapes import Json, as_json
 
-NAMES = ("id", "instance_id", "task_id", "traj_id", "uuid", "trial", "domain", "split")
-"""What tells conversations apart, however alike they begin."""
+NAMING_KEYS = ("id", "instance_id", "task_id", "traj_id", "uuid", "trial", "domain", "split")
+"""Where a record says what tells its conversation from others, however alike they begin."""
 MOST_HELD = 8_000_000
-_REFUSAL = 1_000  # characters that a refused record counts as
+_CACHE_KEY = "cache_control"
 
 
 @dataclass(frozen=True, slots=True)
 class Conversed:
-    """A conversation as a log holds it.
+    """A conversation as a log holds it, and what its record says about it.
 
     Attributes:
         messages: The messages, unparsed.
         position: Where it begins.
-        record: What stands beside the messages: ids, the model, an outcome.
+        names: What its record has under `NAMING_KEYS`.
+        system: The system prompt, where it stands beside the messages.
+        agent: The model that acted.
+        outcome: How it ended, as the record says.
     """
 
     messages: list[object]
     position: str
-    record: Json = field(default_factory=dict)
+    names: Json = field(default_factory=dict)
+    system: str = ""
+    agent: str = ""
+    outcome: Outcome = field(default_factory=Outcome)
 
 
 def counted_once(
@@ -41,12 +50,13 @@ def counted_once(
 ) -> Iterator[Conversed | RecordError]:
     """Conversations without those that a later or earlier one repeats from its beginning.
 
-    The longest is the episode. Conversations with names or outcomes of their own are never
-    taken together.
+    The longest is the episode, and of several as long the first. Conversations with names or
+    outcomes of their own are never taken together.
 
     Args:
         found: Conversations as the log has them, and what is refused, in its place.
-        most_held: How many characters of messages are held for a longer version.
+        most_held: How many characters are held for a longer version, a few hundred beside
+            each message counted in.
     """
     waiting = _Waiting()
     for item in found:
@@ -91,17 +101,20 @@ class _Waiting:
         """Hold a conversation, in the place of the one that it goes on with, or not at all."""
         self._count += 1
         if isinstance(item, RecordError):
-            self._hold(_Held(item, (), _REFUSAL, self._count))
+            self._hold(_Held(item, (), BESIDE, self._count))
             return
+        item = replace(item, messages=list(map(_as_said, item.messages)))
         marks, size = _marked(item)
         longer = self._beginnings.get(marks[-1], 0) if marks else 0
         if longer and _repeats(self._held[longer].item, item):
             self._held.move_to_end(longer)
             return
         since = self._count
-        shorter = next((self._ends[mark] for mark in reversed(marks) if mark in self._ends), 0)
-        if shorter and _repeats(item, self._held[shorter].item):
-            since = self._forget(shorter).since
+        for mark in reversed(marks):
+            shorter = self._ends.get(mark, 0)
+            if shorter and _repeats(item, self._held[shorter].item):
+                since = self._forget(shorter).since
+                break
         self._hold(_Held(item, marks, size, since))
 
     def let_go(self) -> Conversed | RecordError:
@@ -132,23 +145,51 @@ class _Waiting:
 
 def _marked(item: Conversed) -> tuple[list[int], int]:
     """A mark for each beginning of a conversation, and how many characters it has in all."""
-    mark = hash(tuple(as_json(item.record.get(key)) for key in NAMES))
-    marks, size = [], 0
+    names = tuple(as_json(item.names.get(key)) for key in NAMING_KEYS)
+    mark, marks = hash(names), []
+    size = BESIDE + len(item.system) + sum(map(len, names))
     for message in item.messages:
         text = as_json(message)
-        size += len(text)
+        size += len(text) + BESIDE
         mark = hash((mark, text))
         marks.append(mark)
     return marks, size
 
 
+def _as_said(message: object) -> object:
+    """A message, or a part of one, without what is said to a cache alone.
+
+    Clients write a text as a list of one part only to have a place for such a word.
+    """
+    if not isinstance(message, dict):
+        return message
+    content = message.get("content")
+    if not isinstance(content, list):
+        return _without_cache_key(message)
+    parts = list(map(_as_said, content))
+    return {**_without_cache_key(message), "content": _lone_text(parts) or parts}
+
+
+def _lone_text(parts: list[object]) -> str:
+    """The text of which a content is the only part; empty if it holds anything else."""
+    part = parts[0] if len(parts) == 1 else None
+    if not isinstance(part, dict) or part.keys() != {"type", "text"} or part["type"] != "text":
+        return ""
+    return part["text"] if isinstance(part["text"], str) else ""
+
+
+def _without_cache_key(value: Json) -> Json:
+    if _CACHE_KEY not in value:
+        return value
+    return {key: inner for key, inner in value.items() if key != _CACHE_KEY}
+
+
 def _repeats(longer: Conversed | RecordError, shorter: Conversed | RecordError) -> bool:
+    """Whether one conversation is the beginning of another, or says just the same."""
     if isinstance(longer, RecordError) or isinstance(shorter, RecordError):
         return False
-    if len(shorter.messages) >= len(longer.messages):
+    if any(shorter.names.get(key) != longer.names.get(key) for key in NAMING_KEYS):
         return False
-    if any(shorter.record.get(key) != longer.record.get(key) for key in NAMES):
-        return False
-    if recorded(shorter.record).source == "stated":
+    if shorter.outcome.source == "stated":
         return False
     return longer.messages[: len(shorter.messages)] == shorter.messages

@@ -5,7 +5,7 @@ from __future__ import annotations
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import number, stated, unit_reward
+from deltamem_tui.trajectory.outcomes import number, unit_reward, verdict_of
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
 from deltamem_tui.trajectory.readers.scene import scene_of
 from deltamem_tui.trajectory.readers.shapes import (
@@ -55,7 +55,7 @@ def _step(value: object, index: int) -> Step:
 
 
 def _outcome(record: Json) -> Outcome:
-    verdict = stated(record.get("success"))
+    verdict = verdict_of(record.get("success"))
     reward = _reward(record)
     if verdict.success is None and reward is None:
         return verdict

@@ -56,7 +56,39 @@ def _row(row: Json, index: int) -> Row:
         observation=_ECHO.sub("", as_text(row.get("observation"))).strip(),
         score=number(row.get("score")),
         whole=as_text(row.get("score")).strip().removeprefix("-").isdecimal(),
-        done=stated(_first(row, _DONE_KEYS)).success is True,
+        done=_is_done(row),
+    )
+
+
+def _is_done(row: Json) -> bool:
+    return stated(_first(row, _DONE_KEYS)).success is True
+
+
+def is_new_game(before: Json, after: Json) -> bool:
+    """Whether a row is of another game than the one before it.
+
+    Args:
+        before: A row of a log, as it came.
+        after: The next row.
+
+    Returns:
+        True if task, variation or the count of moves say so, or if all was done already and
+        is not any more.
+    """
+    facts = zip(_facts(before), _facts(after), strict=True)
+    if any(one != other for one, other in facts if one and other):
+        return True
+    moves = [number(row.get("consoleMoveCount")) for row in (before, after)]
+    if moves[0] is not None and moves[1] is not None and moves[1] < moves[0]:
+        return True
+    return _is_done(before) and not _is_done(after)
+
+
+def _facts(row: Json) -> tuple[str, ...]:
+    """What stays the same in all rows of a game, as far as they say it."""
+    return tuple(
+        as_text(_first(row, keys)).strip()
+        for keys in (_TASK_KEYS[:-1], ("taskName",), ("variationIdx",))
     )
 
 

@@ -3,55 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Log, Preview, Record
+from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers.held import Held
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
-from deltamem_tui.trajectory.readers.scienceworld import Row, rows_of, scienceworld_episode
-from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text
+from deltamem_tui.trajectory.readers.reader import Reader, share
+from deltamem_tui.trajectory.readers.scienceworld import (
+    Row,
+    is_new_game,
+    rows_of,
+    scienceworld_episode,
+)
+from deltamem_tui.trajectory.readers.sessions import Session, sessions
+from deltamem_tui.trajectory.readers.shapes import Json, as_mapping
 
-_MOST_ROWS = 100_000
 _LEAVING = frozenset({"exit", "quit"})
 
 
-def _read(log: Log) -> Iterator[Reading]:
-    found: list[Record] = []
-    held = Held("a recording", log.limits)
-    broken = False
-    for item in log.records():
-        if isinstance(item, RecordError):
-            yield item
-            broken = broken or bool(found)
-        elif broken:
-            # An answer stands in the row after its action, so beyond a gap nothing fits.
-            yield RecordError(
-                "the rows from here on are left out: one before them cannot be read",
-                position=item.position,
-                hint="mend that row, or cut the file there",
-            )
-            break
-        else:
-            held.add(len(as_text(as_mapping(item.value).get("observation"))), item.position)
-            found.append(item)
-            if len(found) > _MOST_ROWS:
-                raise RecordError(
-                    f"more than {_MOST_ROWS:,} rows in one recording", position=item.position
-                )
-    if found:
-        yield placed_or_refused(found[0].position, _episode, found, broken=broken)
+@dataclass(slots=True)
+class _Recording(Session):
+    """The rows of one game, and the last of it that came, be it behind a gap."""
 
+    rows: list[Json] = field(default_factory=list)
+    last: Json = field(default_factory=dict)
 
-def _episode(found: list[Record], *, broken: bool) -> Trajectory:
-    rows = rows_of(record.value for record in found)
-    about = as_mapping(found[0].value)
-    trajectory = scienceworld_episode(about, rows, rows[0].observation, _steps(rows))
-    if broken and not rows[-1].done:
-        # How it went on is not known, so the last score is not the final one.
-        return trajectory.with_outcome(Outcome(reason="the recording breaks off"))
-    return trajectory
+    def begins_another(self, value: object) -> bool:
+        return is_new_game(self.last, as_mapping(value))
+
+    def take(self, value: object) -> None:
+        self.leave_out(value)
+        self.rows.append(self.last)
+
+    def leave_out(self, value: object) -> None:
+        self.last = as_mapping(value)
+
+    def episode(self) -> Trajectory:
+        rows = rows_of(self.rows)
+        episode = scienceworld_episode(self.rows[0], rows, rows[0].observation, _steps(rows))
+        if self.breaks_off and not rows[-1].done:
+            # How it went on is not known, so the last score is not the final one.
+            return episode.with_outcome(Outcome(reason="the recording breaks off"))
+        return episode
 
 
 def _steps(rows: Sequence[Row]) -> Iterator[Step]:
@@ -77,5 +70,5 @@ READER = Reader(
     name="scienceworld-recording",
     description="ScienceWorld recordings: rows of observation, userInput and score",
     claims=_claims,
-    read=_read,
+    read=sessions(_Recording),
 )

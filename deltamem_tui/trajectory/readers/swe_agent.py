@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePath
 
-from deltamem_tui.trajectory.logs.log import Preview, Record
+from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.roles import speaker, unknown_speaker
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.tasks import issue_of
-from deltamem_tui.trajectory.readers.whole_log import whole_log
+from deltamem_tui.trajectory.readers.whole_log import Records, whole_log
 from deltamem_tui.trajectory.readers.workspace import repository_of_issue, workspace
 
 
-def _gather(records: Iterable[Record], log_name: str) -> Iterator[Reading]:
+def _gather(records: Records) -> Iterator[Reading]:
     for record in records:
         run = as_mapping(record.value)
         attempts = [as_mapping(attempt) for attempt in as_list(run.get("attempts"))]
         for number, attempt in enumerate(attempts or [run], 1):
             position = f"{record.position}, attempt {number}" if attempts else record.position
-            reading = placed_or_refused(position, _episode, {**run, **attempt}, log_name)
+            reading = placed_or_refused(position, _episode, {**run, **attempt}, records.log_name)
             if len(attempts) > 1 and isinstance(reading, Trajectory):
                 reading = _as_trial(reading, number, _submitted(run))
             yield reading
+        records.release()
 
 
 def _submitted(run: Json) -> int | None:

@@ -7,14 +7,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource
-from deltamem_tui.trajectory.outcomes import ROUNDING, stated
+from deltamem_tui.trajectory.outcomes import ROUNDING, stated, verdict_of
 
 # A trace is scored for many things. Only a score of one of these names is about the task;
 # `toxicity` or `latency` of 1 says nothing about success.
-_ABOUT_THE_TASK = frozenset(
-    {"accuracy", "correct", "correctness", "goal_completion", "goal_success", "is_correct"}
-    | {"outcome", "pass", "passed", "resolved", "reward", "score", "solved", "success"}
-    | {"successful", "task_completion", "task_reward", "task_success", "task_succeeded"}
+_VERDICTS = frozenset(
+    {"correct", "goal_success", "is_correct", "pass", "passed", "resolved", "solved", "success"}
+    | {"successful", "task_success", "task_succeeded"}
+)
+_ABOUT_THE_TASK = _VERDICTS | frozenset(
+    {"accuracy", "correctness", "goal_completion", "outcome", "reward", "score"}
+    | {"task_completion", "task_reward"}
 )
 
 
@@ -50,9 +53,11 @@ def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
     found: list[tuple[Score, Outcome]] = []
     for score in scores:
         if any_name or is_about_task(score.name):
-            outcome = stated(score.value, reason=score.reason)
+            is_verdict = _plain(score.name) in _VERDICTS
+            outcome = verdict_of(score.value) if is_verdict else stated(score.value)
             if outcome.source != "unknown":
-                found.append((score, replace(outcome, source=score.source)))
+                said = replace(outcome, source=score.source, reason=score.reason)
+                found.append((score, said))
     found = [pair for pair in found if pair[0].source != "judge"] or found
     if not found:
         return Outcome()
@@ -64,14 +69,20 @@ def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
 
 
 def _together(outcomes: Sequence[Outcome]) -> Outcome | None:
-    """Several outcomes as one; None if they disagree. That all was paid says that it was solved."""
+    """Several outcomes as one; None if they disagree.
+
+    From which reward on an episode is a success is the user's to say. So a verdict and a reward
+    disagree only if they do for everybody: when nothing was paid for a success, or all of it
+    for a failure.
+    """
     flags = {outcome.success for outcome in outcomes if outcome.success is not None}
-    rewards = [outcome.reward for outcome in outcomes if outcome.reward is not None]
+    paid = [outcome for outcome in outcomes if outcome.success is None] or outcomes
+    rewards = [outcome.reward for outcome in paid if outcome.reward is not None]
     if rewards and max(rewards) - min(rewards) > ROUNDING:
         return None
     reward = rewards[0] if rewards else None
-    if flags and reward is not None:
-        flags |= {reward >= 1.0 - ROUNDING}
+    if flags and reward is not None and not ROUNDING < reward < 1.0 - ROUNDING:
+        flags.add(reward > ROUNDING)
     if len(flags) > 1:
         return None
     reason = next((outcome.reason for outcome in outcomes if outcome.reason), "")
@@ -80,5 +91,10 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome | None:
 
 def is_about_task(name: str) -> bool:
     """Whether a score of this name says how well the task was solved."""
+    return _plain(name) in _ABOUT_THE_TASK
+
+
+def _plain(name: str) -> str:
+    """A name in small letters, its words with `_` between them."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    return re.sub(r"[^a-z0-9]+", "_", spaced.lower()).strip("_") in _ABOUT_THE_TASK
+    return re.sub(r"[^a-z0-9]+", "_", spaced.lower()).strip("_")

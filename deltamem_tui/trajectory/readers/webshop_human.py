@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from urllib.parse import urlsplit
 
-from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Log, Preview, Record
+from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import stated
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.reader import Reader, share
+from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 
 # Lists and mappings come as themselves, or as Python writes them.
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 _SESSION = re.compile(r"\d{8}_\d+_\w+|fixed_\d+")
-
-
-_MOST_PAGES = 10_000
 _LONGEST = 2_000  # characters of a written list; nobody types more keywords
 
 
@@ -121,58 +117,36 @@ def _action_to_item(before: _View, after: _View) -> str:
     return f"click[{after.item}]"
 
 
-def _read(log: Log) -> Iterator[Reading]:
-    session: list[Record] = []
-    broken: str | None = None
-    for item in log.records():
-        if isinstance(item, RecordError):
-            yield item
-            if session:  # what was done is told from two pages, so a visit ends at a gap
-                broken = _session(session[0].value)
-                yield _placed_episode(session)
-                session = []
-            continue
-        if session and _session(item.value) != _session(session[0].value):
-            yield _placed_episode(session)
-            session = []
-        if broken == _session(item.value):
-            yield RecordError(
-                "a page of a visit that is cut before it, where a page cannot be read",
-                position=item.position,
-            )
-            continue
-        broken = None
-        session.append(item)
-        if len(session) > _MOST_PAGES:
-            raise RecordError(
-                f"more than {_MOST_PAGES:,} pages in one visit", position=item.position
-            )
-    if session:
-        yield _placed_episode(session)
+@dataclass(slots=True)
+class _Visit(Session):
+    """The pages that somebody saw in one visit."""
 
+    pages: list[object] = field(default_factory=list)
 
-def _placed_episode(session: list[Record]) -> Reading:
-    return placed_or_refused(session[0].position, _episode, session)
+    def begins_another(self, value: object) -> bool:
+        return _session(value) != _session(self.pages[0])
 
+    def take(self, value: object) -> None:
+        self.pages.append(value)
 
-def _episode(session: list[Record]) -> Trajectory:
-    first, last = as_mapping(session[0].value), as_mapping(session[-1].value)
-    views = [_view(record.value) for record in session]
-    goal = as_mapping(first.get("goal"))
-    name = _session(first)
-    bought = views[-1].page == "done"
-    return Trajectory(
-        task=as_text(goal.get("instruction_text")).strip(),
-        steps=tuple(
-            Step(action, after.text)
-            for before, after in pairwise(views)
-            if (action := _action(before, after))
-        ),
-        outcome=stated(last.get("reward")) if bought else Outcome(),
-        domain="webshop",
-        agent="human",
-        metadata={"id": name} if name else {},
-    )
+    def episode(self) -> Trajectory:
+        first, last = as_mapping(self.pages[0]), as_mapping(self.pages[-1])
+        views = list(map(_view, self.pages))
+        goal = as_mapping(first.get("goal"))
+        name = _session(first)
+        bought = views[-1].page == "done"
+        return Trajectory(
+            task=as_text(goal.get("instruction_text")).strip(),
+            steps=tuple(
+                Step(action, after.text)
+                for before, after in pairwise(views)
+                if (action := _action(before, after))
+            ),
+            outcome=stated(last.get("reward")) if bought else Outcome(),
+            domain="webshop",
+            agent="human",
+            metadata={"id": name} if name else {},
+        )
 
 
 def _session(value: object) -> str:
@@ -195,5 +169,5 @@ READER = Reader(
     name="webshop-human",
     description="WebShop as people used it: JSONL of page views with goal and url",
     claims=_claims,
-    read=_read,
+    read=sessions(_Visit),
 )

@@ -1,78 +1,139 @@
-"""For formats in which a log is a session: its records, one after another, make the episodes."""
+"""For formats in which records belong together: what of them is held, and what is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.limits import human_size
 from deltamem_tui.trajectory.logs.log import Log, Record, located
+from deltamem_tui.trajectory.readers.held import BESIDE
 from deltamem_tui.trajectory.readers.reader import Reading
 
-_BESIDE = 500  # bytes that a record takes beside its text, or why it is refused
+
+class Records:
+    """The records of a log that can be read, in order.
+
+    Those that cannot are kept to be reported. What was given counts as held until it is
+    released, and stops the log when it is more than one may hold.
+
+    Attributes:
+        log_name: What the log is called.
+        gaps: How many records could not be read, up to the one that was given last.
+    """
+
+    def __init__(self, log: Log) -> None:
+        """Begin at the log's first record."""
+        self.log_name = log.name
+        self.gaps = 0
+        self._log = log
+        self._held = 0
+        self._refused: list[RecordError] = []
+
+    def __iter__(self) -> Iterator[Record]:
+        """Each record that can be read.
+
+        Raises:
+            RecordError: More is held than may be.
+        """
+        for value in self._log.values():
+            if isinstance(value, RecordError):
+                self._refuse(value)
+                self.gaps += 1
+                continue
+            self.gaps += 1  # unless a record is found, be it behind bytes that are none
+            for item in self._log.parsed(value):
+                if isinstance(item, RecordError):
+                    self._refuse(item)
+                    continue
+                size = len(value.data) + BESIDE
+                self._check_room(size, value.position)
+                self._held += size
+                self.gaps -= 1
+                yield item
+
+    def release(self) -> None:
+        """Nothing that was given is held any more."""
+        self._held = 0
+
+    def refusals(self) -> Iterator[RecordError]:
+        """The records that could not be read and were not reported yet."""
+        yield from self._refused
+        self._refused.clear()
+
+    def _refuse(self, refusal: RecordError) -> None:
+        self._check_room(BESIDE, refusal.position)
+        self._refused.append(refusal)
+
+    def _check_room(self, size: int, position: str | None) -> None:
+        most = self._log.limits.session_bytes
+        if self._held + BESIDE * len(self._refused) + size > most:
+            raise RecordError(
+                f"more than {human_size(most)} of records that belong together",
+                position=position,
+                hint="split the log by session or trace",
+            )
 
 
 def whole_log(
-    gather: Callable[[Iterable[Record], str], Iterable[Reading]],
+    gather: Callable[[Records], Iterable[Reading]],
 ) -> Callable[[Log], Iterator[Reading]]:
     """A reader's `read`, where records belong together.
 
     Args:
-        gather: Turns the records of a log, given with the log's name, into episodes. Those
-            of the log that cannot be read are reported without it, each before what is
-            gathered after it.
+        gather: Turns the records of a log into episodes, and releases those that it does not
+            hold any more. Records that cannot be read are reported without it, each before
+            what is gathered after it.
     """
 
     def read(log: Log) -> Iterator[Reading]:
-        refused: list[RecordError] = []
-        held = 0  # bytes of records, and of refusals, that no episode followed yet
-
-        def readable() -> Iterator[Record]:
-            nonlocal held
-            for value in log.values():
-                held += _BESIDE
-                if isinstance(value, RecordError):
-                    refused.append(value)
-                    continue
-                held += len(value.data)
-                if held > log.limits.session_bytes:
-                    raise _too_much(log, value.position)
-                for item in log.parsed(value):
-                    if isinstance(item, RecordError):
-                        refused.append(item)
-                    else:
-                        yield item
-
+        records = Records(log)
         try:
-            for reading in gather(readable(), log.name):
-                held = 0
-                yield from refused
-                refused.clear()
+            for reading in gather(records):
+                yield from records.refusals()
                 yield reading
         except RecordError as error:
-            refused.append(located(error, log.name))
-        yield from refused
+            yield from records.refusals()
+            yield located(error, log.name)
+        yield from records.refusals()
 
     return read
 
 
-def _too_much(log: Log, position: str) -> RecordError:
-    return RecordError(
-        f"more than {human_size(log.limits.session_bytes)} of records that belong together",
-        position=position,
-        hint="split the log by session or trace",
-    )
-
-
-def stray(why: str, position: str) -> RecordError:
+def stray(why: str, position: str | None = None) -> RecordError:
     """Why a record is refused that is no part of the session it stands in.
 
     Args:
         why: What it lacks, or has that nobody knows.
-        position: Where it stands.
+        position: Where it stands, if the frame does not know it.
     """
     return RecordError(
         f"no part of the session: {why}",
         position=position,
         hint="leave it out, or say with `--format` what the log is",
+    )
+
+
+def stray_kind(kind: str, what: str = "a line") -> RecordError:
+    """Why a record is refused of a kind that its format does not have.
+
+    Args:
+        kind: The kind that it names; empty if it names none.
+        what: What kind of thing it is.
+    """
+    shown = one_line(kind, 60)
+    return stray(f"{what} of unknown kind {shown}" if shown else f"{what} that names no kind")
+
+
+def left_out(position: str) -> RecordError:
+    """Why the rest of a session is refused that has a gap.
+
+    Args:
+        position: Where the first record stands that is left out.
+    """
+    return RecordError(
+        "the records of the session from here on are left out: one before them cannot be read",
+        position=position,
+        hint="mend that one, or cut the file there",
     )

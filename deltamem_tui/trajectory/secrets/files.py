@@ -73,7 +73,7 @@ FILES = (
         "authorization header",
         re.compile(
             r"(?:(?<=\")auth\\?\"\s{0,3}:\s{0,3}\\?\"|(?<=_)auth\s?=\s?\"?(?=[A-Za-z+/]{0,80}\d))"
-            r"(?P<secret>[A-Za-z0-9+/]{16,400}={0,2})(?![\w(.])"
+            rf"(?P<secret>{RUN}[A-Za-z0-9+/]{{16,400}}={{0,2}})(?![\w(.])"
         ),
         ("auth",),
         placeholder=PLACEHOLDER,

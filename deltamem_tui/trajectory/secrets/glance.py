@@ -20,7 +20,7 @@ RUN_LENGTH = 16
 
 _TOKEN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/")
 # Signs without one of which few secrets are known.
-_SIGNS = frozenset(b"~=!#@\"'")
+_SIGNS = frozenset(b"~=>!#@\"'")
 _CONTROL = frozenset([*range(0x20), 0x7F]) - frozenset(b"\t\n")
 
 
@@ -38,7 +38,10 @@ _NO_RUN = re.compile(b"[^a]")
 _SHORTEST_SMALL_TOKEN = 32
 # Ids and file names are made of words with dashes, so those count as blanks there.
 _NAMES_AS_RUNS = bytes(32 if byte in b"_-/" else kind for byte, kind in enumerate(_KINDS))
-_KEY = re.compile(r"sk-[\w-]{16}")  # so many follow in every key, and few in `Desk-307`
+# So many letters follow in every token that begins like `Desk-307`; and none in `ACME_PAT`,
+# in `api key` and in an address, as they do in a path, in `KeyChain` and in `exit_code=0`.
+_NAMED = re.compile(rb"sk-[a-z0-9_-]{16}|(?:key|pat)s?(?![a-z])|[?&,; 6]code=")
+_SIGNS_OF_TOKENS = tuple(map(str.encode, SIGNS_IN_NAMES))
 _LONG_NOTE = 500
 
 
@@ -53,14 +56,22 @@ def may_hold_secrets(text: str | bytes) -> bool:
     kinds = data.translate(_KINDS)
     if b"\0" in kinds:
         return True
-    if (run := kinds.find(_RUN)) >= 0 and not _are_words(data, kinds, run):
-        return True
     lowered = data.lower()
+    # There is one key of small letters only.
+    if (run := kinds.find(_RUN)) >= 0 and (
+        not _are_words(data, kinds, run) or b"cloudant" in lowered
+    ):
+        return True
+    return _may_hold_passwords(data, kinds, lowered)
+
+
+def _may_hold_passwords(data: bytes, kinds: bytes, lowered: bytes) -> bool:
+    """Whether a text may hold a secret that is known without a long run."""
     if lowered.rfind(b"pass") >= 0 or (b"/" in data and lowered.rfind(b"curl ") >= 0):
         return True
     # A single byte is found ten times faster than a word.
     options = b"-" in data and lowered.rfind(b" -") >= 0
-    if options and any(map(lowered.__contains__, PROGRAMS)):
+    if options and max(map(lowered.rfind, PROGRAMS)) >= 0:
         return True
     return b"!" in kinds and _signs_tell(data, lowered)
 
@@ -79,7 +90,7 @@ def _signs_tell(data: bytes, lowered: bytes) -> bool:
         return True
     if single and (at or b";" in data) and b"identified" in lowered:
         return True
-    if not (equals or single or b'"' in data) or lowered.rfind(b"pw") < 0:
+    if not (equals or single or b'"' in data or b">" in data) or lowered.rfind(b"pw") < 0:
         return False
     return SHORT_NAME.search(lowered) is not None
 
@@ -103,7 +114,8 @@ def _is_word(run: bytes) -> bool:
 def names_may_hold_secrets(notes: Iterable[str]) -> bool:
     """The same of file names, ids and other short notes.
 
-    Those are made of words with dashes, which look like tokens to `may_hold_secrets`.
+    Those are made of words with dashes, which look like tokens to `may_hold_secrets`. Of what
+    has no long run in it, both say the same.
     """
     return any(map(_name_may_hold_secrets, notes))
 
@@ -111,11 +123,13 @@ def names_may_hold_secrets(notes: Iterable[str]) -> bool:
 # The episodes of a log have most of their notes in common.
 @lru_cache(maxsize=4096)
 def _name_may_hold_secrets(note: str) -> bool:
+    # `line 1234`: what is known without a sign is a long run, or stands behind a long name.
+    if len(note) < RUN_LENGTH and note.replace(" ", "").isalnum():
+        return False
     if len(note) > _LONG_NOTE or "@" in note:
         return may_hold_secrets(note)
-    if _RUN in note.encode("utf-8", "surrogatepass").translate(_NAMES_AS_RUNS):
+    data = note.encode("utf-8", "surrogatepass")
+    kinds, lowered = data.translate(_NAMES_AS_RUNS), data.lower()
+    if b"\0" in kinds or _RUN in kinds or _may_hold_passwords(data, kinds, lowered):
         return True
-    lowered = note.lower()
-    if any(sign in lowered for sign in SIGNS_IN_NAMES):
-        return True
-    return "sk-" in lowered and _KEY.search(lowered) is not None
+    return any(map(lowered.__contains__, _SIGNS_OF_TOKENS)) or _NAMED.search(lowered) is not None

@@ -1,7 +1,8 @@
-"""Where known secrets are mentioned in a text, in one pass, however many secrets there are.
+"""Where known secrets are mentioned in a text, however many there are.
 
 One pattern of all of them would be tried secret by secret at every place of a text. Here they
-lie sorted, so the one that a text goes on with is found by halving.
+lie sorted, so the one that a text goes on with is found by halving. Only of those that begin
+one another, each is tried.
 """
 
 from __future__ import annotations
@@ -84,6 +85,10 @@ class Mentions:
 
     def _at(self, text: str, start: int) -> str | None:
         """The longest secret that is mentioned at a place."""
+        # What stands before is the same for all of them, and in most texts a part of a word.
+        within = text[start].isalnum() and not _BEFORE.match(text, start)
+        if within and not self._sizes:
+            return None
         ahead = text[start : start + self._longest]
         # All secrets that the text goes on with begin one another, and the last of those
         # that are sorted before it begins with all of them.

@@ -82,8 +82,8 @@ def kinds_of_secrets(text: str) -> tuple[str, ...]:
 
 
 def _texts(trajectory: Trajectory) -> list[str]:
-    """All of the episode's own texts."""
-    parts = [trajectory.task, trajectory.environment]
+    """All that was said and shown in the episode, and why it ended as it did."""
+    parts = [trajectory.task, trajectory.environment, trajectory.outcome.reason]
     for step in trajectory.steps:
         parts += (step.thought, step.action, step.observation)
     return parts
@@ -91,20 +91,18 @@ def _texts(trajectory: Trajectory) -> list[str]:
 
 def _notes(trajectory: Trajectory) -> list[str]:
     source = trajectory.source
-    texts = (trajectory.outcome.reason, trajectory.domain, trajectory.agent)
-    return notes_of(
-        *texts, source.file, source.position, source.format, metadata=trajectory.metadata
-    )
+    names = (trajectory.domain, trajectory.agent, source.file, source.position, source.format)
+    return notes_of(*names, metadata=trajectory.metadata)
 
 
-def notes_of(*texts: str, metadata: Mapping[str, str]) -> list[str]:
-    """All that is not the episode's own text.
+def notes_of(*names: str, metadata: Mapping[str, str]) -> list[str]:
+    """All that an episode is known by, besides its texts.
 
     A value stands behind its name, since some are known as secrets by their names only. A
     name that says more than a word is there alone too: it may have its own secret in it.
     """
-    names = [key for key in metadata if not key.isidentifier()]
-    return [*texts, *names, *(f"{key}={value}" for key, value in metadata.items())]
+    keys = [key for key in metadata if not key.isidentifier()]
+    return [*names, *keys, *(f"{key}={value}" for key, value in metadata.items())]
 
 
 class _Redactor:

@@ -65,9 +65,9 @@ _SHORT_NAMES = (
     r"(?:(?<![a-z])|(?<=db)|(?<=user)|(?<=root)|(?<=admin)|(?<=smtp)|(?<=mail)|(?<=key)|(?<=store)"
     r"|(?<=auth)|(?<=login)|(?<=http)|(?<=sql))(?:pwd|pass|pw)\d?"
 )
-SHORT_NAME = re.compile(rb"pw(?:d|\d?\s?[=:\"'\\])")
-"""How passwords are named in few letters. Their values follow an equals sign or are in quotation
-marks."""
+SHORT_NAME = re.compile(rb"pw(?:d|\d?[\s\x80-\xff]{0,6}[=:\"'\\<>])")
+"""How passwords are named in few letters, and what follows: a sign, or else a blank or a digit
+of some script first. Of their values all but those in quotation marks stand behind `=` or `>`."""
 
 # Unions of types stand like the cells of a table.
 _NAME_PLACEHOLDER = re.compile(f"{PLACEHOLDER.pattern}|{CAMEL_CASE.pattern}")

@@ -145,7 +145,7 @@ TOKENS = (
     _token("prefect key", "pn[ub]_", r"[A-Za-z0-9]{36}", "pnu_", "pnb_"),
     _token("contentful token", "CFPAT-", r"[\w-]{43}", "cfpat-"),
     _token("telegram token", r"(?:bot)?\d{8,10}:AA", r"[A-Za-z0-9_-]{33}", ":aa"),
-    _token("jwt", r"eyJ[\w-]{8,4000}\.eyJ", r"[\w-]{4,8000}(?:\.[\w-]{4,2000})?", "eyj"),
+    _token("jwt", r"eyJ[\w-]{13,4000}\.eyJ", r"[\w-]{4,8000}(?:\.[\w-]{4,2000})?", "eyj"),
     Rule(
         "webhook",
         re.compile(

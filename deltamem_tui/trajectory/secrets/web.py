@@ -74,7 +74,8 @@ WEB = (
             r"(?:(?<=/incomingweb)hook/|(?<=//)hook(?:\.[a-z0-9]{2,4})?\.make\.com/"
             r"|(?<=//)hooks\.zapier\.com/hooks/catch/\d{1,12}/|(?<=/web)hook/send\?key="
             r"|(?<=/bot/v2/)hook/)"
-            r"(?P<secret>[\w-]{16,100}(?:/[\w-]{20,60})?|(?<=/)[a-z0-9]{6,15}(?=/|\s|\Z))",
+            r"(?P<secret>[\w-]{16,100}(?:/[\w-]{20,60})?"
+            r"|(?<=/)(?<!make\.com/)[a-z0-9]{6,15}(?=/|\s|\Z))",
             re.IGNORECASE,
         ),
         ("hook",),

@@ -17,6 +17,7 @@ from deltamem_tui.memory.episodes import intake, receipts
 from deltamem_tui.memory.episodes.intake import Redaction, take_in
 from deltamem_tui.memory.episodes.kept import episodes, waiting
 from deltamem_tui.memory.episodes.receipts import Reception
+from deltamem_tui.memory.episodes.verdict import give_outcome
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.logs.limits import Limits
@@ -296,6 +297,10 @@ def test_an_episode_that_was_tampered_with_is_told(bank: Bank, change: bytes) ->
     path.write_bytes(text.replace(b'"task":"1 0 0"', change))
     with pytest.raises(BankCorruptError, match=f"trajectories.jsonl: episode {found.id} "):
         list(waiting(Bank.open(bank.path)))
+    tampered = path.read_bytes()
+    with pytest.raises(BankCorruptError, match=f"trajectories.jsonl: episode {found.id} "):
+        give_outcome(Bank.open(bank.path), found.id, success=False)
+    assert path.read_bytes() == tampered
 
 
 def test_a_person_overrules_a_judge_and_a_judge_nobody(bank: Bank) -> None:
@@ -369,6 +374,29 @@ def test_two_records_that_contradict_each_other_are_told(
         assert (error.source, error.position) == ("log.jsonl", "line 2")
         assert (found.episodes, found.files["log.jsonl"].rejected) == (1, 1)
     assert [each.outcome.success for each in episodes(bank)] == ([] if dry else [True])
+
+
+@pytest.mark.parametrize("batch", [1, 2, 10])
+def test_refusals_come_in_the_order_of_the_log(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    """Whether a record is refused as it is read, or only when the bank is asked."""
+    monkeypatch.setattr(intake, "_BATCH_EPISODES", batch)
+    monkeypatch.setattr(receipts, "LISTED_REFUSALS", 3)
+    unread = [RecordError("broken", source="log.jsonl", position=f"line {n}") for n in (3, 5)]
+    records: list[Trajectory | RecordError]
+    records = [said(True), said(False, line=2), unread[0], said(False, line=4), unread[1]]
+    found = take_in(bank, records)
+    assert [error.position for error in found.rejected] == ["line 2", "line 3", "line 4"]
+    assert (found.refused, found.count("imported")) == (4, 1)
+
+
+def test_where_all_is_refused_nothing_is_written(bank: Bank) -> None:
+    bank.freeze()
+    error = RecordError("broken", source="log.jsonl", position="line 1")
+    assert take_in(bank, [error, error]).refused == 2
+    with pytest.raises(BankFrozenError):
+        take_in(bank, [error, episode(X)])
 
 
 def test_a_log_that_contradicts_the_bank_is_told(bank: Bank) -> None:

@@ -27,7 +27,7 @@ from deltamem_tui.trajectory.readers.reading import read_written
 from deltamem_tui.trajectory.readers.written import Written, written
 from deltamem_tui.trajectory.secrets.glance import may_hold_secrets
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, redact
-from deltamem_tui.trajectory.user_outcomes import UserOutcomes
+from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 from tests.bank.support import file_bytes
 from tests.memory.support import new_bank
 from tests.places import GENERATED
@@ -250,18 +250,31 @@ odd_records = st.fixed_dictionaries(
     {
         "task": st.sampled_from(["heat an egg", "heat an egg", f"use {SECRET}", " "]),
         "steps": st.lists(odd_steps(), max_size=4),
-        "outcome": st.sampled_from(
-            [{"success": True}, {"reward": 1}, {"reward": 1.0}, {"success": 1}, {"reward": 2.0}, {}]
-        )
-        | st.sampled_from([{"reward": 0.0}, {"reward": -0.0}, {"success": None, "reason": "no"}]),
     },
     optional={
-        "id": st.sampled_from(["run-7", "0123456789abcdef", ""]),
-        "environment": st.sampled_from(["", "A kitchen.", "A\x00 kitchen."]),
-        "source": st.sampled_from([{}, {"file": "old.jsonl", "position": "line 9"}])
-        | st.sampled_from([{"file": "\x1b[1mold"}, {"position": "9\x07"}, {"format": "x@y.org"}]),
+        "id": st.sampled_from(["run-7", "0123456789abcdef", "", None]),
+        "environment": st.sampled_from(["", "A kitchen.", "A\x00 kitchen.", None]),
+        "outcome": st.fixed_dictionaries(
+            {},
+            optional={
+                "success": st.sampled_from([True, False, None, 1]),
+                "reward": st.sampled_from([0.0, -0.0, 0, 0.5, 1, 1.0, 2.0, None]),
+                "source": st.sampled_from(["stated", "judge", "user", "unknown", "", "nobody"]),
+                "reason": st.sampled_from(["", "won", "\x1b[1mwon", "psk = hunter22", None]),
+            },
+        ),
+        "source": st.fixed_dictionaries(
+            {},
+            optional={
+                "file": st.sampled_from(["", "old.jsonl", "\x1b[1mold"]),
+                "position": st.sampled_from(["", "line 9", "9\x07"]),
+                "format": st.sampled_from(["", "react", "x@y.org"]),
+            },
+        ),
+        "domain": st.sampled_from(["", "web", "of ada@example.org", None]),
         "metadata": st.sampled_from([{}, {"trial": "1"}, {"game": "Pick-None-Desk-307"}])
-        | st.sampled_from([{"author": "ada@example.org"}, {"ada@example.org": "1"}]),
+        | st.sampled_from([{"author": "ada@example.org"}, {"ada@example.org": "1"}, {"id": "7"}])
+        | st.sampled_from([{"psk": "hunter22"}, {"note": "zip -P hunter22 a.zip"}]),
         "agent": st.sampled_from(["", "bot", "Böt", "ada@example.org"]),
         "extra": st.just({"later": 1}),
     },
@@ -275,27 +288,50 @@ NOUGHTS: list[dict[str, object]] = [
 ]
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+JUDGED: list[dict[str, object]] = [
+    {"id": "run-7", "task": "heat an egg", "steps": [{"action": "a", "observation": "b"}]}
+    | {"outcome": {"success": True, "source": "judge"}, "source": source}
+    for source in ({"format": "react"}, {"format": "react", "position": "line 9"}, {})
+]
+
+
+@settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(odd_records, min_size=1, max_size=5),
     st.booleans(),
     st.sampled_from(["secrets", "personal"]),
+    st.sampled_from([1.0, 0.5]),
+    st.sampled_from([UserOutcomes(), user_outcomes("success"), user_outcomes("failure")]),
 )
-@example(NOUGHTS, True, "secrets")
-@example(NOUGHTS[::-1], True, "secrets")
+@example(NOUGHTS, True, "secrets", 1.0, UserOutcomes())
+@example(NOUGHTS[::-1], True, "secrets", 1.0, UserOutcomes())
+@example(JUDGED, True, "secrets", 1.0, user_outcomes("failure"))
 def test_whatever_stands_in_a_log_both_ways_end_in_the_same_lines(
-    tmp_path: Path, records: list[dict[str, object]], escaped: bool, redaction: Redaction
+    tmp_path: Path,
+    records: list[dict[str, object]],
+    escaped: bool,
+    redaction: Redaction,
+    success_at: float,
+    outcomes: UserOutcomes,
 ) -> None:
     log = tmp_path / "log.jsonl"
     # JSON has many spellings: escapes for letters, and blanks between its parts.
     log.write_text("".join(json.dumps(each, ensure_ascii=escaped) + "\n" for each in records))
-    short = arrived(read_written([log], format="native"), redaction)
-    assert short == arrived(read_logs([log], format="native"), redaction)
+    assert outcomes.are_for_all
+    short = read_written([log], format="native", success_at=success_at, domain="home")
+    long = read_logs([log], format="native", success_at=success_at)
+    assert arrived(short, redaction, outcomes) == arrived(long, redaction, outcomes)
 
 
-def arrived(readings: Iterable[Reading | Written], redaction: Redaction) -> list[Written | str]:
-    """What an intake would keep, and what it would refuse."""
-    found = (intake._arrived(each, redaction, UserOutcomes(), set()) for each in readings)
+def arrived(
+    readings: Iterable[Reading | Written], redaction: Redaction, outcomes: UserOutcomes
+) -> list[Written | str]:
+    """What an intake into a bank of a domain would keep, and what it would refuse."""
+    at_home = (
+        replace(each, domain=each.domain or "home") if isinstance(each, Trajectory) else each
+        for each in readings
+    )
+    found = (intake._arrived(each, redaction, outcomes, set()) for each in at_home)
     return [str(each) if isinstance(each, RecordError) else each for each in found]
 
 

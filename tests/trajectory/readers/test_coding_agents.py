@@ -329,8 +329,8 @@ def test_codex_request_behind_what_the_editor_shows(tmp_path: Path) -> None:
 )
 def test_codex_system_among_any_number_of_blanks(tmp_path: Path, said: str, system: str) -> None:
     item = codex_item(type="message", role="user", content=[{"type": "input_text", "text": said}])
-    rest = [line for line in CODEX if "operating_system" not in str(line)]
-    found = episode(tmp_path, lines(item, *rest))
+    header, *rest = (line for line in CODEX if "operating_system" not in str(line))
+    found = episode(tmp_path, lines(header, item, *rest))
     assert ("Operating system: linux" in found.environment) == bool(system)
     assert found.task == "Fix the parser."
 

@@ -119,6 +119,9 @@ def test_it_claims_what_it_can_read_less_surely_than_others(tmp_path: Path) -> N
     [
         ({"solved": "yes", "score": None}, True, None),
         ({"solved": False, "score": 4}, False, 0.4),
+        ({"solved": 1, "score": 4}, True, 0.4),
+        ({"solved": "0", "score": 10}, False, 1.0),
+        ({"solved": 1, "score": None}, True, 1.0),
         ({"solved": None, "score": "-3"}, False, 0.0),
         ({"solved": 10, "score": None}, True, 1.0),
         ({"solved": None, "score": None}, None, None),

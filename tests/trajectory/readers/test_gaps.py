@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+import orjson
 import pytest
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.model import Outcome, Step
 from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reader import Reading
 from tests.trajectory.readers.log_files import episodes, readings, refusals
 from tests.trajectory.readers.sample import dumped
 from tests.trajectory.readers.web_samples import WEBSHOP_HUMAN
@@ -52,7 +55,7 @@ def test_a_visit_ends_at_a_page_that_is_broken(tmp_path: Path) -> None:
     assert first.steps == whole.steps[:2]
     assert first.outcome == Outcome()
     told = [refusal.position for refusal in refusals(found)]
-    assert told[:3] == ["line 5", "line 6", "line 7"]
+    assert told[:2] == ["line 5", "line 6"]
 
 
 @pytest.mark.parametrize(
@@ -82,10 +85,171 @@ def test_one_point_is_not_the_whole(
     assert found.outcome == outcome
 
 
-def test_a_recording_is_bounded_in_length(tmp_path: Path) -> None:
+@pytest.mark.parametrize("row", ["observation", "userInput", "lookAround"])
+def test_a_recording_is_bounded_in_length(tmp_path: Path, row: str) -> None:
     path = tmp_path / "log"
-    path.write_bytes(b"\n".join(recording(*[0.0] * 100)))
-    (told,) = read_logs([path], limits=Limits(record_bytes=400))
+    path.write_bytes(
+        b"\n".join(
+            dumped({**orjson.loads(line), row: "x" * 200}) for line in recording(*[0.0] * 50)
+        )
+    )
+    (told,) = read_logs([path], limits=Limits(session_bytes=30_000))
     assert isinstance(told, RecordError)
-    assert "a recording of more than 400 bytes" in told.message
+    assert "more than 29.3 KB of records that belong together" in told.message
     assert told.position
+
+
+def test_recordings_put_together_are_cut_where_a_game_ends(tmp_path: Path) -> None:
+    finished = recording(0, 1.0, done=True)
+    first, second = episodes(readings(tmp_path, b"\n".join([*finished, *finished])))
+    assert first.steps == second.steps == (Step("do 1", "saw 2"),)
+    assert (first.source.position, second.source.position) == ("line 1", "line 3")
+    assert first.outcome == second.outcome == Outcome(True, 1.0, "stated")
+
+
+@pytest.mark.parametrize("fact", ["taskDescription", "taslDescription", "taskName", "variationIdx"])
+def test_recordings_of_different_games_are_different(tmp_path: Path, fact: str) -> None:
+    rows = []
+    for name in ("6", "7"):
+        for row in map(orjson.loads, recording(0, 0.5)):
+            del row["taskDescription"]
+            rows.append(dumped({"taskName": "boil", **row, fact: name}))
+    first, second = episodes(readings(tmp_path, b"\n".join(rows)))
+    assert [step.action for step in first.steps] == ["do 1", "do 2"]
+    assert [step.action for step in second.steps] == ["do 1", "do 2"]
+
+
+def test_a_game_begun_anew_counts_its_moves_anew(tmp_path: Path) -> None:
+    rows = [
+        dumped({**orjson.loads(row), "consoleMoveCount": count})
+        for count, row in zip([0, 1, 2, 0, 1], [*recording(0, 0, 0), *recording(0, 0)], strict=True)
+    ]
+    assert [len(found.steps) for found in episodes(readings(tmp_path, b"\n".join(rows)))] == [3, 2]
+
+
+def test_behind_a_gap_the_next_recording_is_read(tmp_path: Path) -> None:
+    first, second, third = recording(0, 0.1, 0.2, done=True)
+    log = [first, second[:-9], third, *recording(0, 1.0, done=True)]
+    found = readings(tmp_path, b"\n".join(log))
+    cut, whole = episodes(found)
+    assert cut.outcome == Outcome(reason="the recording breaks off")
+    assert whole.steps == (Step("do 1", "saw 2"),)
+    assert whole.outcome == Outcome(True, 1.0, "stated")
+    assert [told.position for told in refusals(found)] == ["line 2", "line 3"]
+
+
+TALK = (("user", "fix"), ("assistant", "A?"), ("user", "B"), ("assistant", "C?"), ("user", "D"))
+TOLD_BEFORE = {2: [("A?", "")], 3: [("A?", "B")], 4: [("A?", "B"), ("C?", "")]}
+TOLD: dict[str, Callable[[str, str], object]] = {
+    "claude-code": lambda who, text: {
+        "type": who, "sessionId": "s", "message": {"role": who, "content": text}
+    },
+    "openclaw": lambda who, text: {"type": "message", "message": {"role": who, "content": text}},
+    "codex": lambda who, text: {
+        "type": "response_item",
+        "payload": {"type": "message", "role": who, "content": [{"type": "text", "text": text}]},
+    },
+    "gemini-cli": lambda who, text: {
+        "type": "user" if who == "user" else "gemini", "content": text
+    },
+    "openai-chat": lambda who, text: {"role": who, "content": text},
+    "sharegpt": lambda who, text: {"from": "human" if who == "user" else "gpt", "value": text},
+    "anthropic": lambda who, text: {"role": who, "content": [{"type": "text", "text": text}]},
+    "openhands": lambda who, text: {
+        "action": "message", "source": "user" if who == "user" else "agent",
+        "args": {"content": text},
+    },
+    "openhands-sdk": lambda who, text: {
+        "kind": "MessageEvent", "source": "user" if who == "user" else "agent",
+        "llm_message": {"role": who, "content": [{"type": "text", "text": text}]},
+    },
+    "mini-swe-agent": lambda who, text: {"role": who, "content": text},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("layout", ["lines", "array"])
+@pytest.mark.parametrize("gap", TOLD_BEFORE)
+def test_a_session_ends_at_a_message_that_is_broken(
+    tmp_path: Path, name: str, layout: str, gap: int
+) -> None:
+    records = [dumped(TOLD[name](who, text)) for who, text in (*TALK, ("assistant", "E."))]
+    whole = read_as(tmp_path, name, records, layout)
+    (untouched,) = episodes(whole)
+    assert [step.action for step in untouched.steps] == ["A?", "C?", "E."]
+    records[gap] = records[gap].replace(b":", b" ", 1)
+    found = read_as(tmp_path, name, records, layout)
+    (cut,) = episodes(found)
+    assert [(step.action, step.observation) for step in cut.steps] == TOLD_BEFORE[gap]
+    word = "line" if layout == "lines" else "record"
+    told = [(refusal.position, "left out" in refusal.message) for refusal in refusals(found)]
+    assert told == [(f"{word} {gap + 1}", False), (f"{word} {gap + 2}", True)]
+
+
+def read_as(tmp_path: Path, name: str, records: list[bytes], layout: str) -> list[Reading]:
+    path = tmp_path / "log"
+    path.write_bytes(
+        b"\n".join(records) if layout == "lines" else b"[" + b",\n".join(records) + b"]"
+    )
+    return list(read_logs([path], format=name))
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_noise_before_a_record_on_its_line_is_no_gap(tmp_path: Path, name: str) -> None:
+    records = [dumped(TOLD[name](who, text)) for who, text in TALK]
+    records[2] = b"12:00 INFO " + records[2]
+    found = read_as(tmp_path, name, records, "lines")
+    (whole,) = episodes(found)
+    assert [step.observation for step in whole.steps] == ["B", "D"]
+    assert [told.position for told in refusals(found)] == ["line 3"]
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_what_is_broken_before_or_behind_a_session_takes_nothing_from_it(
+    tmp_path: Path, name: str
+) -> None:
+    records = [dumped(TOLD[name](who, text)) for who, text in TALK]
+    found = read_as(tmp_path, name, [b'{"type" 1}', *records, b'{"type" 1}'], "lines")
+    (whole,) = episodes(found)
+    assert [step.observation for step in whole.steps] == ["B", "D"]
+    assert [told.position for told in refusals(found)] == ["line 1", "line 7"]
+
+
+def test_only_the_conversations_that_go_on_behind_a_gap_end_there(tmp_path: Path) -> None:
+    def helper(name: str, who: str, text: str) -> bytes:
+        message = {"role": who, "content": text}
+        return dumped(
+            {
+                "type": who,
+                "sessionId": "s",
+                "isSidechain": True,
+                "agentId": name,
+                "message": message,
+            }
+        )
+
+    log = [
+        helper("a", "user", "one"), helper("a", "assistant", "did one"),
+        helper("b", "user", "two"), helper("b", "assistant", "did two"),
+        b'{"type" "user"}',
+        helper("b", "user", "And?"), helper("c", "user", "three"), helper("b", "assistant", "No."),
+        helper("c", "assistant", "did three"),
+    ]  # fmt: skip
+    found = read_as(tmp_path, "claude-code", log, "lines")
+    assert [(each.task, each.steps) for each in episodes(found)] == [
+        (task, (Step(f"did {task}"),)) for task in ("one", "two", "three")
+    ]
+    assert [told.position for told in refusals(found)] == ["line 5", "line 6"]
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "sharegpt", "anthropic"])
+@pytest.mark.parametrize("position", [0, 2, 5])
+def test_a_chat_in_which_somebody_unknown_speaks_is_refused(
+    tmp_path: Path, name: str, position: int
+) -> None:
+    records = [dumped(TOLD[name](who, text)) for who, text in TALK]
+    stranger = {"role": "critic", "content": "Bad.", "from": "critic", "value": "Bad."}
+    records.insert(position, dumped(stranger))
+    (told,) = read_as(tmp_path, name, records, "lines")
+    assert isinstance(told, RecordError)
+    assert "a message of unknown role critic" in told.message

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.trajectory.readers.log_files import Json, episodes, lines, readings, refusals
+from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.model import LogSource, Step, Trajectory
+from deltamem_tui.trajectory.readers import read_logs
+from tests.trajectory.readers.log_files import Json, episodes, lines, pretty, readings, refusals
 
 
 def codex(name: str, task: str) -> list[Json]:
@@ -60,8 +64,7 @@ def test_one_after_another(tmp_path: Path, name: str) -> None:
     assert len(first.steps) == len(second.steps) == 1
     assert "two" not in first.text
     assert "one" not in second.text
-    begins = len(write("a", "one")) + (2 if name == "gemini-cli" else 1)  # headers say nothing
-    assert second.source.position == f"line {begins}"
+    assert second.source.position == f"line {len(write('a', 'one')) + 1}"
     assert {item.source.format for item in (first, second)} == {name}
 
 
@@ -90,13 +93,24 @@ def test_helpers_mixed_line_by_line(tmp_path: Path) -> None:
 
 
 STRAYS = {
-    "codex": ({"nonsense": 1}, {"type": "event_msg"}),
-    "openclaw": ({"nonsense": 1}, [1]),
-    "gemini-cli": ({"nonsense": 1},),
+    "codex": (
+        {"nonsense": 1},
+        {"type": "event_msg"},
+        {"type": "strange", "payload": {}},
+        {"type": "response_item", "payload": {"type": "teleport_call", "name": "browse"}},
+        {"type": "response_item", "payload": {"name": "browse"}},
+    ),
+    "openclaw": (
+        {"nonsense": 1},
+        [1],
+        {"type": "messsage", "message": {"role": "assistant", "content": "hm"}},
+    ),
+    "gemini-cli": ({"nonsense": 1}, {"type": "gemnii", "content": "hm"}),
     "claude-code": (
         {"nonsense": 1},
         {"type": "user", "sessionId": "s", "uuid": "x"},
         {"type": "assistant", "sessionId": "s", "message": "text"},
+        {"type": "asistant", "sessionId": "s", "message": {"content": "hm"}},
     ),
 }
 
@@ -110,6 +124,121 @@ def test_a_line_that_is_no_part_of_the_session_is_told(
     assert told.position == "line 2"
     assert "no part of the session" in told.message
     assert told.hint
+
+
+@pytest.mark.parametrize("name", ["codex", "openclaw", "gemini-cli"])
+def test_a_header_behind_a_session_without_one_begins_another(tmp_path: Path, name: str) -> None:
+    write = WRITERS[name]
+    found = readings(tmp_path, lines(*write("a", "one")[1:], *write("b", "two")))
+    assert [(each.task, each.metadata.get("id", "")) for each in episodes(found)] == [
+        ("one", ""),
+        ("two", "b"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["codex", "openclaw", "gemini-cli"])
+def test_behind_a_gap_the_next_session_is_read(tmp_path: Path, name: str) -> None:
+    write = WRITERS[name]
+    broken = write("a", "one")
+    log = lines(*broken[:-1]) + b'{"type" 1}\n' + lines(broken[-1], *write("b", "two"))
+    found = readings(tmp_path, log)
+    assert [each.task for each in episodes(found)][-1] == "two"
+    assert len(refusals(found)) == (2 if name == "codex" else 3)  # nothing is left of the others
+
+
+@pytest.mark.parametrize("name", ["codex", "openclaw", "gemini-cli"])
+def test_what_was_made_an_episode_is_not_held(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "log"
+    names = [str(number) for number in range(50)]
+    path.write_bytes(b"".join(lines(*WRITERS[name](each, each)) for each in names))
+    one = len(lines(*WRITERS[name]("49", "49"))) + 5 * 500
+    found = list(read_logs([path], limits=Limits(session_bytes=2 * one)))
+    assert [each.task for each in episodes(found)] == names
+    assert len(found) == 50
+
+
+@pytest.mark.parametrize("name", ["codex", "openclaw", "gemini-cli", "claude-code"])
+def test_strays_do_not_make_room(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "log"
+    header, *rest = WRITERS[name]("a", "x" * 2_000)
+    stray = {"nonsense": 1}
+    path.write_bytes(lines(header, *[line for one in rest * 20 for line in (one, stray)]))
+    found = list(read_logs([path], format=name, limits=Limits(session_bytes=30_000)))
+    assert not episodes(found)
+    assert "more than 29.3 KB of records that belong together" in refusals(found)[-1].message
+
+
+@pytest.mark.parametrize("name", ["openhands", "mini-swe-agent"])
+def test_runs_of_a_record_each_are_not_held(tmp_path: Path, name: str) -> None:
+    record: object = {"messages": [
+        {"role": "user", "content": "task"}, {"role": "assistant", "content": "x" * 1_000}
+    ]}  # fmt: skip
+    if name == "openhands":
+        said = {"action": "message", "source": "user", "args": {"content": "task"}}
+        ran = {"action": "run", "args": {"command": "x" * 1_000}}
+        record = {"history": [said, ran]}
+    path = tmp_path / "log"
+    path.write_bytes(lines(*[record] * 50))
+    found = list(read_logs([path], format=name, limits=Limits(session_bytes=4_000)))
+    assert len(episodes(found)) == len(found) == 50
+
+
+LISTS: dict[str, list[Json]] = {
+    "openhands": [
+        {"id": 0, "action": "message", "source": "user", "args": {"content": "task"}},
+        {"id": 1, "action": "run", "source": "agent", "args": {"command": "ls"}},
+        {"id": 2, "observation": "run", "content": "a.py", "cause": 1},
+    ],
+    "openhands-sdk": [
+        {"kind": "SystemPromptEvent", "tools": []},
+        {"kind": "MessageEvent", "source": "user", "llm_message": {"content": "task"}},
+        {"kind": "MessageEvent", "source": "agent", "llm_message": {"content": "did it"}},
+    ],
+    "mini-swe-agent": [
+        {"role": "system", "content": "You are a helper."},
+        {"role": "user", "content": "task"},
+        {"role": "assistant", "content": "```bash\nls\n```"},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_of_events_one_after_another(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(lines(*LISTS[name], *LISTS[name]))
+    first, second = read_logs([path], format=name)
+    assert isinstance(first, Trajectory)
+    assert isinstance(second, Trajectory)
+    assert first.steps == second.steps
+    assert len(first.steps) == 1
+    assert second.source.position == "line 4"
+
+
+def test_a_line_of_the_programs_does_not_hide_the_helpers(tmp_path: Path) -> None:
+    meta = {"type": "user", "isMeta": True, "sessionId": "s", "message": {"content": "Caveat"}}
+    (found,) = readings(tmp_path, lines(meta, *helper("a", "one")))
+    (alone,) = episodes(readings(tmp_path, lines(*helper("a", "one"))))
+    assert found == replace(alone, source=LogSource("log.json", "line 2", "claude-code"))
+
+
+def test_a_stranger_in_a_gemini_session_is_told(tmp_path: Path) -> None:
+    messages = [*gemini("a", "one")[1:], {"type": "critic", "content": "Bad."}, {"type": "info"}]
+    found = readings(tmp_path, pretty({"sessionId": "a", "projectHash": "h", "messages": messages}))
+    assert [told.position for told in refusals(found)] == ["record 1, message 3"]
+    assert [each.task for each in episodes(found)] == ["one"]
+
+
+def test_calls_of_served_tools_are_steps(tmp_path: Path) -> None:
+    header, asked, *_ = codex("a", "one")
+    items = (
+        {"type": "tool_search_call", "call_id": "c", "arguments": {"query": "maps"}},
+        {"type": "tool_search_output", "call_id": "c", "output": "none"},
+        {"type": "ghost_snapshot", "ghost_commit": {}},
+    )
+    log = [header, asked, *({"type": "response_item", "payload": item} for item in items)]
+    (found,) = readings(tmp_path, lines(*log))
+    assert isinstance(found, Trajectory)
+    assert found.steps == (Step('tool_search(query="maps")', "none"),)
 
 
 def test_what_a_user_typed_into_the_shell_is_nobodys_step(tmp_path: Path) -> None:

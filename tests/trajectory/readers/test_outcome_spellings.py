@@ -120,6 +120,29 @@ def test_how_success_is_spelt(tmp_path: Path, name: str, spelling: str) -> None:
     assert [each.outcome for each in found] == [EXCEPTIONS.get((name, spelling), expected)]
 
 
+@pytest.mark.parametrize(("verdict", "reward"), [(0, 1.0), (1, 0.5), ("1", 0.5)])
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("rollout", ("success", "final_score")),
+        ("agentboard", ("is_done", "progress_rate")),
+        ("openai-chat", ("resolved", "reward")),
+    ],
+)
+def test_a_verdict_in_numbers_beside_a_reward(
+    tmp_path: Path, name: str, keys: tuple[str, str], verdict: object, reward: float
+) -> None:
+    record = copy.deepcopy(PLACES[name][0])
+    for key, value in zip(keys, (verdict, reward), strict=True):
+        put(key)(record, value)
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(record))
+    (found,) = read_logs([path])
+    assert isinstance(found, Trajectory)
+    assert found.source.format == name
+    assert (found.outcome.success, found.outcome.reward) == (verdict in (1, "1"), reward)
+
+
 @pytest.mark.parametrize(("reward", "success"), [(0.79, False), (0.8, True), (1.0, True)])
 @pytest.mark.parametrize("name", ["tau-bench", "intercode", "webshop-human"])
 def test_where_a_reward_counts_as_success(

@@ -433,9 +433,20 @@ def test_otel_tools_alone_and_older_events(tmp_path: Path) -> None:
             [Score("success", True, "judge", "fine"), Score("score", 1, "judge")],
             Outcome(True, 1.0, "judge", "fine"),
         ),
+        # Both agree for those who call 0.4 a success, and a verdict says more than a reward.
+        ([Score("success", True), Score("reward", 0.4)], Outcome(True, 0.4, "stated")),
+        ([Score("success", 1), Score("reward", 0.4)], Outcome(True, 0.4, "stated")),
+        ([Score("passed", "0"), Score("score", 0.9)], Outcome(False, 0.9, "stated")),
+        ([Score("success", 0.7)], Outcome(None, 0.7, "stated")),
+        ([Score("correctness", 1)], Outcome(None, 1.0, "stated")),
+        # Nobody calls nothing a success, or all of it a failure.
         (
-            [Score("success", True), Score("reward", 0.4)],
-            Outcome(reason="its scores disagree: success True, reward 0.4"),
+            [Score("success", True), Score("reward", 0)],
+            Outcome(reason="its scores disagree: success True, reward 0"),
+        ),
+        (
+            [Score("success", 0), Score("reward", 1.0)],
+            Outcome(reason="its scores disagree: success 0, reward 1.0"),
         ),
         (
             [Score("reward", 0.2), Score("score", 0.4)],
@@ -449,3 +460,17 @@ def test_otel_tools_alone_and_older_events(tmp_path: Path) -> None:
 )
 def test_only_scores_about_the_task_count(scores: list[Score], outcome: Outcome) -> None:
     assert verdict(scores) == outcome
+
+
+def test_a_span_without_a_trace_is_told(tmp_path: Path) -> None:
+    def span(number: int, trace: object) -> Json:
+        said = [{"role": "user", "content": f"task {number}"}]
+        told = [{"role": "assistant", "content": f"answer {number}"}]
+        messages = {"gen_ai.input.messages": said, "gen_ai.output.messages": told}
+        return {"name": "chat", "trace_id": trace, "start_time": "1", "attributes": messages}
+
+    given = [span(1, "t"), span(2, None), span(3, ""), {"spans": [span(4, "u"), span(5, None)]}]
+    found = readings(tmp_path, lines(*given))
+    assert [each.task for each in episodes(found)] == ["task 1", "task 4"]
+    assert [told.position for told in refusals(found)] == ["line 2", "line 3", "line 4"]
+    assert "a span without a trace id" in refusals(found)[0].message

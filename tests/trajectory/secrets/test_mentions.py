@@ -1,4 +1,4 @@
-"""Mentions are found as one pattern of all secrets would find them, but in one pass."""
+"""Mentions are found as one pattern of all secrets would find them, but by halving."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from deltamem_tui.trajectory.secrets import mentions as module
 from deltamem_tui.trajectory.secrets.mentions import Mentions, Place, stands_alone
 from deltamem_tui.trajectory.secrets.tokens import STANDS_ALONE
 
@@ -93,6 +94,22 @@ def test_many_secrets_take_little_more_work_each_than_few() -> None:
     few, many = comparisons(64) / 64, comparisons(4096) / 4096
     assert few > 0
     assert many <= few + 8  # halving 64 times as many takes six steps more
+
+
+def test_secrets_that_begin_one_another_are_tried_only_where_a_word_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    secrets = [("aB9" * 80)[:length] for length in range(6, 200)]
+    tried: list[int] = []
+
+    def counted(text: str, start: int, value: str) -> bool:
+        tried.append(start)
+        return stands_alone(text, start, value)
+
+    monkeypatch.setattr(module, "stands_alone", counted)
+    text = "aB9" * 1000 + " " + secrets[50]
+    assert list(Mentions(secrets).of(text)) == [(3001, secrets[50])]
+    assert set(tried) == {0, 3001}
 
 
 @pytest.mark.parametrize("secret", ["a1", "a1" * 40])
