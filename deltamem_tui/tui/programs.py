@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from deltamem_tui.errors import StorageError, UsageError
@@ -75,7 +78,8 @@ def _run(command: list[str], text: str) -> str:
         with tempfile.TemporaryDirectory(prefix="deltamem-") as folder:
             file = Path(folder) / "node.txt"
             file.write_text(text, encoding="utf-8")
-            done = subprocess.run([*command, str(file)], check=False)
+            with _deaf_to_ctrl_c():
+                done = subprocess.run([*command, str(file)], check=False)
             left = file.read_text(encoding="utf-8", errors="backslashreplace")
             if done.returncode:
                 raise SpoiltEditError(
@@ -86,6 +90,20 @@ def _run(command: list[str], text: str) -> str:
         raise UsageError(f"there is no program {command[0]!r}") from error
     except OSError as error:
         raise StorageError(f"the text cannot be written or read: {error}") from error
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Leave Ctrl+C to the program in front: a terminal sends it to us as well."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what a signal does
+        return
+    # A handler, and not SIG_IGN, which the program would inherit.
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _sound(text: str, left: bytes) -> str:

@@ -7,7 +7,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from textual.app import App, SuspendNotSupported
 from textual.timer import Timer
@@ -24,6 +24,8 @@ from deltamem_tui.tui.widgets.note_bar import Note
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
+
+T = TypeVar("T")
 
 _NOTE_CHARACTERS = 20_000
 _NOTE_SECONDS = 4.0
@@ -173,12 +175,24 @@ class Voice(App[None]):
             self.tell_error(error)
 
     def _edited_in_terminal(self, text: str) -> str:
-        with self.suspend():
-            return programs.edited(text)
+        return self._outside(lambda: programs.edited(text))
 
     def _paged_in_terminal(self, text: str) -> None:
+        self._outside(lambda: programs.paged(text))
+
+    def _outside(self, program: Callable[[], T]) -> T:
+        """Leave the terminal to a program. Textual takes it back only after a block that ends well.
+
+        Raises:
+            DeltaMemError: The program's; the browser is back then.
+        """
+        failed: DeltaMemError | None = None
         with self.suspend():
-            programs.paged(text)
+            try:
+                return program()
+            except DeltaMemError as error:
+                failed = error
+        raise failed
 
 
 def _short(words: str) -> str:

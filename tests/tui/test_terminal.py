@@ -6,6 +6,8 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
+
 from benchmarks.terminal import Terminal
 from tests.tui.test_hostile import hostile
 
@@ -78,3 +80,26 @@ def test_a_broken_line_ends_the_browser_with_one_line(folder: Path) -> None:
     assert "task.nodes.jsonl, line 1: " in told
     assert "Traceback" not in told
     assert "Traceback" in left_with(folder / "kitchen", "--debug")
+
+
+@pytest.mark.parametrize(
+    ("key", "program", "said"),
+    [
+        ("e", {"VISUAL": "false"}, "false ended with 1"),
+        ("e", {"VISUAL": "/no/such/editor"}, "there is no program"),
+        ("v", {"PAGER": "false"}, "false ended with 1"),
+    ],
+)
+def test_the_browser_is_back_after_a_program_that_fails(
+    folder: Path, key: str, program: dict[str, str], said: str
+) -> None:
+    words = [sys.executable, "-m", "deltamem_tui", "browse", str(folder / "kitchen")]
+    with Terminal(words, environment=program) as terminal:
+        terminal.until("1 Trees")
+        terminal.press(key)
+        terminal.until(said)
+        start = len(terminal.written)
+        terminal.press("4")
+        terminal.until("nodes by depth", start)
+        terminal.press("q")
+        assert terminal.until_it_ends() == 0
