@@ -11,8 +11,8 @@ theme    = "textual-dark"
 banks    = "~/banks"               # relative to this file
 prompts  = "our-prompts"           # likewise; its files come before all others
 
-[keys]
-search = "ctrl+f"
+[keys]                             # of the browser, which names its actions
+filter = "ctrl+f"
 ```
 """
 
@@ -195,7 +195,7 @@ def _checked_keys(value: object, source: str, position: str | None) -> Mapping[s
             f"keys must be a table of action = key, not {_kind(value)}",
             source=source,
             position=position,
-            hint="write [keys] on a line of its own, and below it search = 'ctrl+f'",
+            hint="write [keys] on a line of its own, and below it filter = 'ctrl+f'",
         )
     for action, key in value.items():
         if not isinstance(key, str) or not key.strip():
@@ -245,6 +245,6 @@ def _position(text: str, key: str) -> str | None:
 
 def _kind(value: object) -> str:
     if isinstance(value, str):
-        return "blank" if value else "empty"
+        return "text" if value.strip() else "blank" if value else "empty"
     kinds = {bool: "a truth value", int: "a number", float: "a number", list: "a list"}
     return kinds.get(type(value), "a table" if isinstance(value, dict) else "a date")

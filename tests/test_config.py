@@ -90,8 +90,8 @@ def test_without_a_folder_of_prompts_there_are_the_usual_ones() -> None:
 
 
 def test_keys_are_a_table() -> None:
-    written('[keys]\nsearch = "ctrl+f"\n')
-    assert config.load({}).keys == {"search": "ctrl+f"}
+    written('[keys]\nfilter = "ctrl+f"\n')
+    assert config.load({}).keys == {"filter": "ctrl+f"}
 
 
 def test_an_unknown_key_names_the_nearest_and_its_line() -> None:
@@ -137,7 +137,9 @@ def test_a_value_of_the_wrong_type_is_named(value: str, kind: str) -> None:
 
 
 def test_wrong_keys_are_named() -> None:
-    assert "keys must be a table" in error_of('keys = "ctrl+f"\n').message
+    error = error_of('keys = "ctrl+f"\n')
+    assert error.message == "keys must be a table of action = key, not text"
+    assert "filter = 'ctrl+f'" in str(error)
     assert "the key of 'search'" in error_of("[keys]\nsearch = 3\n").message
 
 

@@ -32,7 +32,8 @@ def checked_keys(keys: Mapping[str, str]) -> dict[str, str]:
     for name, words in keys.items():
         if name not in actions:
             raise _refused(
-                f"names no action {one_line(name, 40)!r}", f"did you mean {_near(name, actions)}?"
+                f"names no action {one_line(name, 40)!r}",
+                f"did you mean {_near(name, actions)}? There are {', '.join(actions)}",
             )
         chosen[name] = tuple(_checked(name, words))
     _refuse_two_things(chosen)

@@ -75,10 +75,11 @@ def test_a_new_bank(folder: Path) -> None:
 
 def test_a_new_bank_that_cannot_be(folder: Path) -> None:
     async def story(person: Person) -> None:
-        await person.press("n")
-        await person.write("../elsewhere/[x]")
-        await person.press("enter")
-        assert "cannot be the name of a bank" in person.said[-1]
+        for name in ("../elsewhere/[x]", "below/lab", str(folder / "lab")):
+            await person.press("n")
+            await person.write(name)
+            await person.press("enter")
+            assert "cannot be the name of a bank" in person.said[-1]
         await person.press("n")
         await person.write("other")
         await person.press("tab", "tab")

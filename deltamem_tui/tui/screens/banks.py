@@ -188,7 +188,9 @@ class BanksScreen(TravellingScreen):
         if answer is None:
             return
         try:
-            path = paths.new_bank_path(answer["name"], self.browser.folder)
+            # A path would place it where this list never looks.
+            name = paths.check_bank_name(answer["name"])
+            path = paths.new_bank_path(name, self.browser.folder)
         except DeltaMemError as error:
             self.browser.tell_error(error)
             return
