@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import takewhile
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deltamem_tui.cli import options
+from deltamem_tui.cli.imported import file_record, notes_on, receipt_record, show
+from deltamem_tui.cli.interruption import interruptible
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import Result
-from deltamem_tui.cli.page import Cell, Page
-from deltamem_tui.errors import UsageError
+from deltamem_tui.cli.output import InterruptionError, Result
+from deltamem_tui.errors import DeltaMemError, TrajectoryError, UsageError
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.intake import Redaction
-    from deltamem_tui.memory.episodes.receipts import FileTally, Intake, Receipt
-    from deltamem_tui.trajectory.model import OutcomeSource
+    from deltamem_tui.trajectory.logs.sources import FoundLog
     from deltamem_tui.trajectory.readers import Reading
     from deltamem_tui.trajectory.readers.written import Written
+    from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 
 Logs = Annotated[
     list[str], typer.Argument(metavar="LOG…", help="Files, folders, patterns, or - for stdin.")
@@ -33,7 +36,8 @@ Outcome = Annotated[
         "--outcome",
         metavar="success|failure|FILE",
         help="How episodes ended whose log does not say: one word for all, or a file: JSON, "
-        "JSONL or CSV from id to success or reward, or a list of the ids that were resolved. "
+        "JSONL or CSV from id to success or reward, or a list of the ids that were resolved "
+        "(then all others failed). "
         "It corrects what you said before of episodes that wait.",
     ),
 ]
@@ -70,6 +74,7 @@ def run(
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.intake import take_in
     from deltamem_tui.trajectory.logs.pace import Pace
+    from deltamem_tui.trajectory.logs.sources import find_logs
     from deltamem_tui.trajectory.readers.reading import read_logs, read_written
     from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 
@@ -77,32 +82,37 @@ def run(
     given_domain = _checked_domain(domain)
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
+    opened.require_writable()  # a rehearsal fails where the import would
     given = user_outcomes(outcome, success_at=success_at) if outcome else UserOutcomes()
+    found: Sequence[str | FoundLog] = logs
+    if given.must_name_one:
+        found = [*find_logs(logs)]  # read twice, which standard input alone could not be
+        _check_named(read_logs(found, format=format), given, redaction, outcome)
     pace = Pace()
     inherited = _domain_of(opened)
     readings: Iterator[Reading | Written]
     if given_domain or not given.are_for_all:  # lines written at once do not tell their ids
-        readings = read_logs(logs, format=format, success_at=success_at, pace=pace)
+        readings = read_logs(found, format=format, success_at=success_at, pace=pace)
     else:
         readings = read_written(
-            logs, format=format, success_at=success_at, pace=pace, domain=inherited
+            found, format=format, success_at=success_at, pace=pace, domain=inherited
         )
-    with invocation.output.progress("reading", pace.total) as pace.advance:
-        intake = take_in(
-            opened,
-            _in_domain(readings, given_domain, inherited),
-            redaction=redaction,
-            outcomes=given,
-            dry_run=dry_run,
-            listed=invocation.output.json,
-        )
+    before = len(opened.episodes)
+    with interruptible() as stop, invocation.output.progress("reading", pace.total) as pace.advance:
+        wanted = takewhile(lambda _: not stop, _in_domain(readings, given_domain, inherited))
+        try:
+            intake = take_in(
+                opened,
+                wanted,
+                redaction=redaction,
+                outcomes=given,
+                dry_run=dry_run,
+                listed=invocation.output.json,
+            )
+        except KeyboardInterrupt as error:  # the second one, which waits for nothing
+            raise _interrupted(len(opened.episodes) - before) from error
 
-    def view(page: Page) -> None:
-        page.facts(_facts(intake))
-        rows = [_row(file, tally) for file, tally in intake.files.items()]
-        page.table(*(telling(_COLUMNS, rows) if page.drawn else (_COLUMNS, rows)), headed=True)
-
-    unmatched = [key for key in given.by_id if key not in intake.named]
+    unmatched = [] if stop else [key for key in given.by_id if key not in intake.named]
     data = {
         "imported": intake.count("imported"),
         "updated": intake.count("updated"),
@@ -110,27 +120,59 @@ def run(
         "duplicates": intake.count("duplicate"),
         "rejected": intake.refused,
         "unmatched": unmatched,
+        "disputed": list(intake.disputed),
         "redactions": dict(intake.redactions),
         "redaction": redaction,
         "dry_run": dry_run,
-        "files": [_file_record(file, tally) for file, tally in intake.files.items()],
+        "files": [file_record(file, tally) for file, tally in intake.files.items()],
         "trajectories": [
-            _record(receipt) for receipt in intake.received if receipt.reception != "duplicate"
+            receipt_record(receipt)
+            for receipt in intake.received
+            if receipt.reception != "duplicate"
         ],
     }
-    errors = intake.refusals
+    errors: list[DeltaMemError] = [*intake.refusals]
+    if stop:
+        errors.append(_interrupted(0 if dry_run else intake.count("imported")))
     status = Result.verdict(intake.episodes, errors)
-    notes = [*_notes(intake, data), *_unmatched(unmatched, outcome or "")]
-    return Result("import", data, errors, status, view=view, notes=notes)
+    notes = notes_on(intake, data, _file_name(outcome))
+    return Result("import", data, tuple(errors), status, view=partial(show, intake), notes=notes)
 
 
-_SHOWN_IDS = 3
+def _file_name(path: str | None) -> str:
+    """The user's file as notes call it."""
+    return one_line(PurePath(path or "").name, 120)
 
 
 def _redaction(*, personal: bool, off: bool) -> Redaction:
     if personal and off:
         raise UsageError("--redact-personal and --no-redact contradict each other")
     return "personal" if personal else "off" if off else "secrets"
+
+
+def _check_named(
+    readings: Iterator[Reading], given: UserOutcomes, redaction: Redaction, path: str | None
+) -> None:
+    """See that a list of ids is about these logs at all: it says that all others failed.
+
+    Raises:
+        TrajectoryError: It names none of their episodes.
+    """
+    from deltamem_tui.memory.episodes.intake import names_one
+
+    if not names_one(readings, given, redaction):
+        ids = counted(len(given.by_id), "id")
+        raise TrajectoryError(
+            f"taken for a list of what was resolved, and none of its {ids} names an episode "
+            "of these logs: nothing was imported",
+            source=_file_name(path),
+            hint="ids as the logs have them, one a line, or a table from id to success",
+        )
+
+
+def _interrupted(kept: int) -> InterruptionError:
+    stay = counted(kept, "new episode is kept", "new episodes are kept")
+    return InterruptionError("interrupted", hint=f"{stay}; import again, and the others follow")
 
 
 def _checked_domain(domain: str | None) -> str:
@@ -165,115 +207,3 @@ def _in_domain(
             yield reading if chosen == reading.domain else replace(reading, domain=chosen)
         else:
             yield reading
-
-
-def _notes(intake: Intake, data: dict[str, Any]) -> list[str]:
-    notes = []
-    if intake.changed:
-        outcomes = counted(intake.changed, "outcome was", "outcomes were")
-        notes.append(f"{outcomes} changed: the later word counts")
-    if intake.unsaid:
-        notes.append(
-            f"{counted(intake.unsaid, 'episode waits', 'episodes wait')} without an outcome: "
-            "import again with "
-            "`--outcome success`, `--outcome failure` or `--outcome FILE`, or let a model say: "
-            "`deltamem judge`"
-        )
-    if data["redaction"] == "off":
-        notes.append("nothing was redacted: keys and passwords in the logs are in the episodes")
-    if data["dry_run"]:
-        notes.append("nothing was written: this was a dry run")
-    return notes
-
-
-def _unmatched(ids: list[str], path: str) -> list[str]:
-    """A note about the ids of the user's outcomes that name nothing, if there are any."""
-    if not ids:
-        return []
-    file = one_line(PurePath(path).name, 120)
-    first = ", ".join(one_line(each, 60) for each in ids[:_SHOWN_IDS])
-    more = ", …" if len(ids) > _SHOWN_IDS else ""
-    which = counted(len(ids), f"id of {file} matches", f"ids of {file} match")
-    return [f"{which} no episode of these logs: {first}{more}"]
-
-
-def _facts(intake: Intake) -> dict[str, int]:
-    said = sorted(intake.sources.items())
-    return {
-        "imported": intake.count("imported"),
-        "updated": intake.count("updated"),
-        "duplicates": intake.count("duplicate"),
-        "rejected": intake.refused,
-        **{f"outcome said by {_SAYERS[source]}": count for source, count in said},
-        **{f"redacted {kind}": count for kind, count in sorted(intake.redactions.items())},
-    }
-
-
-_COLUMNS = (
-    *("format", "file", "episodes", "steps", "success", "failure", "unknown", "said by"),
-    *("duplicates", "redacted", "rejected"),
-)
-
-
-_SAYERS: Mapping[OutcomeSource, str] = {
-    "stated": "log",
-    "user": "user",
-    "judge": "judge",
-    "unknown": "nobody",
-}
-
-
-def telling(
-    columns: Sequence[str], rows: Sequence[Sequence[Cell]]
-) -> tuple[Sequence[str], list[Sequence[Cell]]]:
-    """The columns that say something: those that are neither empty nor nought in every row."""
-    if not rows:
-        return columns, []
-    kept = [index for index in range(len(columns)) if any(row[index] for row in rows)]
-    chosen = [tuple(row[index] for index in kept) for row in rows]
-    return tuple(columns[index] for index in kept), [*chosen]
-
-
-def _row(file: str, tally: FileTally) -> tuple[str | int, ...]:
-    return (
-        ", ".join(tally.formats),
-        file,
-        tally.episodes,
-        tally.steps,
-        tally.successes,
-        tally.failures,
-        tally.episodes - tally.successes - tally.failures,
-        ", ".join(f"{_SAYERS[source]} {count}" for source, count in sorted(tally.sources.items())),
-        tally.receptions["duplicate"],
-        tally.redactions.total(),
-        tally.rejected,
-    )
-
-
-def _file_record(file: str, tally: FileTally) -> dict[str, Any]:
-    return {
-        "source": file,
-        "formats": tally.formats,
-        "episodes": tally.episodes,
-        "steps": tally.steps,
-        "successes": tally.successes,
-        "failures": tally.failures,
-        "outcomes": dict(tally.sources),
-        "duplicates": tally.receptions["duplicate"],
-        "redactions": dict(tally.redactions),
-        "rejected": tally.rejected,
-    }
-
-
-def _record(receipt: Receipt) -> dict[str, Any]:
-    return {
-        "id": receipt.id,
-        "task": receipt.task,
-        "steps": receipt.steps,
-        "success": receipt.outcome.success,
-        "reward": receipt.outcome.reward,
-        "outcome_source": receipt.outcome.source,
-        "format": receipt.source.format,
-        "source": receipt.source.file,
-        "position": receipt.source.position,
-    }

@@ -13,6 +13,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
 from deltamem_tui.trajectory.model import LogSource, Trajectory
+from deltamem_tui.trajectory.outcomes import attributed
 
 _PLAIN = b"\t\n" + bytes(range(0x20, 0x7F))
 
@@ -20,13 +21,17 @@ _PLAIN = b"\t\n" + bytes(range(0x20, 0x7F))
 def admitted(trajectory: Trajectory, limits: Limits = DEFAULT_LIMITS) -> Trajectory:
     """The episode with all its text clean, if it is one that can be learnt from.
 
-    A clean and valid trajectory comes back equal.
+    A clean and valid trajectory comes back equal. An outcome that is known, and that nobody is
+    named for, is the log's own.
 
     Raises:
         RecordError: No task, no step, a step without an action, a text over the limit, or a
             reward that is not a number of its range.
     """
     _check(trajectory)
+    outcome = attributed(trajectory.outcome)
+    if outcome is not trajectory.outcome:
+        trajectory = trajectory.with_outcome(outcome)
     if _is_presentable(trajectory, limits):
         return trajectory
     presentable = _cleaned(trajectory, limits)

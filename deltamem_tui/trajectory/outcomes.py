@@ -2,15 +2,16 @@
 
 Only values are read here, never prose. A flag or a word gives `success`; a number gives
 `reward`, and `decided` says from which reward on that is a success. Where a verdict is
-expected, a nought or a one is a flag too.
+expected, a nought or a one is a flag too. What contradicts itself outright is no outcome.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome
 
 FLAG_KEYS = ("resolved", "success", "is_success", "solved", "passed", "correct")
@@ -125,22 +126,101 @@ def recorded(
         rewards: Keys of a reward in [0, 1], the surest first.
 
     Returns:
-        The first verdict and the first reward together; of unknown outcome if there is neither.
+        What `together` makes of them. If there is neither verdict nor reward, what stands where
+        one is expected is the reason why the outcome is unknown.
     """
-    verdicts = [verdict_of(record.get(key)) for key in flags if not is_tally(record, key)]
+    said = {key: verdict_of(record.get(key)) for key in flags if not is_tally(record, key)}
     # Some write a flag where others write a number.
-    verdicts += (stated(record.get(key)) for key in rewards)
-    verdict = next((found for found in verdicts if found.source == "stated"), Outcome())
-    paid = (stated(record.get(key)).reward for key in rewards)
-    reward = next((found for found in paid if found is not None), verdict.reward)
-    if verdict.success is None and reward is None:
+    said |= {key: stated(record.get(key)) for key in rewards}
+    outcome = together(said)
+    if outcome.source == "stated" or outcome.reason:
+        return outcome
+    return next((unread(key, record.get(key)) for key in said if _is_told(record, key)), outcome)
+
+
+def _is_told(record: Mapping[str, object], key: str) -> bool:
+    value = record.get(key)
+    return bool(value.strip()) if isinstance(value, str) else isinstance(value, int | float)
+
+
+def unread(key: str, value: object) -> Outcome:
+    """The unknown outcome of a record whose `key` holds what is neither verdict nor reward."""
+    return Outcome(
+        reason=f"`{key}` says {one_line(str(value), 60)}, neither a verdict nor a reward"
+    )
+
+
+def together(said: Mapping[str, Outcome]) -> Outcome:
+    """What several places of one record say of the same episode.
+
+    Args:
+        said: What each of them says, by its name, the surest first; those of unknown outcome
+            say nothing.
+
+    Returns:
+        The first verdict and the first reward together. Of unknown outcome if nothing is said,
+        or if two of them contradict each other outright; then the reason says so.
+    """
+    told = {name: each for name, each in said.items() if each.source != "unknown"}
+    if _is_contradictory(told.values()):
+        words = ", ".join(f"{name} {_word(each)}" for name, each in told.items())
+        return Outcome(reason=f"the log contradicts itself: {words}")
+    verdict = next((each for each in told.values() if each.success is not None), None)
+    paid = (each for each in (*_rewards(told.values()), verdict) if each is not None)
+    reward = next((each.reward for each in paid), None)
+    if verdict is None and reward is None:
         return Outcome()
-    return Outcome(verdict.success, reward, "stated")
+    return Outcome(verdict.success if verdict else None, reward, "stated")
+
+
+def undisputed(outcome: Outcome) -> Outcome:
+    """The outcome, of unknown success if its reward contradicts its verdict outright."""
+    if outcome.success is None or outcome.reward is None:
+        return outcome
+    parts = {
+        "success": replace(outcome, reward=None),
+        "reward": replace(outcome, success=None),
+    }
+    if not _is_contradictory(parts.values()):
+        return outcome
+    words = f"success {_word(parts['success'])}, reward {_word(parts['reward'])}"
+    return Outcome(reason=f"the log contradicts itself: {words}")
+
+
+def attributed(outcome: Outcome) -> Outcome:
+    """The outcome, said by the log if it is known and nobody is named who said it."""
+    if outcome.source != "unknown" or (outcome.success is None and outcome.reward is None):
+        return outcome
+    return replace(outcome, source="stated")
+
+
+def _is_contradictory(outcomes: Collection[Outcome]) -> bool:
+    """Whether two outcomes cannot both be true, from whatever reward on is a success.
+
+    So a verdict and a reward contradict each other only if nothing was paid for a success, or
+    all of it for a failure.
+    """
+    ends = {each.success for each in outcomes if each.success is not None}
+    for each in _rewards(outcomes):
+        if each.reward is not None and not ROUNDING < each.reward < 1.0 - ROUNDING:
+            ends.add(each.reward > ROUNDING)
+    return len(ends) > 1
+
+
+def _rewards(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Those that are no verdict. The reward of a flag in numbers is only the flag once more."""
+    return [each for each in outcomes if each.success is None]
+
+
+def _word(outcome: Outcome) -> str:
+    if outcome.success is None:
+        return f"{outcome.reward:g}"
+    return "true" if outcome.success else "false"
 
 
 def is_tally(record: Mapping[str, object], key: str) -> bool:
     """Whether the number under `key` says how many, since what it is one of is counted too."""
-    if key not in FLAG_KEYS or number(record.get(key)) is None:
+    if number(record.get(key)) is None:
         return False
     return any(number(record.get(other)) is not None for other in _TALLIES)
 

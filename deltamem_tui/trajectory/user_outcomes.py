@@ -7,32 +7,16 @@ a file that speaks of the episode.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from deltamem_tui.errors import RecordError, UsageError
+from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS
-from deltamem_tui.trajectory.logs.log import Line, Log, Record
+from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcomes import decided, is_tally, stated, verdict_of
-
-ID_KEYS = ("id", "instance_id", "task_id", "trajectory", "trajectory_id", "sample_id", "name")
-"""Where an episode's or a side file's external id stands, the surest first."""
-_FLAG_KEYS = ("success", "resolved", "outcome", "is_success", "correct")
-_REWARD_KEYS = ("reward", "score")
-_VALUE_KEYS = (*_FLAG_KEYS, *_REWARD_KEYS)
-_RESOLVED_KEYS = ("resolved_ids", "resolved")
-# SWE-bench reports name what failed in several lists, by how it failed.
-_UNRESOLVED_KEYS = (
-    "unresolved_ids",
-    "unresolved",
-    "error_ids",
-    "empty_patch_ids",
-    "incomplete_ids",
-)
+from deltamem_tui.trajectory.side_files import ID_KEYS, read_side_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +52,20 @@ class UserOutcomes:
         """Whether they are the same for all episodes, and change none of known outcome."""
         return not self.by_id and not self.only_identified
 
+    @property
+    def must_name_one(self) -> bool:
+        """Whether they are only to be believed if an id names an episode that is read.
+
+        A list says that all others failed, and nearly every text can be taken for a list. It
+        is for the caller to look, before episodes are given their outcomes (see `names`).
+        """
+        return self.only_identified and self.otherwise is not None and bool(self.by_id)
+
+    def word_on(self, trajectory: Trajectory) -> bool | None:
+        """Whether the user's file says that this episode was a success; None if it is silent."""
+        outcome = None if self.are_for_all else self._for(trajectory)
+        return outcome.success if outcome else None
+
     def names(self, trajectory: Trajectory) -> tuple[str, ...]:
         """Those ids of the user's that name this episode, whether or not its log says more."""
         if not self.by_id:
@@ -99,7 +97,8 @@ def user_outcomes(choice: str, *, success_at: float = 1.0) -> UserOutcomes:
         success_at: The reward from which on an episode is a success.
 
     Raises:
-        UsageError: Neither a word nor a file, or a file that cannot be understood.
+        UsageError: Neither a word nor a file, or a file that cannot be understood or
+            contradicts itself.
         TrajectoryError: The file cannot be opened.
     """
     if choice in ("success", "failure"):
@@ -110,167 +109,6 @@ def user_outcomes(choice: str, *, success_at: float = 1.0) -> UserOutcomes:
             f"no outcome and no file: {one_line(choice, 120)}",
             hint="give success, failure, or a file that maps ids to outcomes",
         )
-    return _from_file(Log(one_line(path.name, 200), path, DEFAULT_LIMITS), success_at)
-
-
-def _from_file(log: Log, success_at: float) -> UserOutcomes:
-    try:
-        if log.layout == "text":
-            if log.preview().head.lstrip().startswith("["):
-                return _listed(log.document(), log, success_at)
-            return _from_rows(_csv_rows(log), log, success_at)
-        if log.layout in ("array", "values"):
-            return _listed(log.document(), log, success_at)
-        records = [_readable(item) for item in log.records()]
-    except RecordError as error:
-        raise UsageError(
-            error.message, source=log.name, position=error.position, hint=error.hint
-        ) from error
-    if len(records) == 1:
-        return _listed(records[0].value, log, success_at)
-    return _from_rows(((item.value, item.position) for item in records), log, success_at)
-
-
-def _readable(item: Record | RecordError) -> Record:
-    if isinstance(item, RecordError):
-        raise item
-    return item
-
-
-def _listed(value: object, log: Log, success_at: float) -> UserOutcomes:
-    """Outcomes from one JSON value: a list, a report, or a mapping from id to outcome."""
-    if isinstance(value, list):
-        if value and all(isinstance(item, str) for item in value):
-            return _resolved(value, {})
-        rows = ((item, f"record {index}") for index, item in enumerate(value, 1))
-        return _from_rows(rows, log, success_at)
-    if not isinstance(value, dict):
-        raise UsageError("no list and no mapping of ids to outcomes", source=log.name)
-    for key in _RESOLVED_KEYS:
-        if isinstance(value.get(key), list):
-            return _resolved(value[key], value)
-    if any(key in value for key in ID_KEYS) and any(key in value for key in _VALUE_KEYS):
-        return _from_rows([(value, "record 1")], log, success_at)
-    outcomes = {
-        str(key): _outcome(item, log, f"id {one_line(str(key), 80)}", success_at)
-        for key, item in value.items()
-    }
-    return UserOutcomes(outcomes)
-
-
-def _resolved(ids: list[object], report: Mapping[str, object]) -> UserOutcomes:
-    failure, success = (Outcome(success=flag, source="user") for flag in (False, True))
-    outcomes: dict[str, Outcome] = {}
-    for key in _UNRESOLVED_KEYS:
-        listed = report.get(key)
-        if isinstance(listed, list):
-            outcomes.update((str(item), failure) for item in listed)
-    # A report that names its failures says nothing of others; a bare list says all.
-    otherwise = None if outcomes else failure
-    outcomes.update((str(item), success) for item in ids)
-    return UserOutcomes(outcomes, otherwise, only_identified=True)
-
-
-def _csv_rows(log: Log) -> Iterator[tuple[object, str]]:
-    """Rows of a table with a header, as mappings; of one column without, as ids."""
-    lines = _readable_lines(log)
-    delimiter = max(",;\t", key=lines[0].text.count)
-    header, *rows = _cells(lines, delimiter)
-    names = [name.strip().lower() for name in header]
-    headed = bool(set(names) & {*ID_KEYS, *_VALUE_KEYS})
-    if not headed:
-        rows, names = [header, *rows], ["id", "outcome"]
-    for number, row in enumerate(rows, 2 if headed else 1):
-        if any(cell.strip() for cell in row):
-            cells = {name: cell.strip() for name, cell in zip(names, row, strict=False)}
-            yield cells, f"row {number}"
-
-
-def _readable_lines(log: Log) -> list[Line]:
-    """All lines of a side file; bytes replaced in one of them are no matter.
-
-    Raises:
-        RecordError: A line is missing, since it cannot be read or is too long.
-    """
-    items = list(log.lines())
-    lines = [item for item in items if isinstance(item, Line)]
-    there = {line.position for line in lines}
-    for item in items:
-        if isinstance(item, RecordError) and item.position not in there:
-            raise item
-    return lines
-
-
-def _cells(lines: list[Line], delimiter: str) -> list[list[str]]:
-    """The cells of a table, row by row.
-
-    Raises:
-        RecordError: A cell is longer than the parser takes.
-    """
-    rows = csv.reader((line.text for line in lines), delimiter=delimiter)
-    try:
-        return list(rows)
-    except csv.Error as error:
-        raise RecordError(
-            f"a row that is no row of a table: {one_line(str(error), 120)}",
-            position=lines[rows.line_num - 1].position,
-            hint="leave out long columns, and look for a quotation mark without its partner",
-        ) from error
-
-
-def _from_rows(
-    rows: Iterator[tuple[object, str]] | list[tuple[object, str]], log: Log, success_at: float
-) -> UserOutcomes:
-    outcomes: dict[str, Outcome] = {}
-    bare: list[object] = []
-    for row, position in rows:
-        key = _first(row, ID_KEYS)
-        if not isinstance(row, dict) or key in (None, ""):
-            raise UsageError(
-                f"no id; it is looked for as {', '.join(ID_KEYS)}",
-                source=log.name,
-                position=position,
-            )
-        name = str(key)
-        if not any(value_key in row for value_key in _VALUE_KEYS):
-            bare.append(name)
-            continue
-        outcome = _outcome(row, log, position, success_at)
-        if outcomes.setdefault(name, outcome) != outcome:
-            raise UsageError(
-                f"a second, different outcome for {one_line(name, 80)}",
-                source=log.name,
-                position=position,
-                hint="one episode has one outcome; name trials by their trajectory id",
-            )
-    if bare and outcomes:
-        raise UsageError("some rows have an outcome and some have none", source=log.name)
-    return _resolved(bare, {}) if bare else UserOutcomes(outcomes)
-
-
-def _outcome(value: object, log: Log, position: str, success_at: float) -> Outcome:
-    """One outcome from a flag, a number, or a mapping that holds success, reward or both."""
-    said, outcome = value, stated(value)
-    if isinstance(value, dict):
-        flag = _first(value, tuple(key for key in _FLAG_KEYS if not is_tally(value, key)))
-        points = _first(value, _REWARD_KEYS)
-        said = points if flag is None else flag
-        outcome = stated(points) if flag is None else verdict_of(flag)
-        rewards = (stated(value.get(key)).reward for key in _REWARD_KEYS)
-        reward = next((found for found in rewards if found is not None), outcome.reward)
-        outcome = replace(outcome, reward=reward)
-    outcome = decided(outcome, success_at)
-    if not outcome.known:
-        raise UsageError(
-            f"not an outcome: {one_line(str(said), 60)}",
-            source=log.name,
-            position=position,
-            hint="success, failure, true, false, or a reward from 0 to 1",
-        )
-    return replace(outcome, source="user")
-
-
-def _first(row: object, keys: tuple[str, ...]) -> object:
-    if not isinstance(row, dict):
-        return None
-    return next((row[key] for key in keys if row.get(key) is not None), None)
+    said = read_side_file(Log(one_line(path.name, 200), path, DEFAULT_LIMITS), success_at)
+    otherwise = Outcome(success=False, source="user") if said.is_complete else None
+    return UserOutcomes(said.by_id, otherwise, only_identified=True)

@@ -147,7 +147,7 @@ ACTIONS: tuple[Action, ...] = (
 
 DIALOG_KEYS = (
     ("y", "Do what is asked"),
-    ("n, escape", "Leave it"),
+    ("n, escape", "Leave it; where your own text is offered, n begins anew"),
     ("enter", "Go on, the lines filled in"),
     ("tab, shift+tab", "To the next line, or the one before"),
     ("space", "Tick a box, or take the tick away"),

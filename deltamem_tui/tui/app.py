@@ -18,6 +18,7 @@ from deltamem_tui.paths import is_shipped
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui import state
 from deltamem_tui.tui.actions import bindings, key_of
+from deltamem_tui.tui.arrivals import Asked
 from deltamem_tui.tui.background import look_up
 from deltamem_tui.tui.jobs.numbers import grounds_of
 from deltamem_tui.tui.jobs.reading import read_bank
@@ -27,6 +28,7 @@ from deltamem_tui.tui.open_bank import OpenBank
 from deltamem_tui.tui.own_keys import checked_keys
 from deltamem_tui.tui.palette import ActionProvider, PaletteOpener
 from deltamem_tui.tui.screens.base import BankScreen, BrowserScreen
+from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.seams import FailureKeeper
 from deltamem_tui.tui.themes import checked_theme
 from deltamem_tui.tui.work import LongWork
@@ -70,6 +72,7 @@ class DeltaMemApp(LongWork, PaletteOpener, FailureKeeper):
         self.debounce = 0.15
         self.animation_level = "none"
         self._open = None if bank is None else OpenBank(bank)
+        self._coming: tuple[Path, Asked] | None = None
         self.theme = checked_theme(self.configuration.theme)
         self.set_keymap(self.configuration.keys)
 
@@ -131,29 +134,42 @@ class DeltaMemApp(LongWork, PaletteOpener, FailureKeeper):
         look_up(self, "looking for banks", work, keys_wait=True)
 
     def open_bank(self, path: Path) -> None:
-        """Open a bank, or read it again."""
-        again = False
-        if self._open is not None and self._open.path == path:
-            self._open.is_reading = True
-            again = self._open.is_read
-        look_up(
-            self, "opening the bank", lambda _: read_bank(path, again=again), keys_wait=not again
-        )
+        """Open a bank from the list, or read the one that is open again."""
+        here = self._open
+        if here is None:
+            self._coming = path, self.asked_here()
+        elif here.path == path:
+            here.is_reading = True
+        else:  # the click was meant for a list that has gone
+            return
+        first = here is None or not here.is_read
+        look_up(self, "opening the bank", lambda _: read_bank(path), keys_wait=first)
 
     def on_bank_read(self, message: BankRead) -> None:
-        """Show the bank, or what it says now."""
+        """Show what the bank says now, or the bank that was asked for."""
         path = message.bank.path
-        if self._open is None or self._open.path != path:
-            if message.again:  # it was closed while it was read
-                return
-            self._open = OpenBank(path)
-        here = self._open
+        if self._open is None:
+            self._come_up(message)
+        elif self._open.path == path:
+            self._catch_up(self._open, message)
+
+    def _come_up(self, message: BankRead) -> None:
+        """Show the bank that was asked for last, if the person still waits for it."""
+        path = message.bank.path
+        if self._coming is None or self._coming[0] != path:
+            return
+        (_, asked), self._coming = self._coming, None
+        if not self.is_awaited(asked):
+            self.tell(f"{one_line(path.name)} is read by now; {self.key_of('open_bank')} opens it")
+            return
+        here = self._open = OpenBank(path)
+        self._catch_up(here, message)
+        self.push_screen(self._bank_screen(here, here.left_on))
+
+    def _catch_up(self, here: OpenBank, message: BankRead) -> None:
         here.was_read(message)
-        if not any(isinstance(screen, BankScreen) for screen in self.screen_stack):
-            self.push_screen(self._bank_screen(here, here.left_on))
-        for screen in self.screen_stack:
-            if isinstance(screen, BankScreen):
-                screen.catch_up()
+        for _, screen in here.screens:
+            screen.catch_up()
         here.look_where_expected()
 
     def look_for_changes(self) -> None:
@@ -176,18 +192,19 @@ class DeltaMemApp(LongWork, PaletteOpener, FailureKeeper):
             if screen.is_attached:
                 await screen.remove()
 
-    def show(self, name: str) -> None:
-        """Show a screen of the open bank."""
+    def show(self, name: str) -> BankScreen | None:
+        """Show a screen of the bank whose screen is in front, if one is."""
         shown = self.screen
-        if self._open is not None and isinstance(shown, BankScreen):
-            wanted = self._bank_screen(self._open, name)
-            if shown is not wanted:
-                self.switch_screen(wanted)
+        if not isinstance(shown, BankScreen) or not shown.home.is_read:
+            return None
+        wanted = self._bank_screen(shown.home, name)
+        if shown is not wanted:
+            self.switch_screen(wanted)
+        return wanted
 
     def show_node(self, tree: TreeName, node_id: str) -> None:
         """Show a node in its tree."""
-        self.show("trees")
-        if self._open is not None and (trees := self._open.trees):
+        if isinstance(trees := self.show("trees"), TreesScreen):
             self.call_after_refresh(trees.go_to, tree, node_id)
 
     def _bank_screen(self, here: OpenBank, name: str) -> BankScreen:
@@ -198,25 +215,6 @@ class DeltaMemApp(LongWork, PaletteOpener, FailureKeeper):
         return screen
 
     # What screens ask for
-
-    def change(
-        self,
-        name: str,
-        work: Callable[[Bank], str],
-        node: tuple[TreeName, str] | None = None,
-    ) -> bool:
-        """Write to the open bank, with a handle of its own.
-
-        Args:
-            name: What is being done.
-            work: Does it, and says what was done.
-            node: The node to look at afterwards.
-
-        Returns:
-            Whether it was begun; if not, the person was told what goes on.
-        """
-        path = self.bank.path
-        return self.work(name, lambda _: Changed(path, work(Bank.open(path)), node))
 
     def is_own(self, path: Path) -> bool:
         """Whether a bank is the person's to write; if not, the reason is shown."""
@@ -278,7 +276,7 @@ class DeltaMemApp(LongWork, PaletteOpener, FailureKeeper):
         for _, screen in here.screens:
             screen.show_proposals(message.proposals, message.grounds)
         if any(each.proposed is not None for each in message.proposals):
-            self.tell("thresholds are proposed; w saves them")
+            self.tell(f"thresholds are proposed; {self.key_of('apply_proposal')} saves them")
 
     async def on_failed(self, message: Failed) -> None:
         """Say what went wrong; if there is no bank to look at, show the banks."""

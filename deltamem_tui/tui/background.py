@@ -65,12 +65,7 @@ class Progress:
         self.outcome: Message | None = None
         self._target = target
         self._stop = threading.Event()
-        self._worker: Worker[None] | None = None
         self._done = 0
-
-    def done_by(self, worker: Worker[None]) -> None:
-        """Stop with the worker that waits for it, as when the person leaves the browser."""
-        self._worker = worker
 
     def stop(self) -> None:
         """Ask the work to stop."""
@@ -79,7 +74,7 @@ class Progress:
     @property
     def stopped(self) -> bool:
         """Whether somebody cancelled the work."""
-        return self._stop.is_set() or (self._worker is not None and self._worker.is_cancelled)
+        return self._stop.is_set()
 
     def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
         """Say that some more steps are done."""
@@ -109,6 +104,7 @@ def look_up(
     work: Callable[[Stopped], Message | None],
     *,
     keys_wait: bool = False,
+    then: Callable[[], None] | None = None,
 ) -> Worker[None]:
     """Find something out for a screen. A later call of the same name makes this one void.
 
@@ -117,6 +113,7 @@ def look_up(
         name: What is being done.
         work: Does it; may ask now and then whether nobody waits any more.
         keys_wait: Whether keys that are typed meanwhile are meant for what comes of it.
+        then: Called behind the message.
     """
     keys_go = owner.app.hold_keys() if keys_wait and isinstance(owner.app, KeyOrder) else None
 
@@ -127,11 +124,69 @@ def look_up(
             message = Failed(name, error)
         if message is not None and not worker.is_cancelled:
             owner.post_message(message)
+        if then is not None:
+            owner.call_later(then)
         if keys_go is not None:
             # Behind the message; a screen that is gone by now takes no call.
             owner.call_later(keys_go) or owner.app.call_later(keys_go)
 
     return owner.run_worker(partial(_in_thread, name, run), name=name, group=name, exclusive=True)
+
+
+class Inquiry:
+    """What a screen finds out of a bank, again whenever the bank is written.
+
+    A bank may be written more often than it can be looked through. So what was begun is brought
+    to its end and shown, and then it is asked once more, for all that was written meanwhile.
+
+    Args:
+        owner: Who asks, and gets the messages.
+        name: What is being done.
+    """
+
+    def __init__(self, owner: Screen[Any], name: str) -> None:
+        self._owner = owner
+        self._name = name
+        self._under_way: object | None = None
+        self._next: Callable[[Stopped], Message | None] | None = None
+
+    @property
+    def under_way(self) -> bool:
+        """Whether an answer is still to come."""
+        return self._under_way is not None
+
+    @property
+    def has_more(self) -> bool:
+        """Whether what comes next is out of date already, and asked for once more."""
+        return self._next is not None
+
+    def ask(
+        self,
+        work: Callable[[Stopped], Message | None],
+        *,
+        keys_wait: bool = False,
+        at_once: bool = False,
+    ) -> None:
+        """Find something out, once what is under way has ended.
+
+        Args:
+            work: Does it; may ask now and then whether nobody waits any more.
+            keys_wait: Whether keys that are typed meanwhile are meant for what comes of it.
+            at_once: Whether what is under way is given up: another question was asked.
+        """
+        if self.under_way and not at_once:
+            self._next = work
+            return
+        mark = self._under_way = object()
+        self._next = None
+        look_up(self._owner, self._name, work, keys_wait=keys_wait, then=lambda: self._ended(mark))
+
+    def _ended(self, mark: object) -> None:
+        if mark is not self._under_way:
+            return
+        self._under_way = None
+        if self._next is not None:
+            self.ask(self._next)
 
 
 def do_work(
@@ -153,7 +208,7 @@ def do_work(
         if progress.outcome is not None:
             app.post_message(progress.outcome)
 
-    progress.done_by(app.run_worker(partial(_in_thread, name, run), name=name, group="work"))
+    _: Worker[None] = app.run_worker(partial(_in_thread, name, run), name=name, group="work")
     return progress
 
 

@@ -16,7 +16,10 @@ from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.calibrate import Proposal
+    from deltamem_tui.memory.parameters import Parameters
+    from deltamem_tui.tui.arrivals import Asked
     from deltamem_tui.tui.background import Progress
+    from deltamem_tui.tui.models.arrangement import Arrangement
     from deltamem_tui.tui.models.banks import BankLine
     from deltamem_tui.tui.models.episodes import EpisodeBook
     from deltamem_tui.tui.models.family import Family
@@ -65,12 +68,10 @@ class BankRead(Message):
     Attributes:
         bank: A handle that shows one commit.
         stamp: What its files looked like before it was read.
-        again: Whether it was open already; if it was closed meanwhile, it stays closed.
     """
 
     bank: Bank
     stamp: tuple[int, ...]
-    again: bool
 
 
 @dataclass
@@ -112,6 +113,8 @@ class Planned(Message):
         then: Does it.
         can_stop: Whether the doing ends when it is asked to.
         called: What is shown here: a plan, an estimate.
+        asked: Where it was asked for; it comes up by itself only there.
+        later: The question for who opens it elsewhere, if it has to say more there.
     """
 
     name: str
@@ -120,6 +123,8 @@ class Planned(Message):
     then: Callable[[Progress], Message]
     can_stop: bool = False
     called: str = "plan"
+    asked: Asked | None = None
+    later: str = ""
 
 
 @dataclass
@@ -158,16 +163,18 @@ class WorkEnded(Message):
 class Arranged(Message):
     """The outlines of a bank were filtered and sorted."""
 
-    bank: Bank
+    arrangement: Arrangement
+    parameters: Parameters
     families: Mapping[TreeName, Family]
 
 
 @dataclass
 class SubtreeRead(Message):
-    """A node that shall be deleted, with all below it."""
+    """A node that shall be deleted, with all below it, and where that was asked for."""
 
     tree: TreeName
     nodes: Sequence[Node]
+    asked: Asked
 
 
 @dataclass

@@ -13,8 +13,23 @@ from textual.keys import Keys
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.actions import ACTIONS, TOGETHER, Action, of_scopes
+from deltamem_tui.tui.seams import sent_keys
 
 _MODIFIERS = {"ctrl", "alt", "shift", "super", "meta", "hyper"}
+_MOVING = {*("left", "right", "up", "down", "home", "end", "pageup", "pagedown", "delete")}
+_SHIFTED = 12
+"""Terminals send function keys with shift as those behind the last of a keyboard."""
+
+_QUITS = "ctrl+q"
+"""Textual's own key comes before all others."""
+
+_SAME: Mapping[str, str] = {
+    "ctrl+i": "tab",
+    "ctrl+m": "enter",
+    "ctrl+left_square_bracket": "escape",
+    "ctrl+h": "backspace",
+    "return": "enter",
+}
 
 
 def checked_keys(keys: Mapping[str, str]) -> dict[str, str]:
@@ -43,35 +58,73 @@ def checked_keys(keys: Mapping[str, str]) -> dict[str, str]:
 def _checked(name: str, words: str) -> Iterator[str]:
     for word in words.split(",") if words != "," else [words]:
         key = _named(word.strip())
-        if not _is_key(key):
+        if why := _why_not(key):
             raise _refused(
-                f"gives {name} the key {one_line(word.strip(), 40)!r}, which there is not",
+                f"gives {name} the key {one_line(word.strip(), 40)!r}, {why}",
                 "such as x, X, ctrl+x, f5, pagedown or slash",
             )
         yield key
 
 
 def _named(word: str) -> str:
-    """How textual calls a key: a sign by its name."""
-    if len(word) != 1:
+    """How textual calls a key: a sign by its name, also behind ctrl or alt."""
+    before, plus, last = word.rpartition("+") if len(word) > 1 else ("", "", word)
+    if len(last) != 1:
         return word
-    if word == ",":
+    if last == ",":
         return "comma"
-    (binding,) = Binding.make_bindings([Binding(word, "")])
-    return binding.key
+    (binding,) = Binding.make_bindings([Binding(last, "")])
+    return f"{before}{plus}{binding.key}"
 
 
-def _is_key(key: str) -> bool:
-    """Whether a terminal can send such a key: one by name, or a sign of any script."""
+def _why_not(key: str) -> str:
+    """Why no action can have this key; empty if one can.
+
+    What every terminal can send counts, not what a few send to who asks them for more.
+    """
     *modifiers, last = key.split("+")
-    known = key in _named_keys() or last in _named_keys() or len(last) == 1
-    return known and _MODIFIERS.issuperset(modifiers)
+    if not (last in _named_keys() or len(last) == 1) or not _MODIFIERS.issuperset(modifiers):
+        return "which there is not"
+    if key == _QUITS:
+        return "which quits whatever is said here"
+    if same := _same_as(modifiers, last):
+        return f"which terminals send as {same}"
+    return "" if _is_sent(modifiers, last) else "which terminals do not send"
+
+
+def _same_as(modifiers: list[str], last: str) -> str:
+    """The key that a terminal cannot tell from this one; empty if there is none."""
+    if modifiers == ["shift"] and last in string.ascii_letters:
+        return last.upper()
+    if modifiers == ["shift"] and (number := last.removeprefix("f")).isdecimal():
+        return f"f{int(number) + _SHIFTED}" if int(number) <= _SHIFTED else ""
+    return _SAME.get("+".join([*modifiers, last]), "")
+
+
+def _is_sent(modifiers: list[str], last: str) -> bool:
+    sign = len(last) == 1 or last in _signs()
+    match sorted(modifiers):
+        case []:
+            return True
+        case ["alt"]:
+            return (sign and not last.isupper()) or last in _MOVING
+        case ["alt", "shift"]:
+            return last in string.ascii_lowercase
+        case ["ctrl"] if last.isdecimal():
+            return False
+        case _:
+            return "+".join([*modifiers, last]) in sent_keys()
 
 
 @cache
 def _named_keys() -> frozenset[str]:
     named = {key.value for key in Keys if key.value[0] != "<"} - {Keys.Ignore.value}
-    return frozenset(named | {_named(sign) for sign in string.punctuation})
+    return frozenset(named | _signs())
+
+
+@cache
+def _signs() -> frozenset[str]:
+    return frozenset(_named(sign) for sign in string.punctuation)
 
 
 def _refuse_two_things(chosen: Mapping[str, tuple[str, ...]]) -> None:

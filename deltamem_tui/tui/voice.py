@@ -140,12 +140,12 @@ class Voice(App[None]):
         Args:
             text: The text.
             then: Told what it says afterwards, unless the person left it or it went wrong.
-            keep: Told what was typed, if it went wrong.
+            keep: Told what was typed, if it went wrong or the program ended before.
         """
         try:
             after = self.edited(text)
         except SuspendNotSupported:
-            self._edit_here(text, then)
+            self._edit_here(text, then, keep)
         except DeltaMemError as error:
             if isinstance(error, programs.SpoiltEditError) and error.text != text:
                 keep(error.text)
@@ -153,7 +153,9 @@ class Voice(App[None]):
         else:
             then(after)
 
-    def _edit_here(self, text: str, then: Callable[[str], None]) -> None:
+    def _edit_here(
+        self, text: str, then: Callable[[str], None], keep: Callable[[str], None]
+    ) -> None:
         from deltamem_tui.tui.widgets.sheet_dialog import SheetDialog
 
         if len(text) > _EDITED_CHARACTERS:
@@ -163,7 +165,9 @@ class Voice(App[None]):
             )
             self.tell_error(error)
             return
-        self.push_screen(SheetDialog(text), lambda left: then(left) if left is not None else None)
+        self.push_screen(
+            SheetDialog(text, keep), lambda left: then(left) if left is not None else None
+        )
 
     def read(self, text: str) -> None:
         """Let the person read a text: in `$PAGER`, in a web browser as a page of its own."""

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from textual.message import Message
 
+from deltamem_tui.tui.arrivals import Arrivals
 from deltamem_tui.tui.background import Progress, do_work
-from deltamem_tui.tui.key_order import KeyOrder
 from deltamem_tui.tui.messages import Broken, Planned, WorkAdvanced
 from deltamem_tui.tui.screens.base import BrowserScreen
 from deltamem_tui.tui.voice import Voice
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """Where a piece of work was asked for: a plan that comes of it may be shown there only."""
-
-    screen: BrowserScreen | None
-    deeds: int
-
-
-class LongWork(KeyOrder, Voice):
+class LongWork(Arrivals, Voice):
     """The part of the program that does long work, one thing at a time.
 
     What comes of a plan may write, or cost money, and one key begins it. So the question comes
@@ -40,8 +32,7 @@ class LongWork(KeyOrder, Voice):
         self.unfinished: Progress | None = None
         self._work: Progress | None = None
         self._work_state: WorkAdvanced | None = None
-        self._asked = _Asked(None, 0)
-        self._told_of_work_at = -2
+        self._told_of: Progress | None = None
 
     def work(
         self, name: str, work: Callable[[Progress], Message], *, can_stop: bool = False
@@ -58,16 +49,17 @@ class LongWork(KeyOrder, Voice):
         """
         if not self.free_to_work():
             return False
-        self._asked = _Asked(self._front, self.deeds)
-        self._work = do_work(self, name, work, can_stop=can_stop)
+        asked = self.asked_here()
+
+        def work_and_plan(progress: Progress) -> Message:
+            message = work(progress)
+            if isinstance(message, Planned):
+                message.asked = asked
+            return message
+
+        self._work = do_work(self, name, work_and_plan, can_stop=can_stop)
         self._show_work(WorkAdvanced(name, 0, None))
         return True
-
-    @property
-    def _front(self) -> BrowserScreen | None:
-        """The screen that is in front, but for the dialogs over it."""
-        screens = (each for each in reversed(self.screen_stack) if isinstance(each, BrowserScreen))
-        return next(screens, None)
 
     def free_to_work(self) -> bool:
         """Whether nothing long is going on; if something is, the person is told what."""
@@ -115,15 +107,19 @@ class LongWork(KeyOrder, Voice):
 
     def on_planned(self, message: Planned) -> None:
         """Show what would be done, and ask, if the person waits for it."""
-        self.after_keys(lambda: self._offer(message))
+        self.after_keys(lambda: self.offer(message))
 
-    def _offer(self, plan: Planned) -> None:
-        waits = self.screen is self._asked.screen and self.deeds == self._asked.deeds
-        if waits:
+    def offer(self, plan: Planned) -> None:
+        """Ask, if the person waits for it; else keep the plan, and say so."""
+        if plan.asked is not None and self.is_awaited(plan.asked):
             self._ask(plan)
-        else:
-            self._keep(plan)
-            self.tell(f"the {plan.called} is ready; {self.key_of('plan')} opens it")
+            return
+        said = f"the {plan.called} is ready; {self.key_of('plan')} opens it"
+        if self.plan is not None:
+            said += f" in place of the {self.plan.called} that waited: {self.plan.question}"
+        plan.question = plan.later or plan.question
+        self._keep(plan)
+        self.tell(said)
 
     def _keep(self, plan: Planned | None) -> None:
         self.plan = plan
@@ -136,7 +132,8 @@ class LongWork(KeyOrder, Voice):
             if sure and not self.work(plan.name, plan.then, can_stop=plan.can_stop):
                 self._keep(plan)  # another thing goes on; the answer can be given again
 
-        self._keep(None)
+        if plan is self.plan:
+            self._keep(None)
         self.push_screen(ConfirmDialog(plan.question, plan.sections), answer)
 
     def action_plan(self) -> None:
@@ -160,14 +157,14 @@ class LongWork(KeyOrder, Voice):
             self._show_work(self._work_state)
 
     def may_leave(self) -> bool:
-        """Whether the person may leave now; who leaves work behind is told, and asks again."""
+        """Whether the person may leave now; who leaves work behind is told once, and asks again."""
         work = self._work
         if work is None:
             return True
-        if self._told_of_work_at == self.deeds - 1:
+        if self._told_of is work:
             self.unfinished = work
             work.stop()
             return True
-        self._told_of_work_at = self.deeds
+        self._told_of = work
         self.tell(f"{work.name} goes on; {self.key_of('quit')} again leaves", warning=True)
         return False

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import re
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,9 +18,11 @@ from rich.progress import Progress, TaskID
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.cli import output
-from deltamem_tui.cli.import_ import telling
+from deltamem_tui.cli.imported import telling
 from deltamem_tui.cli.output import Advance, Output
+from deltamem_tui.memory.episodes import intake
 from deltamem_tui.memory.episodes.kept import episodes
+from deltamem_tui.trajectory.readers import reading
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
 from tests.bank.support import file_bytes
 from tests.cli.support import Program, heat, state_of, write_log
@@ -367,14 +370,14 @@ def test_a_correction_of_an_outcome_is_taken_and_told(program: Program) -> None:
     assert "log.jsonl, line 1: was learnt from as a success" in late.err
 
 
-@pytest.mark.parametrize("side", [{"resolved_ids": []}, {"resolved_ids": ["other"]}])
-def test_a_report_overrules_a_judge_whether_or_not_it_names_anything(
+@pytest.mark.parametrize("side", [{"resolved_ids": []}, {"resolved_ids": ["run-8"]}])
+def test_a_report_overrules_a_judge_whether_or_not_it_names_the_episode(
     program: Program, side: object
 ) -> None:
     judged = {"id": "run-7", "outcome": {"success": True, "source": "judge"}}
-    log = program.log(heat("soup") | judged)
+    log = program.log(heat("soup") | judged, heat("tea") | {"id": "run-8"})
     (program.folder / "report.json").write_text(json.dumps(side))
-    (told,) = program.json("import", "kitchen", log, "--outcome", "report.json").data[
+    told, _ = program.json("import", "kitchen", log, "--outcome", "report.json").data[
         "trajectories"
     ]
     assert (told["success"], told["outcome_source"]) == (False, "user")
@@ -417,6 +420,121 @@ def test_ids_of_a_side_file_that_no_log_holds_are_told(program: Program) -> None
     (program.folder / "said.json").write_text(json.dumps({"r-1": True, "r-x": True}))
     told = program("import", "kitchen", program.log(*records), "--outcome", "said.json").err
     assert "1 id of said.json matches no episode of these logs: r-x\n" in told
+
+
+NO_LISTS = {
+    "ids of others": "other\nyet another\n",
+    "json": '["other"]',
+    "report": '{"resolved_ids": ["other"]}',
+    "yaml": "r-1: true\nr-2: false\n",
+    "toml": "[r]\nr-1 = true\n",
+    "bars": "r-1|false\nr-2|true\n",
+    "page": "<html>\n<h1>404 Not Found</h1>\n</html>\n",
+    "prose": "All of them went well.\n",
+    "braces": "{{{\n",
+}
+
+
+@pytest.mark.parametrize("text", NO_LISTS.values(), ids=NO_LISTS)
+@pytest.mark.parametrize("dry", [True, False])
+def test_what_names_no_episode_is_no_list_of_those_that_were_resolved(
+    program: Program, text: str, dry: bool
+) -> None:
+    log = program.log(unsaid("soup") | {"id": "r-1"}, unsaid("tea") | {"id": "r-2"})
+    (program.folder / "said").write_text(text)
+    before = kept(program)
+    call = ("import", "kitchen", log, "--outcome", "said", *(["--dry-run"] if dry else []))
+    answer = program(*call)
+    assert answer.code in (1, 2)
+    assert answer.err.startswith("error: said: ")
+    assert answer.err.count("\n") == 1
+    assert kept(program) == before
+
+
+def test_a_list_of_ids_is_held_against_standard_input_too(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = [unsaid("soup") | {"id": "r-1"}, unsaid("tea") | {"id": "r-2"}]
+    data = Path(program.log(*records)).read_bytes()
+    (program.folder / "said").write_text("r-2\n")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    told = program.json("import", "kitchen", "-", "--outcome", "said").data["trajectories"]
+    assert [each["success"] for each in told] == [False, True]
+
+
+def test_what_a_log_states_stands_against_a_file_and_that_is_said(program: Program) -> None:
+    records = [heat("soup", success=False) | {"id": "s-1"}, heat("tea") | {"id": "s-2"}]
+    log = program.log(*records)
+    (program.folder / "ov.json").write_text('{"s-1": true, "s-2": true}')
+    call = ("import", "kitchen", log, "--outcome", "ov.json")
+    answer = program(*call)
+    assert answer.code == 0
+    assert "1 episode states another outcome than ov.json: it keeps it\n" in answer.err
+    again = program.json(*call)
+    assert again.code == 0
+    (soup,) = (each for each in episodes(Bank.open(program.bank)) if "soup" in each.task)
+    assert soup.outcome.success is False
+    assert again.data["disputed"] == [soup.id]
+    assert program.json("import", "kitchen", log).data["disputed"] == []
+    program("extract", "kitchen", "--extractor", "rules")
+    late = program(*call)
+    assert late.code == 3
+    assert "log.jsonl, line 1: was learnt from as a failure" in late.err
+    (program.folder / "ov.json").write_text('{"s-1": false, "s-2": true}')
+    assert program(*call).code == 0
+
+
+def test_a_success_that_nobody_is_named_for_counts_as_stated_everywhere(program: Program) -> None:
+    before = program.json("info", "kitchen").data["without_outcome"]
+    odd = unsaid("soup") | {"outcome": {"success": True, "source": "unknown"}}
+    (told,) = program.json("import", "kitchen", program.log(odd)).data["trajectories"]
+    assert (told["success"], told["outcome_source"]) == (True, "stated")
+    assert program.json("info", "kitchen").data["without_outcome"] == before
+    assert program.json("extract", "kitchen", "--extractor", "rules").data["learned"] == 1
+
+
+@pytest.mark.parametrize("dry", [True, False])
+def test_a_frozen_bank_takes_nothing_not_even_in_a_rehearsal(program: Program, dry: bool) -> None:
+    program("freeze", "kitchen")
+    answer = program(
+        "import", "kitchen", program.log(heat("rice")), *(["--dry-run"] if dry else [])
+    )
+    assert answer.code == 1
+    assert "frozen" in answer.err
+
+
+def test_a_format_that_there_is_not_is_a_wrong_call(program: Program) -> None:
+    log = program.log(heat("rice"))
+    for call in (("import", "kitchen", log), ("formats", "try", log)):
+        answer = program(*call, "--format", "nothere")
+        assert answer.code == 2
+        assert "unknown format nothere" in answer.err
+
+
+@pytest.mark.parametrize("presses", [1, 2])
+def test_ctrl_c_says_how_many_episodes_were_kept(
+    program: Program, monkeypatch: pytest.MonkeyPatch, presses: int
+) -> None:
+    real = reading.read_written
+
+    def pressed(*args: Any, **named: Any) -> Iterator[Any]:
+        for index, each in enumerate(real(*args, **named)):
+            for _ in range(presses if index == 3 else 0):
+                signal.raise_signal(signal.SIGINT)
+            yield each
+
+    monkeypatch.setattr(reading, "read_written", pressed)
+    monkeypatch.setattr(intake, "_BATCH_EPISODES", 2)
+    before = len(Bank.open(program.bank).episodes)
+    at_ctrl_c = signal.getsignal(signal.SIGINT)
+    try:
+        answer = program("import", "kitchen", program.log(*map(heat, "abcdef")))
+    finally:
+        signal.signal(signal.SIGINT, at_ctrl_c)
+    assert answer.code == 130
+    new = 3 if presses == 1 else 2
+    assert f"interrupted ({new} new episodes are kept; import again" in answer.err
+    assert len(Bank.open(program.bank).episodes) == before + new
 
 
 def test_the_help_says_what_a_side_file_may_be(program: Program) -> None:

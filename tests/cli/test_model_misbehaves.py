@@ -16,7 +16,8 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.llm import client, opening, patience
+from deltamem_tui.llm import client, patience
+from deltamem_tui.llm.call import Server
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.trajectory.readers import to_line
 from tests.cli.support import Program
@@ -125,7 +126,7 @@ def house(empty: Program, monkeypatch: pytest.MonkeyPatch) -> Program:
     """The program with a bank in which two episodes wait; it waits for no server very long."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(empty.folder / "cache"))
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr(opening, "Server", partial(opening.Server, timeout=0.5))
+    monkeypatch.setattr("deltamem_tui.llm.opening.Server", partial(Server, timeout=0.5))
     hasty = partial(patience.Patience, retries=2, first=0.001)
     monkeypatch.setattr(client, "Patience", hasty)
     (empty.folder / "log.jsonl").write_bytes(b"".join(map(to_line, EPISODES)))

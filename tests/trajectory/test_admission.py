@@ -14,6 +14,11 @@ def test_a_good_episode_is_not_touched() -> None:
     assert admitted(GOOD) is GOOD
 
 
+def test_an_outcome_that_nobody_is_named_for_is_the_logs_own() -> None:
+    found = admitted(GOOD.with_outcome(Outcome(True)))
+    assert found == GOOD.with_outcome(Outcome(True, None, "stated"))
+
+
 def test_every_text_is_cleaned() -> None:
     dirty = "a\x1b[31mb\x07"
     found = admitted(

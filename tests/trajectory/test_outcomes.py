@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.outcomes import (
+    attributed,
     decided,
     number,
     recorded,
     stated,
+    together,
+    undisputed,
     unit_reward,
     verdict_of,
 )
@@ -81,10 +84,83 @@ def test_a_number_among_counts_is_no_verdict(record: dict[str, object], outcome:
 @pytest.mark.parametrize("nought", [0, 0.0, "0", " 0.0 ", False, "no"])
 @pytest.mark.parametrize("one", [1, 1.0, "1", "1.0", True, "resolved"])
 def test_a_verdict_in_numbers_is_not_outdone_by_a_reward(nought: object, one: object) -> None:
-    lost, won = {"success": nought, "reward": 1.0}, {"resolved": one, "score": 0.6}
-    assert recorded(lost) == Outcome(False, 1.0, "stated")
+    lost, won = {"success": nought, "reward": 0.9}, {"resolved": one, "score": 0.6}
+    assert recorded(lost) == Outcome(False, 0.9, "stated")
     assert recorded(won) == Outcome(True, 0.6, "stated")
     assert recorded({"reward": one, "score": 0.6}).success in (None, True)  # no verdict's key
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ({"success": True, "reward": 0}, "success true, reward 0"),
+        ({"success": False, "reward": 1}, "success false, reward 1"),
+        ({"success": 0, "score": "1.0"}, "success false, score 1"),
+        ({"resolved": True, "success": False}, "resolved true, success false"),
+        (
+            {"resolved": "yes", "passed": 0, "reward": 0.5},
+            "resolved true, passed false, reward 0.5",
+        ),
+        ({"reward": 0, "score": 1}, "reward 0, score 1"),
+        ({"success": True, "score": False}, "success true, score false"),
+    ],
+)
+def test_what_contradicts_itself_is_unknown_and_says_why(
+    record: dict[str, object], words: str
+) -> None:
+    assert recorded(record) == Outcome(reason=f"the log contradicts itself: {words}")
+
+
+@pytest.mark.parametrize(
+    ("record", "outcome"),
+    [
+        ({"success": True, "reward": 0.001}, Outcome(True, 0.001, "stated")),
+        ({"success": False, "score": 0.999}, Outcome(False, 0.999, "stated")),
+        ({"success": True, "resolved": "maybe", "reward": 1}, Outcome(True, 1.0, "stated")),
+        ({"reward": 0.4, "score": 1}, Outcome(None, 0.4, "stated")),
+    ],
+)
+def test_what_may_both_be_true_is_no_contradiction(
+    record: dict[str, object], outcome: Outcome
+) -> None:
+    assert recorded(record) == outcome
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        ({"score": 100}, "`score` says 100, neither a verdict nor a reward"),
+        ({"success": "maybe"}, "`success` says maybe, neither a verdict nor a reward"),
+        ({"success": " ", "reward": None, "score": {"a": 1}}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_value_that_says_nothing_is_why_the_outcome_is_unknown(
+    record: dict[str, object], reason: str
+) -> None:
+    assert recorded(record) == Outcome(reason=reason)
+
+
+@given(st.none() | st.booleans(), st.none() | st.sampled_from([0.0, 0.5, 1.0]))
+def test_a_disputed_outcome_is_one_that_two_places_would_dispute(
+    success: bool | None, reward: float | None
+) -> None:
+    outcome = Outcome(success, reward, "user", "said so")
+    clash = None not in (success, reward) and reward != 0.5 and success != (reward == 1.0)
+    found = undisputed(outcome)
+    assert (found is outcome) != clash
+    parts = {
+        "a": Outcome(success, None, "stated") if success is not None else Outcome(),
+        "b": Outcome(None, reward, "stated") if reward is not None else Outcome(),
+    }
+    assert bool(together(parts).reason) == clash == (not found.known and success is not None)
+
+
+def test_what_is_known_and_nobody_is_named_for_is_the_logs_own() -> None:
+    assert attributed(Outcome(True)) == Outcome(True, None, "stated")
+    assert attributed(Outcome(None, 0.5)) == Outcome(None, 0.5, "stated")
+    for left in (Outcome(), Outcome(reason="why"), Outcome(True, None, "judge")):
+        assert attributed(left) is left
 
 
 @pytest.mark.parametrize(

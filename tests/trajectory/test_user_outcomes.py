@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import orjson
@@ -93,14 +94,37 @@ def test_side_files(tmp_path: Path, content: object) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        "id,success,reward\na,0,1.0\nb,1,0.5\n",
-        {"a": {"success": 0, "reward": 1.0}, "b": {"resolved": 1, "score": 0.5}},
-        [{"id": "a", "correct": "0", "score": 1}, {"id": "b", "outcome": "1", "score": 0.5}],
+        "id,success,reward\na,0,0.9\nb,1,0.5\n",
+        {"a": {"success": 0, "reward": 0.9}, "b": {"resolved": 1, "score": 0.5}},
+        [{"id": "a", "correct": "0", "score": 0.9}, {"id": "b", "outcome": "1", "score": 0.5}],
     ],
 )
 def test_a_verdict_in_numbers_counts_more_than_a_reward(tmp_path: Path, content: object) -> None:
     outcomes = user_outcomes(given(tmp_path / "outcomes", content))
-    assert outcomes.by_id == {"a": Outcome(False, 1.0, "user"), "b": Outcome(True, 0.5, "user")}
+    assert outcomes.by_id == {"a": Outcome(False, 0.9, "user"), "b": Outcome(True, 0.5, "user")}
+
+
+KEYS = ["success", "resolved", "solved", "is_success", "passed", "pass", "correct"]
+KEYS += ["outcome", "result", "status"]
+WORDS = [("true", "false"), ("yes", "No"), ("Pass", "fail"), ("passed", "FAILED")]
+WORDS += [("success", "failure"), ("resolved", "unresolved")]
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize(("good", "bad"), [*WORDS, ("1", "0")])
+def test_columns_of_a_plain_meaning(tmp_path: Path, key: str, good: str, bad: str) -> None:
+    table = f"task_id,note,{key}\na,x,{good}\nb,,{bad}\n"
+    rows = [{"task_id": "a", key: good}, {"task_id": "b", key: bad, "note": "x"}]
+    for content in (table, rows, "\n".join(map(json.dumps, rows))):
+        outcomes = user_outcomes(given(tmp_path / "outcomes", content))
+        told = {name: each.success for name, each in outcomes.by_id.items()}
+        assert told == {"a": True, "b": False}
+        assert outcomes.otherwise is None
+
+
+def test_a_status_that_is_no_outcome_is_passed_over_beside_one_that_is(tmp_path: Path) -> None:
+    outcomes = user_outcomes(given(tmp_path / "o", "id,status,result,success\na,done,42.7,no\n"))
+    assert outcomes.by_id == {"a": USER_FAILURE}
 
 
 def test_success_at_reads_rewards(tmp_path: Path) -> None:
@@ -129,11 +153,24 @@ def test_a_list_of_resolved_ids_speaks_of_identified_episodes(
     assert not outcomes.apply(episode()).outcome.known
 
 
-def test_a_report_that_names_failures_leaves_others_unknown(tmp_path: Path) -> None:
-    report = {"total": 3, "resolved_ids": ["a"], "unresolved_ids": ["b"], "error_ids": ["c"]}
+@pytest.mark.parametrize(
+    ("lists", "ends"),
+    [
+        ({"unresolved_ids": ["b"], "error_ids": ["c"]}, [True, False, False, None]),
+        ({"unresolved_ids": []}, [True, None, None, None]),
+        ({"submitted_ids": ["a"], "unresolved_ids": []}, [True, None, None, None]),
+        ({"submitted_ids": ["a", "b"]}, [True, False, None, None]),
+        ({"completed_ids": ["a", "c"], "unresolved_ids": ["b"]}, [True, False, False, None]),
+        ({"resolved": 1, "total": 3}, [True, False, False, False]),
+    ],
+)
+def test_a_report_judges_only_those_that_it_lists(
+    tmp_path: Path, lists: dict[str, object], ends: list[bool | None]
+) -> None:
+    report = {"total": 3, "resolved_ids": ["a"]} | lists
     outcomes = user_outcomes(given(tmp_path / "report.json", report))
-    found = [outcomes.apply(episode(name)).outcome.success for name in "abcd"]
-    assert found == [True, False, False, None]
+    assert [outcomes.apply(episode(name)).outcome.success for name in "abcd"] == ends
+    assert outcomes.must_name_one == (ends[-1] is False)
 
 
 @pytest.mark.parametrize(
@@ -146,6 +183,25 @@ def test_a_report_that_names_failures_leaves_others_unknown(tmp_path: Path) -> N
         ("id,success\na,true\nb\n", "some rows"),
         ('{"id": "a", "success": true}\n{"id": "b", "succ', "middle of a value"),
         ("", "empty"),
+        ("id,verdict\na,fail\n", "row 2: nothing known to say .* only verdict .*success"),
+        ([{"instance_id": "a", "verdict": "x", "by": 1}], "record 1: .* only verdict, by "),
+        ('{"id": "a", "verdict": "x"}', "record 1: .* only verdict "),
+        ("id,status\na,submitted\n", "row 2: not an outcome: submitted"),
+        ("id,success,reward\na,maybe,1\n", "not an outcome: maybe"),
+        ("id,success,reward\na,true,0\n", "row 2: it contradicts itself: success true, reward 0"),
+        ({"a": {"success": False, "score": 1}}, "id a: it contradicts itself"),
+        ([{"id": "a", "resolved": True, "success": False}], "success false, resolved true"),
+        ('{"a": true, "a": false}', "a second, different value for a"),
+        ('[{"id": "a", "success": true, "success": false}]', "different value for success"),
+        ('{"id": "a", "success": true, "success": 0}\n{"id": "b", "success": 0}', "line 1: "),
+        ("id,success,success\na,true,true\n", "two columns success"),
+        ("id,success\na,true,false\n", "row 2: 3 cells, where 2 are expected"),
+        ("a,true,false\n", "row 1: 3 cells, where 2 are expected"),
+        ({"resolved_ids": ["a", "b"], "unresolved_ids": ["b"]}, "b is among the resolved .* and"),
+        ({"resolved_ids": ["a"], "error_ids": ["a"]}, "a is among the resolved ids and"),
+        ({"resolved_ids": [{"id": "a"}]}, "resolved_ids: not an id"),
+        ([], "no id in it"),
+        ({}, "no id in it"),
         ("id,success,note\na,true,\nb,true," + "x" * 140_000, "line 3: .*131,?072"),
         ('id,success\n"a,true\n' + "b,true\n" * 30_000, "line .*131,?072.*quotation mark"),
         ("id,success," + "x" * (65 << 20), "line 1: a record of more than 64 MB"),
@@ -158,6 +214,14 @@ def test_side_files_that_cannot_be_understood(tmp_path: Path, content: object, w
         user_outcomes(choice)
     assert "\n" not in str(caught.value)
     assert str(tmp_path) not in str(caught.value)
+
+
+def test_what_a_file_says_of_an_episode_is_told_beside_what_its_log_states(tmp_path: Path) -> None:
+    told = episode("a").with_outcome(Outcome(success=True, source="stated"))
+    assert user_outcomes(given(tmp_path / "o", {"a": False})).word_on(told) is False
+    assert user_outcomes(given(tmp_path / "o", ["b"])).word_on(told) is False
+    assert user_outcomes(given(tmp_path / "o", {"b": False})).word_on(told) is None
+    assert user_outcomes("failure").word_on(told) is None
 
 
 def test_neither_word_nor_file() -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual import events
 
 from deltamem_tui.tui.messages import Planned, Told
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
+from deltamem_tui.tui.screens.base import BankScreen
+from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
 from deltamem_tui.tui.widgets.key_line import KeyLine
 from tests.tui.support import Person, browse
@@ -72,3 +75,63 @@ def test_no_key_is_cut_in_two_where_there_is_little_room(folder: Path) -> None:
             assert any(words in line for line in lines), words
 
     browse(folder, story, size=(46, 24))
+
+
+async def click_twice(person: Person, words: str) -> None:
+    """Click on words of the dialog twice, both clicks in one burst."""
+    region = person.app.screen.query_one(KeyLine).region
+    lines = person.screen.splitlines()
+    x, y = next(
+        (found + 1, y)
+        for y in range(region.y, region.bottom)
+        if (found := lines[y].find(words)) >= 0
+    )
+    for _ in range(2):
+        for kind in (events.MouseDown, events.MouseUp):
+            person.app.post_message(kind(None, x, y, 0, 0, 1, False, False, False))
+    await person.settle()
+
+
+@pytest.mark.parametrize("bank", [None, "kitchen"])
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [("N", "escape closes"), ("D", "escape leaves it"), ("3i", "escape leaves it")],
+)
+def test_a_double_click_on_a_dialog_answers_it_once(
+    folder: Path, bank: str | None, keys: str, words: str
+) -> None:
+    async def story(person: Person) -> None:
+        if bank is None:
+            await person.press("enter")
+        person.app.tell("something")
+        await person.press(*keys)
+        await click_twice(person, words)
+        assert isinstance(person.app.screen, BankScreen)
+        assert person.app.bank.path == person.app.screen.home.path
+        await person.press("1", "escape", "enter")
+        assert isinstance(person.app.screen, TreesScreen)
+
+    browse(folder, story, bank)
+
+
+def test_a_double_click_in_jump_mode_stays_once(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("enter", "o")
+        for _ in range(2):
+            for kind in (events.MouseDown, events.MouseUp):
+                person.app.post_message(kind(None, 1, 1, 0, 0, 1, False, False, False))
+        await person.settle()
+        assert isinstance(person.app.screen, TreesScreen)
+
+    browse(folder, story)
+
+
+def test_a_double_click_that_goes_on_goes_on_once(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("e")
+        assert isinstance(person.app.screen, AskDialog)
+        await click_twice(person, "enter goes on")
+        assert isinstance(person.app.screen, ConfirmDialog | BanksScreen)
+        assert person.app.failure is None
+
+    browse(folder, story)

@@ -183,6 +183,25 @@ def test_on_the_page_escape_asks_before_it_throws_a_text_away(folder: Path) -> N
     browse(folder, story, "kitchen")
 
 
+@pytest.mark.parametrize("leave", [True, False])
+def test_who_quits_while_editing_on_the_page_loses_nothing(folder: Path, leave: bool) -> None:
+    def no_terminal(_: str) -> str:
+        raise SuspendNotSupported
+
+    node = next(Bank.open(folder / "kitchen").tree("task").roots())
+
+    async def story(person: Person) -> None:
+        person.app.edited = no_terminal
+        await person.press("e")
+        person.app.screen.query_one(TextArea).insert("MY WORDS")
+        await person.settle()
+        await person.press(*(("escape", "escape", "q") if leave else ("ctrl+q",)))
+
+    browse(folder, story, "kitchen")
+    draft = Drafts(folder / "kitchen").of(("task", node.id))
+    assert draft is None if leave else draft is not None and draft.startswith("MY WORDS")
+
+
 def test_an_empty_text_on_the_page_is_refused_like_any_other(folder: Path) -> None:
     def no_terminal(_: str) -> str:
         raise SuspendNotSupported

@@ -15,7 +15,8 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.tui.background import Progress
-from deltamem_tui.tui.jobs.extracting import ModelChoice, extract_by_model
+from deltamem_tui.tui.jobs.extracting import ModelChoice, extract_by_model, ready
+from deltamem_tui.tui.messages import Changed
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
@@ -53,7 +54,7 @@ def test_what_it_will_take_is_told_before_anything_is_sent(
         await person.press("3")
         await ask(person, server, "$0.5")
         assert isinstance(person.app.screen, ConfirmDialog)
-        assert f"Ask {MODEL} about 1 episode?" in person.screen
+        assert f"Ask {MODEL} about 1 episode of kitchen?" in person.screen
         assert "2 calls, 2 questions at once" in person.screen
         assert "never more than $0.5000" in person.screen
         assert server.requests == []
@@ -199,7 +200,10 @@ def test_the_bill_has_the_calls_that_came_back_after_the_end(
 
     server.replies = reply
     choice = ModelChoice(MODEL, concurrency=4, address=server.base)
-    changed = extract_by_model(folder / "kitchen", choice, Configuration(), work)
+    bank = Bank.open(folder / "kitchen")
+    ids = [episode.id for episode in ready(bank)]
+    changed = extract_by_model(bank.path, choice, Configuration(), work, ids)
+    assert isinstance(changed, Changed)
     bill = history(Bank.open(folder / "kitchen")).usage
     assert bill.calls == len(server.requests) >= 5
     assert f"for ${bill.cost:.4f} ({bill.calls} calls, 0 cached)" in changed.summary

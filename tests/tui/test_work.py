@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 from collections.abc import Callable
@@ -9,11 +10,13 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.widgets import Input
 
 from benchmarks.terminal import Terminal
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
 from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.jobs.importing import import_logs
 from deltamem_tui.tui.leaving import see_off
 from deltamem_tui.tui.messages import Changed, Failed, Planned, Told
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
@@ -209,7 +212,9 @@ def test_a_plan_that_is_agreed_to_while_another_thing_goes_on_is_kept(folder: Pa
     browse(folder, story, "kitchen")
 
 
-def test_who_quits_while_work_goes_on_is_told_and_quits_by_a_second_key(folder: Path) -> None:
+def test_who_quits_while_work_goes_on_is_told_and_leaves_when_it_is_asked_again(
+    folder: Path,
+) -> None:
     work = Held()
     ended: list[Progress | None] = []
 
@@ -218,10 +223,14 @@ def test_who_quits_while_work_goes_on_is_told_and_quits_by_a_second_key(folder: 
         await person.pilot.press("q")
         await person.settle(work=False)
         assert person.said[-1] == "learning goes on; q again leaves"
-        await person.pilot.press("j", "q")
+        assert not person.app._exit
+        await person.pilot.press("colon")
         await person.settle(work=False)
-        assert not person.app._exit, "another key was between the two"
-        await person.pilot.press("q")
+        line = person.app.screen.query_one(Input)
+        line.value = "Everywhere: Quit"
+        await person.until(lambda: "Everywhere: Quit" in person.screen.partition("Quit")[2])
+        await person.pilot.press("down", "enter")
+        await person.until(lambda: person.app._exit)
         assert person.app._exit
         ended.append(person.app.unfinished)
         work.go_on.set()
@@ -229,6 +238,22 @@ def test_who_quits_while_work_goes_on_is_told_and_quits_by_a_second_key(folder: 
     browse(folder, story, "kitchen")
     assert ended[0] is not None
     assert ended[0].stopped
+
+
+def test_other_work_is_told_of_anew_before_one_leaves(folder: Path) -> None:
+    works = Held(), Held()
+
+    async def story(person: Person) -> None:
+        for work in works:
+            person.app.work("learning", work, can_stop=True)
+            await person.pilot.press("q")
+            await person.settle(work=False)
+            assert person.said[-1] == "learning goes on; q again leaves"
+            assert not person.app._exit
+            work.go_on.set()
+            await person.settle()
+
+    browse(folder, story, "kitchen")
 
 
 class Bare(Progress):
@@ -348,6 +373,31 @@ def test_an_embedder_that_still_loads_keeps_nobody_from_leaving(folder: Path) ->
         terminal.until(" quit", start)
         terminal.press("q")
         assert terminal.until_it_ends() == 0
+
+
+class Listening(Bare):
+    """Work that remembers how far it said it was."""
+
+    def __init__(self) -> None:
+        super().__init__(can_stop=True)
+        self.heard: list[tuple[int, int | None]] = []
+
+    def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
+        assert note == "bytes read"
+        self.heard.append((steps, total))
+
+
+def test_an_import_knows_how_much_there_is_and_so_how_long_it_will_take(
+    folder: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "runs.jsonl"
+    episode = {"task": "wash the pan", "steps": [{"action": "wash", "observation": "Clean."}]}
+    log.write_text("".join(f"{json.dumps({**episode, 'id': str(n)})}\n" for n in range(20)))
+    work = Listening()
+    import_logs(folder / "kitchen", str(log), "", work)
+    size = log.stat().st_size
+    assert {total for _, total in work.heard} == {size}
+    assert sum(done for done, _ in work.heard) == size
 
 
 def test_importing_and_learning_can_be_cancelled(folder: Path) -> None:

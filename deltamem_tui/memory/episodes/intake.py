@@ -88,6 +88,20 @@ def take_in(
     return intake
 
 
+def names_one(
+    records: Iterable[Reading | Written], outcomes: UserOutcomes, redaction: Redaction = "secrets"
+) -> bool:
+    """Whether one of the user's ids names an episode; reads no further than the first.
+
+    Args:
+        records: As for `take_in`.
+        outcomes: What the user says.
+        redaction: What would be taken out of the episodes: their ids are those of what is kept.
+    """
+    named: set[str] = set()
+    return any(_arrived(record, redaction, outcomes, named) and named for record in records)
+
+
 def _write(bank: Bank, changes: Batch, received: list[Received]) -> None:
     fresh = [each for each in received if each.reception != "duplicate"]
     for new, group in groupby(fresh, lambda each: each.reception == "imported"):
@@ -132,8 +146,9 @@ def _arrived(
         except RecordError as error:
             return located(error, record.source.file, record.source.position)
     named.update(outcomes.names(trajectory))
-    trajectory = outcomes.apply(trajectory)
-    return _bounded(written(trajectory, record.source, redactions))
+    given = outcomes.word_on(trajectory)
+    arrival = written(outcomes.apply(trajectory), record.source, redactions)
+    return _bounded(arrival if given is None else arrival._replace(given=given))
 
 
 def _bounded(arrival: Written) -> Written | RecordError:
@@ -222,12 +237,17 @@ def _answered(
         seen[arrival.id] = held.after(said, answer)
         if answer == "contradiction":
             answered.append(_contradiction(arrival, held, _origin(bank, batch, arrival)))
-        elif answer == "too late":
+        elif answer == "too late" or (held.learnt and _is_denied(arrival, held)):
             answered.append(_too_late(arrival, held))
         else:
             counts = said if answer == "updated" else held.outcome
             answered.append(Received(arrival, answer, counts, before=held.outcome))
     return answered
+
+
+def _is_denied(arrival: Written, held: Standing) -> bool:
+    """Whether the user's file says the opposite of what counts, beside what the log states."""
+    return arrival.given is not None and arrival.given != held.outcome.success
 
 
 def _standing_in(bank: Bank, episode_id: str) -> Standing:

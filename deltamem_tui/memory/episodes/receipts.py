@@ -47,6 +47,11 @@ class Received(NamedTuple):
         """Whether it turned a success into a failure, or the other way round."""
         return self.before.known and self.before.success != self.outcome.success
 
+    @property
+    def is_disputed(self) -> bool:
+        """Whether the user's file says the opposite of what counts."""
+        return self.arrival.given is not None and self.arrival.given != self.outcome.success
+
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
@@ -142,6 +147,8 @@ class Intake:
         received: A receipt for every episode, in order, if receipts are kept.
         rejected: The first records that were refused, and why, up to `LISTED_REFUSALS`.
         named: Those of the user's ids that name an episode that was read.
+        disputed: The ids of those episodes, in order, that keep another outcome than the user's
+            file gives them, since their log states it.
         listed: Whether receipts are kept.
     """
 
@@ -149,11 +156,14 @@ class Intake:
     received: list[Receipt] = field(default_factory=list)
     rejected: list[RecordError] = field(default_factory=list)
     named: set[str] = field(default_factory=set)
+    disputed: dict[str, None] = field(default_factory=dict)
     listed: bool = True
 
     def receive(self, received: Received) -> None:
         """Note what became of an episode."""
         self._tally(received.arrival.source.file).add(received)
+        if received.is_disputed:
+            self.disputed[received.arrival.id] = None
         if self.listed:
             self.received.append(_receipt(received))
 

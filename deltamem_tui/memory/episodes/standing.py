@@ -1,8 +1,10 @@
 """What an episode's outcome is worth when another record speaks of the same episode.
 
 A judge's word fills a gap, the log's own word overrules a judge, and a person's overrules
-everybody's, their own earlier one too, while the episode waits. What was learnt from stays as
-it was learnt. Two records of one import that contradict each other are a mistake in the logs.
+everybody's, their own earlier one too, while the episode waits. (A person's file is not asked
+where the record at hand states its outcome itself: see `UserOutcomes.apply`.) What
+was learnt from stays as it was learnt. Two records of one import that contradict each other are
+a mistake in the logs.
 """
 
 from __future__ import annotations

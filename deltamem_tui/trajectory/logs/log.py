@@ -123,6 +123,12 @@ class Log:
         Raises:
             TrajectoryError: The file cannot be opened, or its compression is damaged.
         """
+        if self.path.exists() and not self.path.is_file():  # opening it might never end
+            raise TrajectoryError(
+                "a pipe or a device, and no file",
+                source=self.name,
+                hint="leave it out, or name a pipe by itself",
+            )
         return layout_of(self._read_head())
 
     def preview(self) -> Preview:

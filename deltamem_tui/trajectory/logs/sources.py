@@ -36,18 +36,24 @@ class FoundLog:
     named: bool
 
 
-def find_logs(paths: Iterable[str | Path], limits: Limits = DEFAULT_LIMITS) -> Iterator[FoundLog]:
+def find_logs(
+    paths: Iterable[str | Path | FoundLog], limits: Limits = DEFAULT_LIMITS
+) -> Iterator[FoundLog]:
     """All logs that the given paths mean, in a fixed order.
 
     Args:
-        paths: Files, folders (searched whole), glob patterns, or `-` for standard input.
+        paths: Files, folders (searched whole), glob patterns, or `-` for standard input. What
+            was found already is taken as it is: standard input can be read only once.
         limits: What each log may hold.
 
     Raises:
         TrajectoryError: Something named does not exist or cannot be read.
     """
     for path in paths:
-        yield from _logs_of(str(path), limits)
+        if isinstance(path, FoundLog):
+            yield path
+        else:
+            yield from _logs_of(str(path), limits)
 
 
 def _logs_of(name: str, limits: Limits) -> Iterator[FoundLog]:
@@ -77,9 +83,7 @@ def _logs_of(name: str, limits: Limits) -> Iterator[FoundLog]:
 
 
 def _matching(pattern: str, limits: Limits) -> Iterator[FoundLog]:
-    # Path.glob would not take absolute patterns.
-    known = glob.iglob(pattern, recursive=True) if glob.has_magic(pattern) else ()  # noqa: PTH207
-    matches = sorted(known)
+    matches = sorted(_expanded(pattern)) if glob.has_magic(pattern) else []
     if not matches:
         raise TrajectoryError(
             "no such file or folder",
@@ -97,11 +101,32 @@ def _matching(pattern: str, limits: Limits) -> Iterator[FoundLog]:
         yield FoundLog(Log(_shown(_below(file, fixed)), file, limits), named=False)
 
 
+def _expanded(pattern: str) -> set[str]:
+    """All that a pattern matches. `**` does not follow links to folders: they may be loops."""
+    parts = Path(pattern).parts
+    if "**" not in parts:
+        return set(glob.iglob(pattern))  # noqa: PTH207 — Path.glob takes no absolute patterns
+    index = parts.index("**")
+    tail = parts[index + 1 :] or ("*",)
+    found: set[str] = set()
+    for top in _expanded(str(Path(*parts[:index]))):
+        for folder in _folders_in(top):
+            found |= _expanded(str(Path(glob.escape(folder), *tail)))
+    return found
+
+
+def _folders_in(top: str) -> Iterator[str]:
+    """A folder and those below it but hidden ones, as patterns have it."""
+    for folder, folders, _ in os.walk(top):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield folder
+
+
 def _files_of(match: Path, folders: bool) -> Iterator[Path]:
     """The file that a pattern matches, or those below the folder that it matches."""
-    if match.is_file():
+    if not match.is_dir():
         yield match
-    elif folders and match.is_dir():
+    elif folders:
         yield from _files_below(match)
 
 
@@ -116,14 +141,16 @@ def _below(file: Path, folder: Path) -> Path:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """The files of a folder and its folders, by name; loops of links are not followed."""
+    """The files of a folder and its folders, by name; loops of links are not followed.
+
+    Pipes, devices and links that lead nowhere are among them: that none can be read is told
+    when somebody tries.
+    """
     for parent, folders, files in os.walk(folder, onerror=_cannot_list):
         folders[:] = sorted(name for name in folders if name not in _NOT_LOGS)
         for name in sorted(files):
-            file = Path(parent, name)
-            lost = file.is_symlink() and not file.exists()  # told when it cannot be opened
-            if name not in _NOT_LOGS and (lost or file.is_file()):
-                yield file
+            if name not in _NOT_LOGS:
+                yield Path(parent, name)
 
 
 def _cannot_list(error: OSError) -> None:

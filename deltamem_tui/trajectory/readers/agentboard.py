@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import number, stated, unit_reward, verdict_of
+from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_of
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, texts
 
@@ -52,11 +52,11 @@ def _step(turn: Json) -> Step:
 
 
 def _outcome(record: Json) -> Outcome:
-    done = verdict_of(record.get("is_done"))
-    reward = unit_reward(record.get("progress_rate"))
-    if done.source == "unknown":
-        return stated(record.get("progress_rate"))
-    return Outcome(done.success, done.reward if reward is None else reward, "stated")
+    said = {
+        "is_done": verdict_of(record.get("is_done")),
+        "progress_rate": stated(record.get("progress_rate")),
+    }
+    return together(said)
 
 
 def _is_example(value: object) -> bool:

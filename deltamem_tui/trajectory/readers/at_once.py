@@ -19,7 +19,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.admission import is_clean
 from deltamem_tui.trajectory.logs.log import Log, Value
 from deltamem_tui.trajectory.model import LogSource, Outcome, StepRow, digest, identity
-from deltamem_tui.trajectory.outcomes import decided
+from deltamem_tui.trajectory.outcomes import decided, undisputed
 from deltamem_tui.trajectory.readers import native
 from deltamem_tui.trajectory.readers.reader import Reading, readings_of
 from deltamem_tui.trajectory.readers.written import Written
@@ -94,7 +94,7 @@ def read_at_once(log: Log, success_at: float, domain: str = "") -> Iterator[Read
             yield line
             continue
         for record in log.parsed(item):
-            yield from readings_of(record, native.parsed, log)
+            yield from readings_of(record, native.of_log, log)
 
 
 def written_at_once(value: Value, log: Log, success_at: float, domain: str = "") -> Written | None:
@@ -167,7 +167,7 @@ def _ending(
         RecordError: The record's outcome is not as `to_record` writes it.
     """
     stated = {"success": success, "reward": reward, "source": source, "reason": reason}
-    outcome = decided(native.outcome_of({"outcome": stated}), success_at)
+    outcome = decided(undisputed(native.outcome_of({"outcome": stated})), success_at)
     if not outcome.known or not 0.0 <= (outcome.reward or 0.0) <= 1.0:
         return None
     return outcome, _Outcome(outcome.success, outcome.reward, outcome.source, outcome.reason)

@@ -43,7 +43,13 @@ def spoken(message: object) -> Json:
     return {**given, "role": role, "content": content}
 
 
-def episode(messages: Iterable[object], *, task: str = "", environment: str = "") -> Trajectory:
+def episode(
+    messages: Iterable[object],
+    *,
+    task: str = "",
+    environment: str = "",
+    conversation: Conversation | None = None,
+) -> Trajectory:
     """The episode that a conversation is.
 
     The task is the first thing a user says (after instructions that the agent only
@@ -54,6 +60,7 @@ def episode(messages: Iterable[object], *, task: str = "", environment: str = ""
         messages: The whole conversation.
         task: The task, where the log names it beside the conversation.
         environment: The environment, where the log names it.
+        conversation: Is told all of it, for who wants to know what it left out.
 
     Raises:
         RecordError: No user says anything, the agent does nothing, or a message of a
@@ -73,7 +80,7 @@ def episode(messages: Iterable[object], *, task: str = "", environment: str = ""
     if (restart := max(anew, default=opening)) > opening:  # what went before is an example
         opening, rules = restart, scene or rules
         told, scene = task_and_scene(_text(heard[opening]))[0], ""
-    conversation = Conversation()
+    conversation = conversation or Conversation()
     conversation.user(told)
     replay(conversation, heard[opening + 1 :])
     return conversation.episode(task=task, environment=environment or scene or rules)

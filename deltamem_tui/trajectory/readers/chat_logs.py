@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import Limits
-from deltamem_tui.trajectory.logs.log import Log, Preview, Record, Value, located
-from deltamem_tui.trajectory.model import LogSource, Trajectory
+from deltamem_tui.trajectory.logs.log import Log, Preview, Record, Value
+from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.outcomes import recorded
 from deltamem_tui.trajectory.readers.chat import episode
+from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
 from deltamem_tui.trajectory.readers.held import BESIDE, Held
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.prefixes import NAMING_KEYS, Conversed, counted_once
@@ -160,28 +161,26 @@ def read_conversations(
             if isinstance(item, RecordError):
                 yield item
                 continue
-            try:
-                trajectory = episode_in(item)
-            except RecordError as error:
-                yield located(error, log.name, item.position)
-                continue
-            yield replace(trajectory, domain=domain(trajectory)) if domain else trajectory
+            for reading in in_full(item.position, episode_in, item):
+                if domain and isinstance(reading, Trajectory):
+                    yield replace(reading, domain=domain(reading))
+                else:
+                    yield reading
 
     return read
 
 
-def episode_in(item: Conversed) -> Trajectory:
-    """The episode of one conversation, with what its record says about it.
+def episode_in(conversation: Conversation, item: Conversed) -> Trajectory:
+    """The episode that is told a new conversation, with what its record says about it.
 
     Raises:
         RecordError: It has no task, or a message that nobody can read.
     """
-    trajectory = episode(item.messages)
+    trajectory = episode(item.messages, conversation=conversation)
     return replace(
         trajectory,
         environment=trajectory.environment or item.system,
         outcome=item.outcome,
-        source=LogSource(position=item.position),
         agent=item.agent,
         metadata=texts(item.names, NAMING_KEYS),
     )

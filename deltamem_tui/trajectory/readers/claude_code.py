@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview, located
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.branches import Branches, Said, told_left
+from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
 from deltamem_tui.trajectory.readers.messages import content_text, tell_message
 from deltamem_tui.trajectory.readers.own_words import typed_command
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
 from deltamem_tui.trajectory.readers.whole_log import (
     Records,
@@ -24,25 +26,37 @@ from deltamem_tui.trajectory.readers.workspace import workspace
 
 _NOT_A_MODEL = "<synthetic>"
 _OWN_KEYS = ("uuid", "sessionId", "leafUuid", "messageId")
+# What the program writes between the messages for itself, in sessions and in streams of them.
+_NOTES = frozenset(
+    {"summary", "task-summary", "system", "attachment", "progress", "queue-operation", "todo"}
+    | {"file-history-snapshot", "file-history-delta", "attribution-snapshot", "checkpoint"}
+    | {"ai-title", "custom-title", "agent-name", "agent-color", "agent-setting", "tag"}
+    | {"mode", "permission-mode", "last-prompt", "pr-link", "worktree-state", "relocated"}
+    | {"content-replacement", "speculation-accept", "marble-origami-commit", "diagnostic"}
+    | {"marble-origami-snapshot", "compact", "compact-boundary", "fork-context-ref"}
+    | {"bridge-session", "frame-link", "atis-latch", "started", "result", "stream_event"}
+    | {"rate_limit_event", "tool_progress", "tool_use_summary", "auth_status"}
+)
 
 
 def _gather(records: Records) -> Iterator[Reading]:
-    sessions: dict[str, _Session] = {}
+    sessions: defaultdict[str, _Session] = defaultdict(_Session)
     for record in records:
         line = as_mapping(record.value)
         kind = line.get("type")
+        session = sessions[as_text(line.get("sessionId"))]
+        session.branches.add(as_text(line.get("uuid")), as_text(line.get("parentUuid")))
         if not isinstance(kind, str):
             yield stray("it has no `type`", record.position)
         elif kind in ("user", "assistant"):
             if not isinstance(line.get("message"), dict):
                 yield stray("it has no `message`", record.position)
                 continue
-            name = as_text(line.get("sessionId"))
-            session = sessions.setdefault(name, _Session())
             yield from session.add(line, record.position, records.gaps)
         elif isinstance(line.get("message"), dict):
             yield located(stray_kind(kind, "a message"), "", record.position)
-        # All else are summaries, snapshots and other notes of the program.
+        elif kind not in _NOTES:
+            yield located(stray_kind(kind), "", record.position)
     for name, session in sessions.items():
         yield from session.readings(name)
 
@@ -64,7 +78,7 @@ class _Strand:
     position: str
     gaps: int
     breaks_off: bool = False
-    messages: list[Json] = field(default_factory=list)
+    messages: list[Said] = field(default_factory=list)
     directory: str = ""
     agent: str = ""
 
@@ -73,6 +87,7 @@ class _Session:
     """One session, gathered line by line."""
 
     def __init__(self) -> None:
+        self.branches = Branches()
         self._main: _Strand | None = None
         self._aside: dict[str, _Strand] = {}
         self._seen: set[str] = set()
@@ -97,16 +112,22 @@ class _Session:
         if model == _NOT_A_MODEL:
             return  # an error of the service, in the model's place
         strand.agent = strand.agent or model
-        strand.messages.append({**message, "role": line["type"]})
+        said = {**message, "role": line["type"]}
+        strand.messages.append(Said(as_text(line.get("uuid")), position, said))
 
     def readings(self, name: str) -> Iterator[Reading]:
         """The episodes: the main conversation, or the sub-agents' where there is no other."""
         if self._main and (self._main.messages or not self._aside):
-            yield placed_or_refused(self._main.position, _episode, self._main, name)
+            yield from self._told(self._main, name)
             return
         for agent, strand in self._aside.items():
             # What is said of the session is not said of its helpers.
-            yield placed_or_refused(strand.position, _episode, strand, agent or name)
+            yield from self._told(strand, agent or name)
+
+    def _told(self, strand: _Strand, name: str) -> Iterator[Reading]:
+        taken, left = self.branches.parted(strand.messages)
+        yield from in_full(strand.position, _episode, strand, taken, name)
+        yield from told_left(left)
 
     def _strand(self, line: Json, position: str, gaps: int) -> _Strand:
         if line.get("isSidechain") is True:
@@ -115,9 +136,10 @@ class _Session:
         return self._main
 
 
-def _episode(strand: _Strand, name: str) -> Trajectory:
-    conversation = Conversation()
-    for message in strand.messages:
+def _episode(
+    conversation: Conversation, strand: _Strand, taken: list[Said], name: str
+) -> Trajectory:
+    for message in (said.message for said in taken):
         if message["role"] == "user":
             conversation.offer_task(typed_command(content_text(message.get("content"))))
         tell_message(conversation, message)
@@ -137,12 +159,12 @@ def _is_line(value: object) -> bool:
     line = as_mapping(value)
     if line.get("type") in ("user", "assistant"):
         return isinstance(line.get("message"), dict) and ("sessionId" in line or "uuid" in line)
+    if "payload" in line:  # as Codex has it
+        return False
     return isinstance(line.get("type"), str) and any(key in line for key in _OWN_KEYS)
 
 
 def _claims(preview: Preview) -> float:
-    if any("payload" in as_mapping(value) for value in preview.records):
-        return 0.0
     return 0.95 * share(preview, _is_line)
 
 

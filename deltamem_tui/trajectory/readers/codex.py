@@ -108,7 +108,9 @@ class _Session(Session):
         self.items.append(item)
 
     def episode(self) -> Trajectory:
-        return self._conversation().episode(
+        conversation = self._conversation()
+        self.told.extend(conversation.unheard())
+        return conversation.episode(
             environment=workspace(
                 repository=self.repository,
                 system=self.system,
@@ -155,7 +157,8 @@ def _tell(conversation: Conversation, item: Json) -> None:
         query = as_mapping(item.get("action")).get("query")
         conversation.act(call_text("web_search", {"query": query}), call_id)
     elif kind in _ANSWERS:
-        conversation.answer(_output(item.get("output")), call_id)
+        output = item.get("output")
+        conversation.answer(_output(output), call_id, failed=_has_failed(output))
 
 
 def _output(output: object) -> str:
@@ -166,6 +169,13 @@ def _output(output: object) -> str:
     text = content_text(wrapped.get("output", wrapped.get("content")))
     code = as_mapping(wrapped.get("metadata")).get("exit_code")
     return f"{text.rstrip()}\n(exit code {code})".lstrip() if code else text
+
+
+def _has_failed(output: object) -> bool:
+    """Whether a tool's answer says beside its text that it failed, or that of another server."""
+    wrapped = as_mapping(unfolded(output))
+    told = "content" in wrapped or "output" in wrapped
+    return told and (wrapped.get("success") is False or wrapped.get("isError") is True)
 
 
 def _is_line(value: object) -> bool:

@@ -7,12 +7,17 @@ what of it is the task, a thought, a step and its observation.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Concatenate, ParamSpec
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import located
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers.reader import Reading, placed_or_refused
 from deltamem_tui.trajectory.readers.tasks import issue_of
+
+_P = ParamSpec("_P")
 
 
 @dataclass(slots=True)
@@ -48,6 +53,7 @@ class Conversation:
         self._has_calls = False
         self._thoughts: list[str] = []
         self._said: list[str] = []
+        self._unheard = 0
 
     @property
     def task(self) -> str:
@@ -119,14 +125,18 @@ class Conversation:
         self._add(_Draft(action, "\n".join([*self._thoughts, *self._said]), call_id))
         self._said.clear()
 
-    def answer(self, text: str, call_id: str = "") -> None:
+    def answer(self, text: str, call_id: str = "", *, failed: bool = False) -> None:
         """A tool answers.
 
         Args:
             text: What it said.
             call_id: Which call it answers. If empty, what the agent just said, since that
-                then was its action, or else the oldest call that has no answer.
+                then was its action, or else the oldest call that has no answer. An answer to
+                a call that this log does not hold is what came back for the last step.
+            failed: Whether the log marks the answer as an error.
         """
+        if failed:
+            text = _as_error(text)
         draft = self._calls.get(call_id) if call_id else None
         if draft is None and self._said:
             self._finish_saying()
@@ -134,13 +144,26 @@ class Conversation:
         if draft is None:
             # An answer that names a call never goes to another call that has a name.
             draft = _oldest(self._unnamed if call_id else self._open)
+        if draft is None and not self._steps:
+            self._unheard += bool(text.strip())
+            return
         if draft is None:
-            if call_id or not self._steps:
-                return  # an answer to a call that this log does not hold
             draft = self._steps[-1]
-        draft.answered = True
+            draft.answered = draft.answered or not call_id
+        else:
+            draft.answered = True
         if text.strip():
             draft.observations.append(text.strip("\n"))
+
+    def unheard(self) -> Iterator[RecordError]:
+        """Why tools' answers are left out that came before the agent had done anything."""
+        if self._unheard:
+            one = self._unheard == 1
+            what = "1 tool result is" if one else f"{self._unheard:,} tool results are"
+            yield RecordError(
+                f"{what} left out: the log holds no call before it",
+                hint="nothing to do, unless the log has lost its beginning",
+            )
 
     def episode(
         self,
@@ -216,6 +239,28 @@ class Conversation:
         self._calls.clear()
         self._thoughts.clear()
         self._said.clear()
+
+
+def in_full(
+    position: str,
+    parse: Callable[Concatenate[Conversation, _P], Trajectory],
+    *args: _P.args,
+    **named: _P.kwargs,
+) -> Iterator[Reading]:
+    """What `parse` makes of a new conversation and its arguments, and what it leaves out."""
+    conversation = Conversation()
+    reading = placed_or_refused(position, parse, conversation, *args, **named)
+    yield reading
+    if isinstance(reading, Trajectory):
+        yield from (located(told, "", position) for told in conversation.unheard())
+
+
+def _as_error(text: str) -> str:
+    """The answer of a tool that failed, which says so in its first line."""
+    first = text.strip().partition("\n")[0]
+    if "error" in first.lower():
+        return text
+    return f"error: {text.strip()}" if first else "error"
 
 
 def _oldest(waiting: deque[_Draft]) -> _Draft | None:

@@ -35,7 +35,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log, Preview
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import number, unit_reward, verdict_of
+from deltamem_tui.trajectory.outcomes import number, together, unit_reward, verdict_of
 from deltamem_tui.trajectory.readers.declaration import (
     STEP_KEYS,
     Declaration,
@@ -178,11 +178,13 @@ def _outcome(declaration: Declaration, record: object) -> Outcome:
             f"`outcome.reward` gave {_shown(points)}, no number up to {declaration.best:g}",
             hint="set `best` under [outcome] to the highest there is",
         )
-    reward = verdict.reward if reward is None else reward
-    if verdict.success is None and reward is None:
-        return Outcome()
-    reason = _text(declaration, "outcome.reason", record)
-    return Outcome(verdict.success, reward, "stated", reason)
+    said = {"success": verdict}
+    if reward is not None:
+        said["reward"] = Outcome(reward=reward, source="stated")
+    outcome = together(said)
+    if outcome.source == "unknown":
+        return outcome
+    return replace(outcome, reason=_text(declaration, "outcome.reason", record))
 
 
 def _found(declaration: Declaration, key: str, record: object) -> object:

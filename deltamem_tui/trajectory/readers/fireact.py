@@ -7,7 +7,13 @@ from dataclasses import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcomes import decided, stated, unit_reward, verdict_of
+from deltamem_tui.trajectory.outcomes import (
+    decided,
+    stated,
+    together,
+    unit_reward,
+    verdict_of,
+)
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.keyed import each_entry, share_of_entries
 from deltamem_tui.trajectory.readers.labelled import labelled_episode
@@ -28,11 +34,20 @@ def _episode(name: str, value: object) -> Trajectory:
 
 
 def _outcome(record: Json) -> Outcome:
-    """An exact match is the verdict; how far the words overlap is the reward."""
-    success = decided(verdict_of(record.get("em"))).success
-    reward = unit_reward(record.get("f1"))
-    known = success is not None
-    return Outcome(success, reward, "stated") if known else stated(record.get("reward"))
+    """An exact match is the verdict; how far the words overlap is the reward.
+
+    All words in another order are a full overlap and no match, so that is no contradiction.
+    """
+    match = decided(verdict_of(record.get("em")))
+    if match.success is None:
+        return stated(record.get("reward"))
+    outcome = together({"em": match, "reward": stated(record.get("reward"))})
+    overlap = unit_reward(record.get("f1"))
+    if outcome.source == "unknown":
+        return outcome
+    if match.success and overlap == 0.0:
+        return together({"em": match, "f1": Outcome(reward=overlap, source="stated")})
+    return replace(outcome, reward=overlap)
 
 
 def _is_entry(value: object) -> bool:

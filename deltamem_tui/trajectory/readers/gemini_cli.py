@@ -35,16 +35,18 @@ class _Session(Session):
         return _readings(as_text(session.get("sessionId")), messages, record.position)
 
     def begins_another(self, value: object) -> bool:
-        name = as_text(as_mapping(value).get("sessionId"))
+        line = as_mapping(value)
+        name = as_text(line.get("sessionId")) if _is_header(line) else ""
         return name not in ("", self.id) and (bool(self.messages) or self.breaks_off)
 
     def take(self, value: object) -> None:
         line = as_mapping(value)
         if _is_message(line):
             self.messages.append(line)
-        elif "sessionId" not in line and not _is_note(line):
+        elif _is_header(line):
+            self.id = self.id or as_text(line["sessionId"])
+        elif not _is_note(line):
             raise stray_kind(as_text(line.get("type")))
-        self.id = self.id or as_text(line.get("sessionId"))
 
     def episode(self) -> Trajectory:
         return _episode(self.id, self.messages)
@@ -90,7 +92,7 @@ def _tell(conversation: Conversation, message: Json, name: str) -> None:
     for call, call_id in zip(calls, ids, strict=True):
         conversation.act(call_text(as_text(call.get("name")) or "tool", call.get("args")), call_id)
     for call, call_id in zip(calls, ids, strict=True):
-        conversation.answer(_result(call), call_id)
+        conversation.answer(_result(call), call_id, failed=call.get("status") == "error")
 
 
 def _result(call: Json) -> str:
@@ -107,7 +109,12 @@ def _result(call: Json) -> str:
 
 
 def _is_message(line: Json) -> bool:
-    return line.get("type") in ("user", "gemini")
+    return line.get("type") in ("user", "gemini") and "message" not in line
+
+
+def _is_header(line: Json) -> bool:
+    """Whether a line says of which session those are that follow."""
+    return "sessionId" in line and "type" not in line
 
 
 def _is_note(line: Json) -> bool:

@@ -10,10 +10,10 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Log, Preview
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
-from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
 from deltamem_tui.trajectory.readers.held import Held
 from deltamem_tui.trajectory.readers.messages import tell
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, natural_key
 from deltamem_tui.trajectory.readers.spans import task_in
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict
@@ -40,7 +40,7 @@ def _read(log: Log) -> Iterator[Reading]:
             yield RecordError("an evaluation without samples", position=record.position)
         for number, sample in enumerate(samples, 1):
             position = f"{record.position}, sample {number}"
-            yield _reading(as_mapping(sample), evaluation, position, log.limits)
+            yield from _readings(as_mapping(sample), evaluation, position, log.limits)
 
 
 def _read_archive(log: Log) -> Iterator[Reading]:
@@ -58,18 +58,18 @@ def _read_archive(log: Log) -> Iterator[Reading]:
         if isinstance(record, RecordError):
             yield record
         else:
-            yield _reading(as_mapping(record.value), header, record.position, log.limits)
+            yield from _readings(as_mapping(record.value), header, record.position, log.limits)
 
 
-def _reading(sample: Json, evaluation: Json, position: str, limits: Limits) -> Reading:
+def _readings(sample: Json, evaluation: Json, position: str, limits: Limits) -> Iterator[Reading]:
     facts = as_mapping(evaluation.get("eval"))
-    return placed_or_refused(position, _episode, sample, facts, limits)
+    return in_full(position, _episode, sample, facts, limits)
 
 
-def _episode(sample: Json, facts: Json, limits: Limits) -> Trajectory:
+def _episode(conversation: Conversation, sample: Json, facts: Json, limits: Limits) -> Trajectory:
     attached = _Attached(sample, limits)
     messages = map(attached.resolved, as_list(sample.get("messages")))
-    conversation = tell(Conversation(), messages)
+    tell(conversation, messages)
     outcome = verdict(_scores(sample), any_name=True)
     if outcome.source == "unknown" and (error := as_mapping(sample.get("error"))):
         outcome = Outcome(reason=outcome.reason or as_text(error.get("message")))

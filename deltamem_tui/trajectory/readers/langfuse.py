@@ -54,7 +54,11 @@ def _tool_calls(observations: list[Json]) -> Iterator[ToolCall]:
     for observation in observations:
         if observation.get("type") == "TOOL":
             given, answer = (_unfolded(observation.get(key)) for key in ("input", "output"))
-            yield ToolCall(as_text(observation.get("name")) or "tool", given, answer)
+            failed = observation.get("level") == "ERROR"
+            if failed and not answer:
+                answer = observation.get("statusMessage")
+            name = as_text(observation.get("name")) or "tool"
+            yield ToolCall(name, given, answer, failed=failed)
 
 
 def _scores(scores: list[object]) -> Iterator[Score]:

@@ -16,7 +16,7 @@ from deltamem_tui.trajectory.readers.spans import (
     trace_episode,
 )
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict
-from deltamem_tui.trajectory.readers.whole_log import Records, whole_log
+from deltamem_tui.trajectory.readers.whole_log import Records, stray, whole_log
 
 _ANSWERS = ("output", "content", "result")
 
@@ -27,6 +27,9 @@ def _gather(records: Records) -> Iterator[Reading]:
     for record in records:
         runs = as_list(as_mapping(record.value).get("runs")) or [record.value]
         for run in _with_children(runs):
+            if not isinstance(run.get("run_type"), str):
+                yield stray("a run without `run_type`", record.position)
+                continue
             trace = _trace_of(run)
             traces.setdefault(trace, []).append(run)
             positions.setdefault(trace, record.position)
@@ -84,7 +87,9 @@ def _tool_calls(runs: list[Json]) -> Iterator[ToolCall]:
             inputs, outputs = as_mapping(run.get("inputs")), as_mapping(run.get("outputs"))
             given = inputs.get("input", inputs)
             found = next((outputs[key] for key in _ANSWERS if key in outputs), outputs or None)
-            yield ToolCall(as_text(run.get("name")) or "tool", given, found or run.get("error"))
+            error = run.get("error")
+            name = as_text(run.get("name")) or "tool"
+            yield ToolCall(name, given, found or error, failed=bool(error))
 
 
 def _feedback(root: Json) -> Iterator[Score]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log, Preview
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
 from deltamem_tui.trajectory.readers.messages import content_text, tell_message
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
 
@@ -24,11 +24,10 @@ def _read(log: Log) -> Iterator[Reading]:
         # The first version of the format is one agent, with its messages, and no list.
         for agent in agents or [file]:
             position = f"{record.position}, agent {as_text(agent.get('name'))}".strip()
-            yield placed_or_refused(position, _episode, agent, file)
+            yield from in_full(position, _episode, agent, file)
 
 
-def _episode(agent: Json, file: Json) -> Trajectory:
-    conversation = Conversation()
+def _episode(conversation: Conversation, agent: Json, file: Json) -> Trajectory:
     for message in map(as_mapping, as_list(agent.get("messages"))):
         _tell(conversation, message)
     model = as_mapping(agent.get("llm_config")).get("model")
@@ -57,7 +56,9 @@ def _tell(conversation: Conversation, message: Json) -> None:
     if role == "user":
         conversation.user(_spoken(text))
     elif role == "tool":
-        conversation.answer(text, as_text(message.get("tool_call_id")))
+        returned = map(as_mapping, as_list(message.get("tool_returns")))
+        failed = any(each.get("status") == "error" for each in returned)
+        conversation.answer(text, as_text(message.get("tool_call_id")), failed=failed)
     elif role != "system":
         tell_message(conversation, message)
 

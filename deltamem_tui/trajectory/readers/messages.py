@@ -53,9 +53,7 @@ def tell_message(conversation: Conversation, value: object) -> None:
         _tell_part(conversation, message, "agent")
     elif role == "tool":
         if not _is_tool_definition(message):
-            text = content_text(message.get("content", message.get("parts")))
-            call_id = as_text(message.get("tool_call_id") or message.get("toolCallId"))
-            _tell_answers(conversation, message, text, call_id)
+            _tell_answers(conversation, message)
     else:
         _tell_thoughts(conversation, message)
         for part in parts_of(message):
@@ -90,6 +88,18 @@ def parts_of(message: Json) -> Iterator[Json]:
             yield {"type": "text", "text": part}
         elif isinstance(part, dict):
             yield part
+
+
+def calls_made(message: Json) -> Iterator[str]:
+    """The ids of the calls in a message's content."""
+    return (_call_id(part) for part in parts_of(message) if _kind(part) in _CALL_PARTS)
+
+
+def answered_calls(message: Json) -> Iterator[str]:
+    """The ids of the calls that a message answers."""
+    if call_id := _answered_beside(message):
+        yield call_id
+    yield from (_answered(part) for part in parts_of(message) if _kind(part) in _ANSWER_PARTS)
 
 
 def content_text(content: object, depth: int = 0) -> str:
@@ -150,8 +160,7 @@ def _tell_part(conversation: Conversation, part: Json, role: Role) -> None:
     elif kind in _CALL_PARTS:
         _tell_call(conversation, part)
     elif kind in _ANSWER_PARTS:
-        call_id = part.get("tool_use_id") or part.get("call_id") or part.get("id")
-        conversation.answer(without_reminders(_answer_text(part)), as_text(call_id))
+        _tell_answer(conversation, part, _answer_text(part), _answered(part))
     elif kind in _THOUGHT_PARTS or part.get("thought") is True:
         conversation.think(content_text(part.get("summary") or part))
     elif "role" in part and kind == "message":
@@ -179,18 +188,40 @@ def _tell_call(conversation: Conversation, call: Json) -> None:
     name = as_text(named.get("name") or (function if isinstance(function, str) else ""))
     given = (named.get(key) for key in ("arguments", "args", "input", "parameters"))
     arguments = next((value for value in given if value is not None), None)
-    call_id = as_text(call.get("call_id") or call.get("id"))
     if name:
-        conversation.act(call_text(name, arguments), call_id)
+        conversation.act(call_text(name, arguments), _call_id(call))
 
 
-def _tell_answers(conversation: Conversation, message: Json, text: str, call_id: str) -> None:
+def _call_id(call: Json) -> str:
+    return as_text(call.get("call_id") or call.get("id"))
+
+
+def _answered(part: Json) -> str:
+    return as_text(part.get("tool_use_id") or part.get("call_id") or part.get("id"))
+
+
+def _answered_beside(message: Json) -> str:
+    return as_text(message.get("tool_call_id") or message.get("toolCallId"))
+
+
+def _tell_answers(conversation: Conversation, message: Json) -> None:
     """The answers in a tool's message: one, or a part for each of several calls."""
     answers = [part for part in parts_of(message) if _kind(part) in _ANSWER_PARTS]
     for part in answers:
         _tell_part(conversation, part, "tool")
     if not answers:
-        conversation.answer(without_reminders(text), call_id)
+        text = content_text(message.get("content", message.get("parts")))
+        _tell_answer(conversation, message, text, _answered_beside(message))
+
+
+def _tell_answer(conversation: Conversation, answer: Json, text: str, call_id: str) -> None:
+    """One answer, be it that the tool failed; some logs have the reason beside the content."""
+    error = answer.get("error")
+    failed = bool(error) or answer.get("status") == "error"
+    failed = failed or any(answer.get(key) is True for key in ("is_error", "isError"))
+    if error and error is not True and not text.strip():
+        text = content_text(as_mapping(error).get("message") or error)
+    conversation.answer(without_reminders(text), call_id, failed=failed)
 
 
 def _answer_text(part: Json, depth: int = 0) -> str:

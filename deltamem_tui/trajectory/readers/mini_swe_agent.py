@@ -8,11 +8,12 @@ from pathlib import PurePath
 
 from deltamem_tui.trajectory.logs.log import Preview, Record
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
 from deltamem_tui.trajectory.readers.messages import content_text, tell_message
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.whole_log import stray
 from deltamem_tui.trajectory.readers.workspace import repository_of_issue, workspace
 
 _BLOCK = re.compile(r"```(?:mswea_bash_command|bash|sh)[ \t]*\n(?P<command>.*?)\n?```", re.DOTALL)
@@ -32,7 +33,7 @@ class _Session(Session):
             run = {"messages": record.value}
         if "messages" not in run:
             return None
-        return [placed_or_refused(record.position, _episode, run, self.log_name)]
+        return list(in_full(record.position, _episode, run, self.log_name))
 
     def begins_another(self, value: object) -> bool:
         """Whether an agent is told anew what it is for."""
@@ -41,14 +42,19 @@ class _Session(Session):
         )
 
     def take(self, value: object) -> None:
-        self.messages.append(as_mapping(value))
+        message = as_mapping(value)
+        if not isinstance(message.get("role"), str):
+            raise stray("neither a message nor a run with `messages`")
+        self.messages.append(message)
 
     def episode(self) -> Trajectory:
-        return _episode({"messages": self.messages}, self.log_name)
+        conversation = Conversation()
+        episode = _episode(conversation, {"messages": self.messages}, self.log_name)
+        self.told.extend(conversation.unheard())
+        return episode
 
 
-def _episode(run: Json, log_name: str) -> Trajectory:
-    conversation = Conversation()
+def _episode(conversation: Conversation, run: Json, log_name: str) -> Trajectory:
     for message in map(as_mapping, as_list(run.get("messages"))):
         _tell(conversation, message)
     info = as_mapping(run.get("info"))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 import orjson
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import (
@@ -17,6 +18,7 @@ from deltamem_tui.trajectory.model import (
     Step,
     Trajectory,
 )
+from deltamem_tui.trajectory.outcomes import attributed, undisputed
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
 from deltamem_tui.trajectory.readers.shapes import as_mapping
 
@@ -116,6 +118,17 @@ def _without_blanks(**values: object) -> dict[str, object]:
     return {key: value for key, value in values.items() if value is not None and value != ""}
 
 
+def of_log(record: object) -> Trajectory:
+    """The trajectory of a record in a log; of unknown outcome if that contradicts itself.
+
+    Raises:
+        RecordError: It is no such record.
+    """
+    trajectory = parsed(record)
+    outcome = undisputed(trajectory.outcome)
+    return trajectory if outcome is trajectory.outcome else trajectory.with_outcome(outcome)
+
+
 def parsed(record: object) -> Trajectory:
     """The trajectory of a record, as it stands there.
 
@@ -195,7 +208,7 @@ def _step(value: object, index: int) -> Step:
 
 
 def outcome_of(record: _Record) -> Outcome:
-    """How a record's episode ended.
+    """How a record's episode ended: by the log's own word if it does not say by whose.
 
     Raises:
         RecordError: It is not as `to_record` writes it.
@@ -208,10 +221,10 @@ def outcome_of(record: _Record) -> Outcome:
     if reward is not None:
         reward += 0.0  # nought has a sign otherwise
     default = "unknown" if success is None and reward is None else "stated"
-    source = text_of(value, "source") or default
+    source = text_of(value, "source", "outcome.") or default
     if source not in OUTCOME_SOURCES:
         raise RecordError(f"`outcome.source` is none of {', '.join(OUTCOME_SOURCES)}")
-    return Outcome(success, reward, source, text_of(value, "reason"))
+    return attributed(Outcome(success, reward, source, text_of(value, "reason", "outcome.")))
 
 
 def source_of(record: _Record) -> LogSource:
@@ -222,7 +235,9 @@ def source_of(record: _Record) -> LogSource:
     """
     value = _object(record, "source")
     return LogSource(
-        text_of(value, "file"), text_of(value, "position"), text_of(value, "format") or READER.name
+        text_of(value, "file", "source."),
+        text_of(value, "position", "source."),
+        text_of(value, "format", "source.") or READER.name,
     )
 
 
@@ -233,7 +248,7 @@ def metadata_of(record: _Record) -> dict[str, str]:
         RecordError: One is not text.
     """
     values = _object(record, "metadata")
-    metadata = {key: text_of(values, key) for key in values}
+    metadata = {key: text_of(values, key, "metadata.") for key in values}
     own_id = record.get("id")
     return with_own_id(metadata, own_id) if isinstance(own_id, str) else metadata
 
@@ -252,8 +267,13 @@ def _object(record: _Record, key: str) -> _Record:
     return as_mapping(value)
 
 
-def text_of(record: _Record, key: str) -> str:
+def text_of(record: _Record, key: str, within: str = "") -> str:
     """The text under `key`; empty if it is missing.
+
+    Args:
+        record: A JSON object.
+        key: A key of it.
+        within: Where the object lies, as an error shall say before the key.
 
     Raises:
         RecordError: It is not text.
@@ -263,7 +283,7 @@ def text_of(record: _Record, key: str) -> str:
         return value
     if value is None:
         return ""
-    raise RecordError(f"`{key}` is not text")
+    raise RecordError(f"`{one_line(within + key, 80)}` is not text")
 
 
 def _number(record: _Record, key: str) -> float | None:
@@ -293,5 +313,5 @@ READER = Reader(
     name="native",
     description="DeltaMem's own JSONL, one trajectory a line",
     claims=_claims,
-    read=each_record(parsed),
+    read=each_record(of_log),
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.branches import Branches, Said, told_left
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import tell
 from deltamem_tui.trajectory.readers.reader import Reader, share
@@ -30,7 +31,8 @@ class _Session(Session):
     id: str = ""
     directory: str = ""
     agent: str = ""
-    messages: list[Json] = field(default_factory=list)
+    messages: list[Said] = field(default_factory=list)
+    branches: Branches = field(default_factory=Branches)
     seen: set[str] = field(default_factory=set)
 
     def begins_another(self, value: object) -> bool:
@@ -42,6 +44,8 @@ class _Session(Session):
     def take(self, value: object) -> None:
         line = as_mapping(value)
         kind = as_text(line.get("type"))
+        if kind == "message" or kind in _NOTES:
+            self.branches.add(as_text(line.get("id")), as_text(line.get("parentId")))
         if kind == "session":
             self.id = self.id or as_text(line.get("id"))
             self.directory = self.directory or as_text(line.get("cwd"))
@@ -58,10 +62,14 @@ class _Session(Session):
         self.seen.add(name)
         self.agent = self.agent or as_text(message.get("model"))
         if as_text(message.get("role")) not in _ASIDE:
-            self.messages.append(message)
+            self.messages.append(Said(name, self.position, message))
 
     def episode(self) -> Trajectory:
-        return tell(Conversation(), self.messages).episode(
+        taken, left = self.branches.parted(self.messages)
+        self.told.extend(told_left(left))
+        conversation = tell(Conversation(), [said.message for said in taken])
+        self.told.extend(conversation.unheard())
+        return conversation.episode(
             environment=workspace(directory=self.directory),
             agent=self.agent,
             metadata={"id": self.id},

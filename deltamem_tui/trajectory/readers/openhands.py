@@ -9,9 +9,9 @@ from deltamem_tui.trajectory.logs.log import Preview, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import stated
 from deltamem_tui.trajectory.readers.calls import call_text
-from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
 from deltamem_tui.trajectory.readers.messages import content_text
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 from deltamem_tui.trajectory.readers.whole_log import stray
@@ -48,7 +48,7 @@ class _Session(Session):
             run = {**run, "history": run["trajectory"]}
         if not isinstance(run.get("history"), list):
             return None
-        return [placed_or_refused(record.position, _episode, run)]
+        return list(in_full(record.position, _episode, run))
 
     def begins_another(self, value: object) -> bool:
         """Whether the events are counted anew."""
@@ -61,11 +61,13 @@ class _Session(Session):
         self.events.append(as_mapping(value))
 
     def episode(self) -> Trajectory:
-        return _episode({"history": self.events})
+        conversation = Conversation()
+        episode = _episode(conversation, {"history": self.events})
+        self.told.extend(conversation.unheard())
+        return episode
 
 
-def _episode(run: Json) -> Trajectory:
-    conversation = Conversation()
+def _episode(conversation: Conversation, run: Json) -> Trajectory:
     scene = _Scene()
     for event in _events(as_list(run.get("history"))):
         scene.notice(event)
@@ -117,7 +119,8 @@ class _Scene:
 def _tell(conversation: Conversation, event: Json) -> None:
     if isinstance(observation := event.get("observation"), str):
         if observation not in _OWN_AFFAIRS and observation != "think":
-            conversation.answer(content_text(event.get("content")), as_text(event.get("cause")))
+            text, cause = content_text(event.get("content")), as_text(event.get("cause"))
+            conversation.answer(text, cause, failed=observation == "error")
         return
     action = event.get("action")
     if not isinstance(action, str) or action in _OWN_AFFAIRS:

@@ -9,9 +9,9 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview, Record, located
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.calls import call_text
-from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
 from deltamem_tui.trajectory.readers.messages import content_text
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.roles import speaker
 from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
@@ -49,7 +49,10 @@ class _Session(Session):
         self.events.append(_event(value))
 
     def episode(self) -> Trajectory:
-        return _episode(self.events)
+        conversation = Conversation()
+        episode = _episode(conversation, self.events)
+        self.told.extend(conversation.unheard())
+        return episode
 
 
 def _readings(values: list[object], position: str) -> Iterator[Reading]:
@@ -61,7 +64,7 @@ def _readings(values: list[object], position: str) -> Iterator[Reading]:
         except RecordError as error:
             yield located(error, "", f"{position}, event {number}")
     if events:
-        yield placed_or_refused(position, _episode, events)
+        yield from in_full(position, _episode, events)
 
 
 def _event(value: object) -> Json:
@@ -71,8 +74,7 @@ def _event(value: object) -> Json:
     return event
 
 
-def _episode(events: list[Json]) -> Trajectory:
-    conversation = Conversation()
+def _episode(conversation: Conversation, events: list[Json]) -> Trajectory:
     tools: list[str] = []
     agent = ""
     for event in events:
@@ -138,7 +140,8 @@ def _tell_answer(conversation: Conversation, event: Json) -> None:
     if thought or observation.get("kind") == "ThinkObservation":
         return
     text = "\n".join(filter(None, map(content_text, parts)))
-    conversation.answer(text, as_text(event.get("action_id")))
+    failed = event.get("kind") == "AgentErrorEvent" or observation.get("is_error") is True
+    conversation.answer(text, as_text(event.get("action_id")), failed=failed)
 
 
 def _is_event(value: object) -> bool:

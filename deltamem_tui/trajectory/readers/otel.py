@@ -37,6 +37,7 @@ class _Span:
     name: str
     start: str
     attributes: dict[str, object]
+    failed: bool = False
     events: list[tuple[str, dict[str, object]]] = field(default_factory=list)
     annotations: list[Json] = field(default_factory=list)
 
@@ -133,7 +134,7 @@ def _tool_calls(spans: list[_Span]) -> Iterator[ToolCall]:
             arguments = given.get("gen_ai.tool.call.arguments", given.get("input.value"))
             answer = given.get("gen_ai.tool.call.result", given.get("output.value"))
             call_id = as_text(given.get("gen_ai.tool.call.id"))
-            yield ToolCall(name, unfolded(arguments), answer, call_id)
+            yield ToolCall(name, unfolded(arguments), answer, call_id, span.failed)
 
 
 def _scores(span: _Span) -> Iterator[Score]:
@@ -168,6 +169,13 @@ def _spans_in(record: Json) -> Iterator[_Span]:
                 yield _span(item)
 
 
+def _has_failed(item: Json) -> bool:
+    """Whether a span's status is an error, in the protocol's number or an exporter's word."""
+    status = as_mapping(item.get("status"))
+    code = status.get("code", status.get("status_code", item.get("status_code")))
+    return code == 2 or as_text(code).upper().endswith("ERROR")
+
+
 def _span(item: Json) -> _Span:
     context = as_mapping(item.get("context"))
     parent = item.get("parent_id") or item.get("parentSpanId") or item.get("parent_span_id")
@@ -181,6 +189,7 @@ def _span(item: Json) -> _Span:
         name=as_text(item.get("name")),
         start=as_text(start),
         attributes=attributes,
+        failed=_has_failed(item),
         events=[
             (as_text(event.get("name")), _attributes(event.get("attributes")))
             for event in map(as_mapping, as_list(item.get("events")))

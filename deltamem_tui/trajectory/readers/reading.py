@@ -65,7 +65,7 @@ def reader_named(name: str) -> Reader:
         name: A format's name, or the path of a declaration (see `declared`).
 
     Raises:
-        LogFormatError: There is no such format and no such file.
+        UsageError: There is no such format and no such file.
         ConfigurationError: The file declares no reader, or one under the name of another.
     """
     for reader in READERS:
@@ -74,7 +74,7 @@ def reader_named(name: str) -> Reader:
     if name.endswith(".toml") or Path(name).is_file():
         return _declared(Path(name))
     names = ", ".join(reader.name for reader in READERS)
-    raise LogFormatError(
+    raise UsageError(
         f"unknown format {one_line(name, 60)}",
         hint=f"a TOML file that declares it, or one of {names}",
     )
@@ -107,7 +107,7 @@ def _claims(preview: Preview) -> list[Claim]:
 
 
 def read_logs(
-    paths: Iterable[str | Path] | str | Path,
+    paths: Iterable[str | Path | FoundLog] | str | Path,
     *,
     format: str | None = None,  # noqa: A002 — the word that people know it by
     success_at: float = 1.0,
@@ -122,7 +122,7 @@ def read_logs(
 
     Args:
         paths: Files, folders, patterns, or `-` for standard input, one or several; read in
-            this order, and folders by name.
+            this order, and folders by name. Also what `find_logs` found.
         format: The format of all of them, or a TOML file that declares it; by content if None.
         success_at: The reward from which on an episode is a success, where the log states
             a reward and no verdict.
@@ -134,15 +134,16 @@ def read_logs(
 
     Raises:
         TrajectoryError: A path does not exist or cannot be opened, or no file is there.
-        LogFormatError: The format is unknown, or a named log has no reader or several.
-        UsageError: `success_at` is not in (0, 1], a declaration is wrong, or `paths` are none.
+        LogFormatError: A named log has no reader or several.
+        UsageError: The format is unknown, `success_at` is not in (0, 1], a declaration is
+            wrong, or `paths` are none.
     """
     found, known, chosen = _found(paths, format, success_at, limits, pace)
     return _read_all(found, known, chosen, lambda log, reader: _read(log, reader, success_at), pace)
 
 
 def read_written(
-    paths: Iterable[str | Path] | str | Path,
+    paths: Iterable[str | Path | FoundLog] | str | Path,
     *,
     format: str | None = None,  # noqa: A002 — the word that people know it by
     success_at: float = 1.0,
@@ -211,7 +212,7 @@ def _refusal(error: TrajectoryError, log: Log, reader: Reader) -> RecordError:
 
 
 def _found(
-    paths: Iterable[str | Path] | str | Path,
+    paths: Iterable[str | Path | FoundLog] | str | Path,
     name: str | None,
     success_at: float,
     limits: Limits,
@@ -228,13 +229,13 @@ def _found(
     return found, known, chosen
 
 
-def _several(paths: object) -> list[str | Path]:
+def _several(paths: object) -> list[str | Path | FoundLog]:
     """The paths as a list; text by itself is one path, and not as many as it has letters."""
     if isinstance(paths, str | Path):
         return [paths]
-    several: list[str | Path] = []
+    several: list[str | Path | FoundLog] = []
     for path in paths if isinstance(paths, Iterable) else [paths]:
-        if not isinstance(path, str | Path):
+        if not isinstance(path, str | Path | FoundLog):
             raise wrong_argument("paths", "a path or several", path)
         several.append(path)
     return several

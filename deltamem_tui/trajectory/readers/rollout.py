@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import number, unit_reward, verdict_of
+from deltamem_tui.trajectory.outcomes import number, together, unit_reward, verdict_of
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
 from deltamem_tui.trajectory.readers.scene import scene_of
 from deltamem_tui.trajectory.readers.shapes import (
@@ -55,16 +57,15 @@ def _step(value: object, index: int) -> Step:
 
 
 def _outcome(record: Json) -> Outcome:
-    verdict = verdict_of(record.get("success"))
+    said = {"success": verdict_of(record.get("success"))}
     reward = _reward(record)
-    if verdict.success is None and reward is None:
-        return verdict
-    return Outcome(
-        success=verdict.success,
-        reward=verdict.reward if reward is None else reward,
-        source="stated",
-        reason=as_text(record.get("stop_reason")),
-    )
+    if reward is not None:
+        name = "reward" if record.get("final_score") is None else "final_score"
+        said[name] = Outcome(reward=reward, source="stated")
+    outcome = together(said)
+    if outcome.source == "unknown":
+        return outcome
+    return replace(outcome, reason=as_text(record.get("stop_reason")))
 
 
 def _reward(record: Json) -> float | None:

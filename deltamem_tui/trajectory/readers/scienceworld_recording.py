@@ -17,6 +17,7 @@ from deltamem_tui.trajectory.readers.scienceworld import (
 )
 from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping
+from deltamem_tui.trajectory.readers.whole_log import stray
 
 _LEAVING = frozenset({"exit", "quit"})
 
@@ -29,9 +30,11 @@ class _Recording(Session):
     last: Json = field(default_factory=dict)
 
     def begins_another(self, value: object) -> bool:
-        return is_new_game(self.last, as_mapping(value))
+        return _is_of_a_game(value) and is_new_game(self.last, as_mapping(value))
 
     def take(self, value: object) -> None:
+        if not _is_of_a_game(value):
+            raise stray("no row of a game")
         self.leave_out(value)
         self.rows.append(self.last)
 
@@ -55,6 +58,10 @@ def _steps(rows: Sequence[Row]) -> Iterator[Step]:
     # What was typed when all was over, nobody did.
     if not last.done and last.action.lower() not in _LEAVING:
         yield Step(last.action)
+
+
+def _is_of_a_game(value: object) -> bool:
+    return bool({"userInput", "observation"} & as_mapping(value).keys())
 
 
 def _is_row(value: object) -> bool:

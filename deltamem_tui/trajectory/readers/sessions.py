@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log, Record, located
@@ -24,10 +24,14 @@ class Session(ABC):
     Attributes:
         log_name: What the log is called that it stands in.
         breaks_off: Whether it ends at a record that cannot be read.
+        position: Where the record stands that is taken.
+        told: What is no part of the episode though it can be read, once that is made.
     """
 
     log_name: str = ""
     breaks_off: bool = False
+    position: str = ""
+    told: list[RecordError] = field(default_factory=list)
 
     @abstractmethod
     def begins_another(self, value: object) -> bool:
@@ -113,6 +117,7 @@ class _Telling:
         if self._first and not self._session.breaks_off:
             self._session.breaks_off = self._is_behind_a_gap
             yield placed_or_refused(self._first, self._session.episode)
+            yield from (located(told, "", self._first) for told in self._session.told)
         self._records.release()
 
     @property
@@ -120,6 +125,7 @@ class _Telling:
         return self._records.gaps > self._gaps
 
     def _take(self, record: Record) -> Iterator[Reading]:
+        self._session.position = record.position
         try:
             self._session.take(record.value)
         except RecordError as error:

@@ -49,12 +49,14 @@ class ToolCall:
         given: Its arguments.
         answer: What it returned.
         call_id: The model's call that it was made for, if the trace says so.
+        failed: Whether the trace says that it failed.
     """
 
     name: str
     given: object
     answer: object
     call_id: str = ""
+    failed: bool = False
 
 
 def trace_episode(
@@ -110,14 +112,14 @@ def _tell_told(
     tell(conversation, told)
     for call in tool_calls:
         if conversation.awaits(call.call_id):
-            conversation.answer(content_text(call.answer), call.call_id)
+            conversation.answer(content_text(call.answer), call.call_id, failed=call.failed)
 
 
 def _tell_steps(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
     for index, call in enumerate(tool_calls):
         call_id = f"{index} {call.call_id}"
         conversation.act(call_text(call.name, call.given), call_id)
-        conversation.answer(content_text(call.answer), call_id)
+        conversation.answer(content_text(call.answer), call_id, failed=call.failed)
 
 
 def messages_in(value: object, *, answer: bool = False) -> list[object]:

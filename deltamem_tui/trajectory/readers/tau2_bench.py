@@ -32,6 +32,8 @@ def _read(log: Log) -> Iterator[Reading]:
         tasks = {
             as_text(task.get("id")): task for task in map(as_mapping, as_list(run.get("tasks")))
         }
+        if not isinstance(run.get("simulations"), list):
+            yield RecordError("no list under `simulations`", position=record.position)
         for number, value in enumerate(as_list(run.get("simulations")), 1):
             position = f"{record.position}, simulation {number}"
             info = as_mapping(run.get("info"))

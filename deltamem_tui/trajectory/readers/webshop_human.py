@@ -13,6 +13,7 @@ from deltamem_tui.trajectory.outcomes import stated
 from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.whole_log import stray
 
 # Lists and mappings come as themselves, or as Python writes them.
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
@@ -124,9 +125,11 @@ class _Visit(Session):
     pages: list[object] = field(default_factory=list)
 
     def begins_another(self, value: object) -> bool:
-        return _session(value) != _session(self.pages[0])
+        return _is_page(value) and _session(value) != _session(self.pages[0])
 
     def take(self, value: object) -> None:
+        if not _is_page(value):
+            raise stray("no view of a page")
         self.pages.append(value)
 
     def episode(self) -> Trajectory:
@@ -152,6 +155,10 @@ class _Visit(Session):
 def _session(value: object) -> str:
     found = _SESSION.search(as_text(as_mapping(value).get("url")))
     return found[0] if found else ""
+
+
+def _is_page(value: object) -> bool:
+    return {"page", "url"} <= as_mapping(value).keys()
 
 
 def _is_page_view(value: object) -> bool:

@@ -111,7 +111,8 @@ def stray(why: str, position: str | None = None) -> RecordError:
     return RecordError(
         f"no part of the session: {why}",
         position=position,
-        hint="leave it out, or say with `--format` what the log is",
+        hint="split the log if another format begins here; "
+        "else leave it out, or name the format with `--format`",
     )
 
 

@@ -22,6 +22,7 @@ class Written(NamedTuple):
         outcome: How it ended, and who says so.
         source: Where it was read.
         redactions: What was taken out of it.
+        given: Whether the user's file says that it was a success; None if that is silent.
     """
 
     id: str
@@ -31,6 +32,7 @@ class Written(NamedTuple):
     outcome: Outcome
     source: LogSource
     redactions: Redactions = NOTHING
+    given: bool | None = None
 
 
 def written(trajectory: Trajectory, source: LogSource, redactions: Redactions = NOTHING) -> Written:

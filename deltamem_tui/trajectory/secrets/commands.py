@@ -25,6 +25,7 @@ _FILE_PLACEHOLDER = re.compile(
     rf".*\.(?:pem|key|pub|crt|json|txt|ya?ml|p8|p12|env|enc)|{PLACEHOLDER.pattern}"
 )
 _IDENTIFIED = r"identified(?: with [\w'\"]{1,40})? by (?:password )?"
+_SENT = r"send (?:--? |-\w )?\\?\"(?P<secret>[^\s\"\\$\[\]{}]{6,200})\\{1,2}[rn]"
 # Tokens that say where a list goes on, or what was read before it is written.
 _LISTS = ("next", "page", "starting", "lock", "change", "client")
 _NO_OTHER = "".join(f"(?<!{word}-)" for word in _LISTS)
@@ -41,11 +42,11 @@ PROGRAMS = (
     b"mysql",
     b"redis-cli",
     b"ldap",
-    b"mongosh",
-    b"mongodump",
+    b"mongo",
     b"zip ",
     b"smbclient",
     b"sudo",
+    b"openssl",
 )
 """Programs whose command lines have nothing else that tells of a secret: with an option, these
 alone make a text worth a closer look."""
@@ -111,7 +112,7 @@ COMMANDS = (
         "password",
         re.compile(
             rf"echo\s{{1,3}}(?:-\w{{1,3}} )?{PASSWORD}\\?[\"']?\s{{0,3}}\|\s{{0,3}}"
-            r"(?:sudo (?:-\w{1,3} ){0,4}?(?:-\w{0,3}S|--stdin)\b"
+            r"(?:sudo (?:-\w{1,3} ){0,4}?(?:-(?!\d)\w{0,3}S|--stdin)\b"
             r"|[^\n|\0]{0,80}?pass(?:word|wd|phrase)(?:-stdin| --stdin|-fd[ =]0)\b)"
         ),
         ("echo ",),
@@ -120,7 +121,8 @@ COMMANDS = (
     Rule(
         "password",
         re.compile(
-            rf"sudo (?:-\w{{1,3}} ){{0,4}}?-\w{{0,3}}S\b[^\n|\0]{{0,80}}?<<<\s{{0,3}}{PASSWORD}"
+            r"sudo (?:-\w{1,3} ){0,4}?-(?!\d)\w{0,3}S\b"
+            rf"[^\n|\0]{{0,80}}?<<<\s{{0,3}}{PASSWORD}"
         ),
         ("sudo ",),
         placeholder=PLACEHOLDER,
@@ -143,6 +145,42 @@ COMMANDS = (
             rf"{PASSWORD}(?=\\?[\"']?\s{{0,3}}(?:[\n|;&>)\\]|\Z))"
         ),
         ("pass",),
+        placeholder=PLACEHOLDER,
+    ),
+    # `openssl enc -k V`
+    Rule(
+        "password",
+        re.compile(rf"openssl\b[^\n|;\0]{{0,200}}? -[kK] {PASSWORD}"),
+        ("openssl",),
+        placeholder=_FILE_PLACEHOLDER,
+    ),
+    Rule(
+        "aws secret",
+        re.compile(
+            rf"(?:(?<= set )|(?<=\.))aws_se(?:cret_access_key|ssion_token)[ \t]{{1,3}}{PASSWORD}"
+        ),
+        ("aws_se",),
+        placeholder=PLACEHOLDER,
+    ),
+    Rule(
+        "wandb key",
+        re.compile(
+            r"wandb login\b[^\n|;\0]{0,120}? [\"']?"
+            r"(?P<secret>[0-9a-f]{40}|[A-Za-z0-9_]{60,100})(?![A-Za-z0-9])"
+        ),
+        ("wandb login",),
+    ),
+    # What a script answers when it is asked: `expect "assword:"`, `send "V\r"`; or says to answer
+    Rule(
+        "password",
+        re.compile(rf"assword(?:(?!send )[^\0]){{0,120}}{_SENT}"),
+        ("assword",),
+        placeholder=PLACEHOLDER,
+    ),
+    Rule(
+        "password",
+        re.compile(rf"{_SENT}\\?\"(?=[^\n\0]{{0,20}}pass)", re.IGNORECASE),
+        ("send ",),
         placeholder=PLACEHOLDER,
     ),
     # SQL: `WITH PASSWORD 'V'`, `PASSWORD('V')`, `IDENTIFIED BY 'V'`

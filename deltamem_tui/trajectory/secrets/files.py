@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from deltamem_tui.trajectory.secrets.rules import PASSWORD, PLACEHOLDER, RUN, Rule
 
@@ -24,6 +25,9 @@ _FIRST_OR_SECOND = "|".join(
 # Between the dashes of an example there is no such line.
 _NO_KEY = re.compile(r"(?s)(?!.*[A-Za-z0-9+/]{24}).*")
 
+HASHES = tuple(f"${how}$" for how in ("1", "apr1", "2a", "2b", "2x", "2y", "5", "6", "y", "gy"))
+"""How the hashes of passwords begin, each by how it was made."""
+
 PRIVATE_KEY = Rule(
     "private key",
     re.compile(rf"{_BEGIN}(?:[^\0-]|-(?!----BEGIN)){{0,20000}}?-----END (?P=label)-----"),
@@ -31,7 +35,21 @@ PRIVATE_KEY = Rule(
     placeholder=_NO_KEY,
 )
 
+_HASH = "[./A-Za-z0-9]"
+_SALT = rf"{_HASH}{{1,16}}\$"
+_ROUNDS = r"(?:rounds=\d{1,9}\$)?"
+
 FILES = (
+    # What files of users and of web servers keep of passwords, which can be guessed from it.
+    Rule(
+        "password hash",
+        re.compile(
+            rf"\$(?:(?:1|apr1)\${_SALT}{_HASH}{{22}}|2[abxy]\$\d\d\${_HASH}{{53}}"
+            rf"|5\${_ROUNDS}{_SALT}{_HASH}{{43}}|6\${_ROUNDS}{_SALT}{_HASH}{{86}}"
+            rf"|g?y\${_SALT}{_HASH}{{1,86}}\${_HASH}{{43}})(?![A-Za-z0-9/])"
+        ),
+        HASHES,
+    ),
     # A key of which only the beginning was printed: each of its lines by itself, since nobody
     # can tell where it ends.
     Rule(
@@ -124,3 +142,34 @@ FILES = (
         within=re.compile(r"(?<=random_)password[^\0]{0,1500}"),
     ),
 )
+
+_ARMOUR = re.compile(
+    r"-----(?P<which>BEGIN|END) [A-Z0-9 ]{0,40}?(?P<private>PRIVATE KEY)?(?: BLOCK)?-----|\0"
+)
+_LINES = re.compile(_LINE)
+_BETWEEN = re.compile(_MARGIN)
+_FULL_LINE = 40  # only the last one is shorter
+
+
+def lines_before_an_end(text: str) -> Iterator[str]:
+    """The lines of private keys of which only the end was shown.
+
+    That no key begins before them can only be told backwards, which no pattern does.
+    """
+    begun, start = False, 0
+    for mark in _ARMOUR.finditer(text):
+        if mark["which"] == "END" and mark["private"] and not begun:
+            yield from _last_lines(text, start, mark.start())
+        begun, start = mark["which"] == "BEGIN", mark.end()
+
+
+def _last_lines(text: str, start: int, end: int) -> Iterator[str]:
+    """The lines of base 64 that go up to a place, if one of them is a full one."""
+    lines = []
+    for line in reversed(list(_LINES.finditer(text, start, end))):
+        if not _BETWEEN.fullmatch(text, line.end(), end):
+            break
+        lines.append(line[0])
+        end = line.start()
+    if any(len(line) >= _FULL_LINE for line in lines):
+        yield from lines

@@ -7,11 +7,14 @@ takes two thirds of the time of searching forwards, for words this short.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 from deltamem_tui.trajectory.secrets.commands import PROGRAMS
+from deltamem_tui.trajectory.secrets.files import HASHES
+from deltamem_tui.trajectory.secrets.languages import SPELT_IN_ASCII, SPELT_OTHERWISE
 from deltamem_tui.trajectory.secrets.rules import SIGNS_IN_NAMES
 from deltamem_tui.trajectory.secrets.settings import SHORT_NAME
 
@@ -20,13 +23,15 @@ RUN_LENGTH = 16
 
 _TOKEN_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+/")
 # Signs without one of which few secrets are known.
-_SIGNS = frozenset(b"~=>!#@\"'")
+_SIGNS = frozenset(b'~=>!#@$^&*"')
 _CONTROL = frozenset([*range(0x20), 0x7F]) - frozenset(b"\t\n")
 
 
 def _kind(byte: int) -> bytes:
     if byte in _TOKEN_BYTES:
         return b"a"
+    if byte == ord("'"):  # an apostrophe, nearly always
+        return b"'"
     return b"!" if byte in _SIGNS else b"\0" if byte in _CONTROL else b" "
 
 
@@ -43,6 +48,16 @@ _NAMES_AS_RUNS = bytes(32 if byte in b"_-/" else kind for byte, kind in enumerat
 _NAMED = re.compile(rb"sk-[a-z0-9_-]{16}|(?:key|pat)s?(?![a-z])|[?&,; 6]code=")
 _SIGNS_OF_TOKENS = tuple(map(str.encode, SIGNS_IN_NAMES))
 _LONG_NOTE = 500
+_OPTION = re.compile(rb" -(?!\d)")
+# Behind a word that names a secret stands what is between it and the value; not so in `keychain`
+# and in `the secret of`.
+_NAMES = tuple((word, re.compile(word + rb"(?! ?[a-z])")) for word in (b"secret", b"token", b"key"))
+_AFTER_SHORT_NAMES = (b"=", b"'", b'"', b">")
+_HASHED = re.compile(b"|".join(re.escape(how.encode()) for how in HASHES))
+_OTHER_SCRIPTS = tuple(word.encode() for word in SPELT_OTHERWISE)
+# The same in JSON that writes all letters in ASCII.
+_ESCAPED = tuple(json.dumps(word)[1:-1].encode() for word in SPELT_OTHERWISE)
+_ASCII_WORD = SPELT_IN_ASCII.encode()
 
 
 def may_hold_secrets(text: str | bytes) -> bool:
@@ -70,27 +85,58 @@ def _may_hold_passwords(data: bytes, kinds: bytes, lowered: bytes) -> bool:
     if lowered.rfind(b"pass") >= 0 or (b"/" in data and lowered.rfind(b"curl ") >= 0):
         return True
     # A single byte is found ten times faster than a word.
-    options = b"-" in data and lowered.rfind(b" -") >= 0
+    if not data.isascii() and any(map(lowered.__contains__, _OTHER_SCRIPTS)):
+        return True
+    if b"_" in data and b"aws_se" in lowered:
+        return True
+    # A number below zero is no option.
+    options = b"-" in data and _OPTION.search(data)
     if options and max(map(lowered.rfind, PROGRAMS)) >= 0:
         return True
-    return b"!" in kinds and _signs_tell(data, lowered)
+    if b"!" in kinds:
+        return _signs_tell(data, lowered)
+    return b"'" in kinds and _tells_of_passwords(data, lowered)
 
 
 def _signs_tell(data: bytes, lowered: bytes) -> bool:
     """Whether a text with signs in it is worth a closer look for what stands beside them."""
-    at, equals, single = b"@" in data, b"=" in data, b"'" in data
-    if at and b"://" in data:
+    if b"@" in data and b"://" in data:
+        return True
+    if b"$" in data and _HASHED.search(data):
         return True
     # Points and tildes may cut this one into short pieces.
     if b"~" in data and b"q~" in lowered:
         return True
-    if equals and (b"secret" in lowered or b"authorization" in lowered or b"psk" in lowered):
+    if b"=" in data and max(lowered.rfind(b"authorization"), lowered.rfind(b"psk")) >= 0:
         return True
-    if (at or b"!" in data or b"#" in data) and b"credential" in lowered:
+    if (b"@" in data or b"!" in data or b"#" in data) and lowered.rfind(b"credential") >= 0:
         return True
-    if single and (at or b";" in data) and b"identified" in lowered:
+    if b'"' in data and _quotes_tell(lowered):
         return True
-    if not (equals or single or b'"' in data or b">" in data) or lowered.rfind(b"pw") < 0:
+    return _names_a_value(lowered) or _tells_of_passwords(data, lowered)
+
+
+def _quotes_tell(lowered: bytes) -> bool:
+    """The same, for what is told by what stands beside quotation marks, or within those of JSON."""
+    if b"assword" in lowered or b" string = " in lowered:
+        return True
+    return b"\\u" in lowered and any(map(lowered.__contains__, _ESCAPED))
+
+
+def _names_a_value(lowered: bytes) -> bool:
+    """Whether a name of a secret stands where names do that have a value."""
+    for word, named in _NAMES:
+        if lowered.rfind(word) >= 0 and named.search(lowered):
+            return True
+    return lowered.rfind(_ASCII_WORD) >= 0
+
+
+def _tells_of_passwords(data: bytes, lowered: bytes) -> bool:
+    """Whether a text has a short name of a password, or says whom one identifies."""
+    single = b"'" in data
+    if single and (b"@" in data or b";" in data) and b"identified" in lowered:
+        return True
+    if not any(map(data.__contains__, _AFTER_SHORT_NAMES)) or lowered.rfind(b"pw") < 0:
         return False
     return SHORT_NAME.search(lowered) is not None
 
@@ -124,7 +170,7 @@ def names_may_hold_secrets(notes: Iterable[str]) -> bool:
 @lru_cache(maxsize=4096)
 def _name_may_hold_secrets(note: str) -> bool:
     # `line 1234`: what is known without a sign is a long run, or stands behind a long name.
-    if len(note) < RUN_LENGTH and note.replace(" ", "").isalnum():
+    if len(note) < RUN_LENGTH and note.isascii() and note.replace(" ", "").isalnum():
         return False
     if len(note) > _LONG_NOTE or "@" in note:
         return may_hold_secrets(note)

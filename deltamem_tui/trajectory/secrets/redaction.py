@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.secrets.detectors import detected
-from deltamem_tui.trajectory.secrets.files import PRIVATE_KEY
+from deltamem_tui.trajectory.secrets.files import PRIVATE_KEY, lines_before_an_end
 from deltamem_tui.trajectory.secrets.glance import may_hold_secrets, names_may_hold_secrets
 from deltamem_tui.trajectory.secrets.mentions import Mentions, Place, stands_alone
 from deltamem_tui.trajectory.secrets.places import PLACES
@@ -120,6 +120,8 @@ class _Redactor:
         searched = SearchedText(text)
         text, lowered = searched.text, searched.lowered
         self._find(PRIVATE_KEY, searched.matches(PRIVATE_KEY), text)
+        if "-----end" in lowered:
+            self.found |= dict.fromkeys(lines_before_an_end(text), PRIVATE_KEY.kind)
         # Far fewer letters than the text, and every token is among them.
         words = "\n".join(long_words(text))
         lowered_words = words.lower()

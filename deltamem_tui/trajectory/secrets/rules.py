@@ -28,6 +28,7 @@ PLACEHOLDER = re.compile(
     r"|your[a-z]{0,20}(?:pass|pw|secret|token|key|credential)[a-z]{0,12}\d{0,4}"
     r"|(?:none|null|true|false|undefined|required|optional|string|secret|token|password)s?[.!?]?"
     r"|(?:os|process|self|config|settings|request|req|args|env|ctx|options|props|this|data)\..*"
+    r"|!(?:vault|ref|sub|secret|env|getatt|include|importvalue|join|encrypted\S*)"
     r"|\$(?:\w+|[{(].*)|%\w+%"  # variables of a shell, which quotation marks do not stop
     r")|[a-z]+\d{0,4}(?:[._/-][a-z]+\d{0,4})+"  # names of variables, settings and functions
     r"|[A-Za-z]+[.!?:]+|[a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*)+[?!|&]{0,2}|[A-Z]+(?:_[A-Z]+)+|[a-z]+(?:[A-Z][a-z]+)+"
@@ -77,17 +78,20 @@ _MIXED = r"(?=[A-Za-z_/+.~=-]{0,200}\d)(?=[\d_/+.~=-]{0,200}[A-Za-z])"
 RANDOM = rf"(?:{_MIXED}|{SHUFFLED}){RUN}[{_SIGNS}]{{16,512}}+"
 RANDOM_ENDS = r"(?![A-Za-z0-9(])"
 # A password: all between quotation marks, or else up to where a shell or a setting ends it.
-# It does not begin like a variable, a path, an option or a template.
+# It does not begin like a variable, a path, an option or a template, and is no call.
 BARE = (
-    r"[^\s\"'`<>{}\[\]()$*,;&|\\/~.-](?:[^\s\"'`<>{}\[\](),;&|\\]|&(?!\w{1,30}=)){5,200}(?![\w(\[])"
+    r"(?![\w.]{1,80}[(\[])[^\s\"'`<>{}\[\]()$*,;&|\\/~.-]"
+    r"(?:[^\s\"'`<>{}\[\](),;&|\\]|&(?!\w{1,30}=)){5,200}(?![\w(\[])"
 )
 _QUOTE = r"(?:\\?(?P<quote>[\"'`]))?"
 PASSWORD = rf"{_QUOTE}(?P<secret>(?(quote)[^\s\\]{{6,200}}?(?=\\?(?P=quote))|{BARE}))"
 
 EMAIL = Rule(
     "e-mail address",
+    # Of any script; `git@example.org:a/b` is where a repository lies.
     re.compile(
-        r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![\w-])"
+        r"(?<![\w.+-])(?!(?:git|hg|svn)@[\w.-]{1,200}[:/])[^\W_][\w.+-]{0,63}"
+        r"@(?:(?:[^\W_]|-){1,63}\.){1,5}[^\W\d_]{2,24}(?![\w-])"
     ),
     ("@",),
 )

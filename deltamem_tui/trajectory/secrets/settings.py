@@ -41,25 +41,26 @@ _ANY_KEY = re.compile(
 
 # After the name: of which place, or the how-many-th it is, as in `SECRET_KEY_BASE`.
 _WHICH = r"(?:[ _-]?(?:base|prod(?:uction)?|dev|staging|test|live|old|new|\d))?"
-# `key = V`, `"key": "V"`, `Key [None]: V`, the prompt of a tool that shows the value it has.
-_ASSIGNED = r"\\?[\"']?(?:\]|\s?\[[^\]\n]{0,30}\])?\s{0,3}(?::=|=>|[:=]|%3[Dd])\s{0,3}"
+# `key = V`, `"key": "V"`, `Key [None]: V`, the prompt of a tool that shows the value it has;
+# also with the wide signs of Chinese and Japanese.
+_ASSIGNED = r"\\?[\"']?(?:\]|\s?\[[^\]\n]{0,30}\])?\s{0,3}(?::=|=>|[:=\uff1a\uff1d]|%3[Dd])\s{0,3}"
 # `- name: KEY`, `value: V` of manifests, also as members of JSON and attributes of XML.
-_APART = (
+APART = (
     r"\\?[\"']?(?:,|\s|\\n)(?:[^{}<>\n\\]{0,60},)?(?:\s|\\n){0,24}\\?[\"']?"
     r"(?:parameter|secret)?_?val(?:ue)?\\?[\"']?\s{0,3}[:=]\s{0,3}"
 )
 # `<key>V</key>`, `<property name="key">V</property>`, and `<key>key</key><string>V` of plists.
-_ELEMENT = (
+ELEMENT = (
     r"(?:\\?[\"']\s{0,3}>|>|</key>\s{0,9}<string>)\s{0,3}(?:<!\[CDATA\[)?"
     r"(?=[^<>\n]{6,600}(?:<|\]\]>))"
 )
 _KEY_NAMES = r"(?:(?P<key>key)|secret|token|credential)s?"
 _QUOTE = r"\\?[\"'`]?"
 # `| KEY | V |`
-_IN_A_TABLE = r"\s{0,40}\|\s{1,3}"
+IN_A_TABLE = r"\s{0,40}[|\u2502]\s{1,3}"
 # What an element shows to people has no digits or signs, unless it is a password.
 _UNLIKE_A_LABEL = r"(?=[^<>\s]{0,60}[\d!@#$%^&*+=~])"
-_LONG_NAMES = r"(?:password|passwd|passphrase|passcode|passwort|passe)"
+LONG_NAMES = r"(?:password|passwd|passphrase|passcode|passwort|passe)"
 # `pass` and its like are parts of many words, and of many names of passwords.
 _SHORT_NAMES = (
     r"(?:(?<![a-z])|(?<=db)|(?<=user)|(?<=root)|(?<=admin)|(?<=smtp)|(?<=mail)|(?<=key)|(?<=store)"
@@ -81,7 +82,7 @@ SETTINGS = (
     Rule(
         "aws secret",
         re.compile(
-            rf"secret[ _-]?(?:access[ _-]?)?key(?:{_ASSIGNED}|{_APART}){_QUOTE}"
+            rf"secret[ _-]?(?:access[ _-]?)?key(?:{_ASSIGNED}|{APART}){_QUOTE}"
             r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
             re.IGNORECASE,
         ),
@@ -91,7 +92,7 @@ SETTINGS = (
     Rule(
         "token",
         re.compile(
-            rf"{_KEY_NAMES}{_WHICH}(?:{_ASSIGNED}|{_APART}|{_ELEMENT}|{_IN_A_TABLE}){_QUOTE}"
+            rf"{_KEY_NAMES}{_WHICH}(?:{_ASSIGNED}|{APART}|{ELEMENT}|{IN_A_TABLE}){_QUOTE}"
             rf"(?P<secret>{RANDOM}){RANDOM_ENDS}",
             re.IGNORECASE,
         ),
@@ -104,7 +105,7 @@ SETTINGS = (
     Rule(
         "token",
         re.compile(
-            rf"(?:(?P<key>(?-i:KEY)|key(?=[\"']?:\s))){_WHICH}(?:{_ASSIGNED}|{_APART}){_QUOTE}"
+            rf"(?:(?P<key>(?-i:KEY)|key(?=[\"']?:\s))){_WHICH}(?:{_ASSIGNED}|{APART}){_QUOTE}"
             rf"(?P<secret>{RUN}(?:(?=[A-Za-z]{{0,64}}\d)(?=\d{{0,64}}[A-Za-z])[A-Za-z0-9]{{20,512}}"
             rf"|{SHUFFLED}[A-Za-z0-9+/]{{32,512}})={{0,2}})"
             r"(?![A-Za-z0-9(._/+-])",
@@ -119,7 +120,7 @@ SETTINGS = (
         "token",
         re.compile(
             r"(?:(?<![A-Za-z])|(?-i:(?<=[a-z])(?=P)))pat(?![A-Za-z])"
-            rf"(?:{_ASSIGNED}|{_APART}|{_ELEMENT}|{_IN_A_TABLE}){_QUOTE}(?P<secret>{RANDOM}){RANDOM_ENDS}",
+            rf"(?:{_ASSIGNED}|{APART}|{ELEMENT}|{IN_A_TABLE}){_QUOTE}(?P<secret>{RANDOM}){RANDOM_ENDS}",
             re.IGNORECASE,
         ),
         ("pat",),
@@ -146,9 +147,9 @@ SETTINGS = (
     Rule(
         "password",
         re.compile(
-            rf"(?:{_LONG_NAMES}\d?(?:{_ASSIGNED}|{_APART})|(?<![a-z])psk\s?=\s?"
+            rf"(?:{LONG_NAMES}\d?(?:{_ASSIGNED}|{APART})|(?<![a-z])psk\s?=\s?"
             # `pass:` is a test's verdict, `pass=` a password; so is what is in quotation marks.
-            rf"|{_SHORT_NAMES}(?:=|\s=\s(?=[\"'`]|\S{{0,60}}\d)|\\?[\"']\s{{0,3}}:\s{{0,3}}|:\s?(?=[\"'])|(?:(?-i:(?<=_PASS))|(?<=db_pass)|(?<=user_pass)|(?<=smtp_pass)|(?<=mail_pass)):\s))"
+            rf"|{_SHORT_NAMES}(?:=|\s?:=\s?(?=[\"'`])|\s=\s(?=[\"'`]|\S{{0,60}}\d)|\\?[\"']\s{{0,3}}:\s{{0,3}}|:\s?(?=[\"'])|(?:(?-i:(?<=_PASS))|(?<=db_pass)|(?<=user_pass)|(?<=smtp_pass)|(?<=mail_pass)):\s))"
             rf"{PASSWORD}",
             re.IGNORECASE,
         ),
@@ -158,7 +159,7 @@ SETTINGS = (
     Rule(
         "password",
         re.compile(
-            rf"(?:{_LONG_NAMES}|{_SHORT_NAMES}){_ELEMENT}{_UNLIKE_A_LABEL}"
+            rf"(?:{LONG_NAMES}|{_SHORT_NAMES}){ELEMENT}{_UNLIKE_A_LABEL}"
             r"(?P<secret>[^\s<>]{6,200})(?:\]\]>|\s{0,3})<",
             re.IGNORECASE,
         ),

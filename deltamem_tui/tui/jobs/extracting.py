@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -81,7 +82,7 @@ def extract_by_rules(path: Path, progress: Progress) -> Changed:
 
     bank = Bank.open(path)
     run = LearningRun(bank, RulesExtractor(), stopped=lambda: progress.stopped)
-    return _learnt(bank, run, progress)
+    return _learnt(bank, run, ready(bank), progress)
 
 
 def plan_by_model(
@@ -112,21 +113,34 @@ def plan_by_model(
     )
     if progress.stopped:
         return Told("cancelled; nothing was sent")
-    question = f"Ask {one_line(choice.model, 60)} about {counted(len(episodes), 'episode')}?"
+    ids = [episode.id for episode in episodes]
+    about = f"{counted(len(episodes), 'episode')} of {one_line(bank.name, 40)}"
     return Planned(
         NAME,
-        question,
+        f"Ask {one_line(choice.model, 60)} about {about}?",
         [Section("An estimate; nothing was sent yet", _estimate(usage, choice))],
-        lambda at_work: extract_by_model(path, choice, configuration, at_work),
+        lambda at_work: extract_by_model(path, choice, configuration, at_work, ids),
         can_stop=True,
         called="estimate",
     )
 
 
 def extract_by_model(
-    path: Path, choice: ModelChoice, configuration: Configuration, progress: Progress
-) -> Changed:
-    """Learn by a model from the waiting episodes of the bank at `path`, one commit each.
+    path: Path,
+    choice: ModelChoice,
+    configuration: Configuration,
+    progress: Progress,
+    ids: Collection[str],
+) -> Message:
+    """Learn by a model from episodes of the bank at `path`, one commit each.
+
+    Args:
+        path: The bank.
+        choice: The model, and what it may take.
+        configuration: The person's settings.
+        progress: Told how far it is.
+        ids: The episodes that the person agreed to pay for, and no others; those among them
+            that wait no more are left out.
 
     Raises:
         LanguageModelError: The model cannot be asked.
@@ -136,6 +150,9 @@ def extract_by_model(
     from deltamem_tui.memory.runs.run import LearningRun
 
     bank = Bank.open(path)
+    episodes = [episode for episode in ready(bank) if episode.id in set(ids)]
+    if not episodes:
+        return Told("the episodes that were asked about wait no more; nothing was sent")
     extractor = _extractor(bank, choice, configuration, progress, asks=True)
     run = LearningRun(
         bank,
@@ -143,7 +160,7 @@ def extract_by_model(
         concurrency=choice.concurrency,
         stopped=lambda: progress.stopped,
     )
-    return _learnt(bank, run, progress)
+    return _learnt(bank, run, episodes, progress)
 
 
 def _extractor(
@@ -177,14 +194,15 @@ def _estimate(usage: Usage, choice: ModelChoice) -> str:
     )
 
 
-def _learnt(bank: Bank, run: LearningRun, progress: Progress) -> Changed:
+def _learnt(
+    bank: Bank, run: LearningRun, episodes: Sequence[Trajectory], progress: Progress
+) -> Changed:
     """Learn, telling how far it is and what it cost; what ends the run is told as well.
 
     The bill is made when the run is closed: calls that were on their way are on it too.
     """
     from deltamem_tui.memory.runs.run import Refusal
 
-    episodes = ready(bank)
     progress.advance(0, len(episodes))
     nodes = learnt = 0
     refused: list[DeltaMemError] = []

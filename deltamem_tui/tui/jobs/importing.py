@@ -24,17 +24,20 @@ def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> Ch
         path: The bank.
         log: A file, a folder or a pattern.
         log_format: How to read it; empty: by content.
-        progress: Told how many records were read.
+        progress: Told how many bytes were read, and of how many.
 
     Raises:
         TrajectoryError: No reader takes the log.
         BankError: The bank cannot be written.
     """
     from deltamem_tui.memory.episodes.intake import take_in
+    from deltamem_tui.trajectory.logs.pace import Pace
     from deltamem_tui.trajectory.readers import read_logs
 
-    readings = _until_stopped(read_logs([log], format=log_format or None), progress)
-    intake = take_in(Bank.open(path), readings, listed=False, advance=progress.advance)
+    pace = Pace()
+    pace.advance = lambda count: progress.advance(count, pace.total, "bytes read")
+    readings = read_logs([log], format=log_format or None, pace=pace)
+    intake = take_in(Bank.open(path), _until_stopped(readings, progress), listed=False)
     return Changed(path, _summary(intake) + (" (cancelled)" if progress.stopped else ""))
 
 

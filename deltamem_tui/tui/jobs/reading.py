@@ -10,12 +10,8 @@ from deltamem_tui.tui.messages import BankRead
 Stamp = tuple[int, ...]
 
 
-def read_bank(path: Path, *, again: bool) -> BankRead:
+def read_bank(path: Path) -> BankRead:
     """Open the bank at `path`, its indexes read.
-
-    Args:
-        path: The bank.
-        again: Whether it was open already.
 
     Raises:
         BankError: It cannot be opened.
@@ -25,7 +21,7 @@ def read_bank(path: Path, *, again: bool) -> BankRead:
     for tree in bank.trees.values():
         len(tree)  # reads the index here, not on the screen's thread
         _ = tree.snapshot.text, tree.snapshot.vectors  # maps them: a file may have been cut short
-    return BankRead(bank, stamp, again)
+    return BankRead(bank, stamp)
 
 
 def stamp_of(path: Path) -> Stamp:

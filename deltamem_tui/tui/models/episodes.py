@@ -113,14 +113,15 @@ class EpisodeBook:
 
 
 def episode_sections(
-    trajectory: Trajectory, refusal: str = "", *, whole: bool = True
+    trajectory: Trajectory, refusal: str = "", *, read_key: str | None = None
 ) -> list[Section]:
     """An episode: what it is, why it could not be learnt if so, then its steps.
 
     Args:
         trajectory: The episode.
         refusal: Why it could not be learnt; empty if nobody tried in vain.
-        whole: Whether all steps are told; if not, of very many the first and the last.
+        read_key: The key that shows all steps, told where of very many only the first and the
+            last are here; None if all are told here.
     """
     outcome = trajectory.outcome
     said = {True: "success", False: "failure", None: "outcome unknown"}[outcome.success]
@@ -143,12 +144,12 @@ def episode_sections(
         drawer = one_line(trajectory.metadata.get(DRAWER, ""), 80)
         sections.append(Section(f"Scene, drawn out of the task by {drawer}", scene_of(trajectory)))
     steps, left_out = trajectory.steps, 0
-    if not whole and len(steps) > FIRST_STEPS + LAST_STEPS:
+    if read_key is not None and len(steps) > FIRST_STEPS + LAST_STEPS:
         left_out = len(steps) - FIRST_STEPS - LAST_STEPS
         steps = steps[:FIRST_STEPS]
     sections += [_step_section(number, step) for number, step in enumerate(steps, start=1)]
     if left_out:
-        words = f"… {counted(left_out, 'step')} left out here: press v to read all of them"
+        words = f"… {counted(left_out, 'step')} left out here: press {read_key} to read all of them"
         sections.append(Section("", words, quiet=True))
         last = trajectory.steps[-LAST_STEPS:]
         sections += [

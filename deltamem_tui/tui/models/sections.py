@@ -25,14 +25,18 @@ class Section:
     warning: bool = False
     quiet: bool = False
 
-    @property
-    def shown_body(self) -> str:
-        """The body, cleaned; of a very long one the beginning, and how much is left."""
+    def shown_body(self, read_key: str = "") -> str:
+        """The body, cleaned; of a very long one the beginning, and how much is left.
+
+        Args:
+            read_key: The key that shows all of it; empty if there is none.
+        """
         body = clean(self.body)
         left = len(body) - SHOWN_CHARACTERS
         if left <= 0:
             return body
-        return f"{body[:SHOWN_CHARACTERS]}\n… {left:,} more characters: press v to read all of it"
+        how = f": press {read_key} to read all of it" if read_key else ""
+        return f"{body[:SHOWN_CHARACTERS]}\n… {left:,} more characters{how}"
 
 
 def plain(sections: list[Section]) -> str:

@@ -131,7 +131,8 @@ class BanksScreen(TravellingScreen):
         self.query_one(BankHeading).show(message.banks)
         banks.lines_changed(names.index(place) if place in names else 0)
         if not message.banks:
-            words = f"There are no banks in {message.folder}. Press n to create one."
+            key = self.browser.key_of("create_bank")
+            words = f"There are no banks in {message.folder}. Press {key} to create one."
             self.query_one(TextPane).show([Section("No banks", words)])
 
     def on_line_list_moved(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.widget import Widget
@@ -10,6 +10,7 @@ from textual.widget import Widget
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.actions import Scope, bindings
+from deltamem_tui.tui.messages import Changed
 from deltamem_tui.tui.models.sections import Section, plain
 from deltamem_tui.tui.seams import SwitchableScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
@@ -18,6 +19,7 @@ from deltamem_tui.tui.widgets.note_bar import Note, NoteBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
+    from deltamem_tui.bank.node import TreeName
     from deltamem_tui.memory.calibrate import Proposal
     from deltamem_tui.tui.app import DeltaMemApp
     from deltamem_tui.tui.messages import BanksFound, WorkAdvanced
@@ -91,9 +93,24 @@ class BankScreen(BrowserScreen):
         """The bank as the screen shows it, also while the screen goes away."""
         return self._seen or self.home.bank
 
-    def shows(self, bank: Bank) -> bool:
-        """Whether what was found out about a bank is still what one waits for."""
-        return self.home.is_read and bank is self.bank
+    def change(
+        self,
+        name: str,
+        work: Callable[[Bank], str],
+        node: tuple[TreeName, str] | None = None,
+    ) -> bool:
+        """Write to the bank that the screen shows, with a handle of its own.
+
+        Args:
+            name: What is being done.
+            work: Does it, and says what was done.
+            node: The node to look at afterwards.
+
+        Returns:
+            Whether it was begun; if not, the person was told what goes on.
+        """
+        path = self.home.path
+        return self.browser.work(name, lambda _: Changed(path, work(Bank.open(path)), node))
 
     def on_mount(self) -> None:
         """Show the bank, after the screen of its kind has made itself ready."""

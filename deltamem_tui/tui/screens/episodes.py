@@ -16,7 +16,7 @@ from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.episodes.verdict import give_outcome
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.background import look_up
+from deltamem_tui.tui.background import Inquiry
 from deltamem_tui.tui.jobs.extracting import (
     NAME,
     ModelChoice,
@@ -108,7 +108,9 @@ class EpisodesScreen(BankScreen):
 
     def __init__(self) -> None:
         super().__init__()
+        self._reading = Inquiry(self, "reading the episodes")
         self._node_number = 0
+        self._node_of: str | None = None
 
     def compose(self) -> ComposeResult:
         """List, steps, node."""
@@ -130,32 +132,37 @@ class EpisodesScreen(BankScreen):
     def bank_changed(self) -> None:
         """Read the episodes again."""
         bank = self.bank
-        look_up(
-            self,
-            "reading the episodes",
+        self._reading.ask(
             lambda _: EpisodesRead(EpisodeBook.read(bank)),
             keys_wait=self.query_one(EpisodeList).book is None,
         )
 
     def on_episodes_read(self, message: EpisodesRead) -> None:
         """List them."""
-        if not self.shows(message.book.bank):
+        if not self.home.is_read:
             return
         episodes = self.query_one(EpisodeList)
-        waiting = len(self.bank.episodes.waiting())
+        waiting = len(message.book.bank.episodes.waiting())
         episodes.border_title = Content(
             f"{counted(len(message.book), 'episode')} · {waiting:,} waiting"
         )
         episodes.show(message.book)
         if not len(message.book):
             words = "This bank has no episodes." + (
-                "" if self.bank.frozen else " Press i to import some from logs."
+                ""
+                if self.bank.frozen
+                else f" Press {self.browser.key_of('import_logs')} to import some from logs."
             )
             self.query_one("#steps", TextPane).show([Section("", words)])
 
     def on_line_list_moved(self) -> None:
-        """Show the episode and its first node."""
-        self._node_number = 0
+        """Show the episode and its first node; of the same one the node that was shown."""
+        episodes = self.query_one(EpisodeList)
+        shown = (
+            episodes.book.ids[episodes.cursor] if episodes.line_count() and episodes.book else None
+        )
+        if shown != self._node_of:
+            self._node_of, self._node_number = shown, 0
         self._show_episode()
 
     def _show_episode(self) -> None:
@@ -165,26 +172,31 @@ class EpisodesScreen(BankScreen):
         try:
             trajectory = episodes.book.trajectory(episodes.cursor)
             why = episodes.book.refusal(episodes.cursor)
-            shown = episode_sections(trajectory, why, whole=False)
+            key = self.browser.key_of("read_whole")
+            shown = episode_sections(trajectory, why, read_key=key)
             self.query_one("#steps", TextPane).show(shown)
-            self._show_node()
         except DeltaMemError as error:
             words = [Section("This episode cannot be read", str(error), warning=True)]
             self.query_one("#steps", TextPane).show(words)
+        self._show_node(episodes.book, episodes.cursor)
 
-    def _show_node(self) -> None:
-        episodes = self.query_one(EpisodeList)
+    def _show_node(self, book: EpisodeBook, episode: int) -> None:
+        """Show a node that the episode gave, as the bank was when its episodes were read."""
         pane = self.query_one("#node", TextPane)
-        places = episodes.book.nodes(episodes.cursor) if episodes.book else ()
+        places = book.nodes(episode)
         if not places:
             pane.border_title = "node"
             pane.show([Section("", "No living node was learnt from this episode.", quiet=True)])
             return
         number = self._node_number % len(places)
         tree_name, node_id = places[number]
-        tree = self.bank.tree(tree_name)
-        pane.border_title = Content(f"node {number + 1} of {len(places)} · n shows the next")
-        pane.show(detail(tree, tree.node(node_id)))
+        key = self.browser.key_of("next_node")
+        pane.border_title = Content(f"node {number + 1} of {len(places)} · {key} shows the next")
+        try:
+            tree = book.bank.tree(tree_name)
+            pane.show(detail(tree, tree.node(node_id)))
+        except DeltaMemError as error:
+            pane.show([Section("This node cannot be read", str(error), warning=True)])
 
     def readable(self) -> Sequence[Section]:
         """The node if its pane has the focus, else the episode with every step."""
@@ -233,7 +245,7 @@ class EpisodesScreen(BankScreen):
             said = f"{episode_id} is a {'success' if success else 'failure'}, you say"
             return f"{said}; labels stay as they are ({counted(nodes, 'node')})" if nodes else said
 
-        self.browser.change("writing the outcome", work)
+        self.change("writing the outcome", work)
 
     def action_import_logs(self) -> None:
         """Ask for logs."""
@@ -261,7 +273,8 @@ class EpisodesScreen(BankScreen):
         if not self.writable():
             return
         if not self.bank.episodes.waiting():
-            self.browser.tell("no episode waits to be learnt; i imports some")
+            key = self.browser.key_of("import_logs")
+            self.browser.tell(f"no episode waits to be learnt; {key} imports some")
             return
         fields = (
             Field(

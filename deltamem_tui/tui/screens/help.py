@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.screen import ModalScreen
 
 from deltamem_tui.tui.actions import DIALOG_KEYS, SCOPE_TITLES, Scope, key_names, of_scopes
 from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.widgets.dialog import Dialog
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 _SIGNS = """● a root        ○ a residual     ✗ a failure: a warning, never to be carried out
@@ -36,7 +36,7 @@ def _section(title: str, named: Sequence[tuple[str, str]]) -> Section:
     return Section(title, "\n".join(f"{names:<{room}}  {does}" for names, does in named))
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """The keys, in a pane over the screen."""
 
     DEFAULT_CSS = """

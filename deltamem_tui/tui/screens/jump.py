@@ -9,9 +9,11 @@ from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
+
+from deltamem_tui.tui.widgets.dialog import Dialog
 
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 """The home row first. No screen has more places than these."""
@@ -24,7 +26,7 @@ def jump_targets(screen: Screen[Any]) -> Mapping[str, Widget]:
     return dict(zip(LETTERS, seen, strict=False))
 
 
-class JumpScreen(ModalScreen[Widget | None]):
+class JumpScreen(Dialog[Widget | None]):
     """Letters over the screen one comes from, which stays in sight; gives what was chosen."""
 
     DEFAULT_CSS = """

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from pathlib import Path
 
 from textual.reactive import reactive
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Node, TreeName
-from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.tui.background import look_up
-from deltamem_tui.tui.messages import SubtreeRead
+from deltamem_tui.bank.node import Label, Node, TreeName
+from deltamem_tui.errors import BankError, DeltaMemError
+from deltamem_tui.text import one_line
+from deltamem_tui.tui.background import Progress, look_up
+from deltamem_tui.tui.messages import Changed, Planned, SubtreeRead
 from deltamem_tui.tui.models.nodes import subtree_preview
 from deltamem_tui.tui.models.words import counted
 from deltamem_tui.tui.screens.base import BankScreen
@@ -49,10 +52,6 @@ class MendingScreen(BankScreen):
 
     def chosen(self) -> ChosenNode | None:
         """The node that the screen shows; None if there is none."""
-        raise NotImplementedError
-
-    def expect(self, tree: TreeName, node_id: str) -> None:
-        """Look at a node once the screen shows the bank's new state."""
         raise NotImplementedError
 
     def _writable_node(self) -> ChosenNode | None:
@@ -101,6 +100,7 @@ class MendingScreen(BankScreen):
             self.browser.tell("nothing was changed")
             return
         drafts.keep(chosen.place, after)
+        undoes = self._undoes
         kept = f"your text is kept, {self.browser.key_of('edit')} offers it again"
         try:
             payload = read_sheet(after)
@@ -116,24 +116,24 @@ class MendingScreen(BankScreen):
             except DeltaMemError as error:
                 raise _with_hint(error, kept) from error
             drafts.drop(chosen.place)
-            return f"edited {chosen.node.id}; u undoes it"
+            return f"edited {chosen.node.id}; {undoes}"
 
-        self.browser.change("writing the edit", work, chosen.place)
+        self.change("writing the edit", work, chosen.place)
 
     def action_relabel(self) -> None:
         """Turn a success into a failure, or the reverse."""
         if (chosen := self._writable_node()) is None:
             return
-        node = chosen.node
+        node, undoes = chosen.node, self._undoes
+        label: Label = "success" if node.label == "failure" else "failure"
 
         def work(bank: Bank) -> str:
             from deltamem_tui.memory import editing
 
-            label = "success" if node.label == "failure" else "failure"
-            editing.relabel(bank, chosen.tree, node, "success" if label == "success" else "failure")
-            return f"{node.id} is a {label} now; u undoes it"
+            editing.relabel(bank, chosen.tree, node, label)
+            return f"{node.id} is a {label} now; {undoes}"
 
-        self.browser.change("relabelling", work, chosen.place)
+        self.change("relabelling", work, chosen.place)
 
     def action_move(self) -> None:
         """First choose the node, then the new parent."""
@@ -141,8 +141,10 @@ class MendingScreen(BankScreen):
             return
         if self.moving is None or self.moving.tree != chosen.tree:
             self.moving = chosen
+            key = self.browser.key_of
             self.browser.tell(
-                "go to its new parent and press m, or M to make it a root; escape leaves it"
+                f"go to its new parent and press {key('move')}, or {key('make_root')} to make it "
+                f"a root; {key('close_bank')} leaves it"
             )
             return
         self._move(self.moving, chosen.node)
@@ -153,16 +155,16 @@ class MendingScreen(BankScreen):
             self._move(self.moving or chosen, None)
 
     def _move(self, moved: ChosenNode, parent: Node | None) -> None:
-        self.moving = None
+        self.moving, undoes = None, self._undoes
 
         def work(bank: Bank) -> str:
             from deltamem_tui.memory import editing
 
             change = editing.move(bank, moved.tree, moved.node, parent)
             where = f"below {parent.id}" if parent else "among the roots"
-            return f"moved {counted(len(change.nodes), 'node')} {where}; u undoes it"
+            return f"moved {counted(len(change.nodes), 'node')} {where}; {undoes}"
 
-        self.browser.change("moving", work, moved.place)
+        self.change("moving", work, moved.place)
 
     def action_delete(self) -> None:
         """Show what would go, and ask."""
@@ -170,51 +172,64 @@ class MendingScreen(BankScreen):
 
         if chosen := self._writable_node():
             tree, node_id = chosen.place
-            shown = self.bank.tree(tree)
+            shown, asked = self.bank.tree(tree), self.browser.asked_here()
             look_up(
                 self,
                 "reading the subtree",
-                lambda _: SubtreeRead(tree, editing.subtree(shown, node_id)),
+                lambda _: SubtreeRead(tree, editing.subtree(shown, node_id), asked),
                 keys_wait=True,
             )
 
     def on_subtree_read(self, message: SubtreeRead) -> None:
-        """Ask before anything is deleted."""
-        from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
-
-        if not self.browser.opened:
+        """Ask before anything is deleted, unless the bank is closed by now."""
+        if not self.home.is_read:
             return
-        tree, nodes = message.tree, message.nodes
+        tree, nodes, path = message.tree, message.nodes, self.home.path
+        parent = nodes[0].parent
+        undoes = self._undoes
 
-        def answer(sure: bool | None) -> None:
-            if sure:
-                self._delete(ChosenNode(tree, nodes[0]))
+        def delete(_: Progress) -> Changed:
+            said = f"{_delete(Bank.open(path), tree, nodes)}; {undoes}"
+            return Changed(path, said, (tree, parent) if parent else None)
 
         question = f"Delete {counted(len(nodes), 'node')} of the {tree} tree?"
-        self.browser.push_screen(ConfirmDialog(question, subtree_preview(nodes)), answer)
-
-    def _delete(self, chosen: ChosenNode) -> None:
-        def work(bank: Bank) -> str:
-            from deltamem_tui.memory import editing
-
-            change = editing.delete(bank, chosen.tree, chosen.node)
-            return f"deleted {counted(len(change.nodes), 'node')}; u undoes it"
-
-        parent = chosen.node.parent
-        self.browser.change("deleting", work, (chosen.tree, parent) if parent else None)
+        plan = Planned("deleting", question, subtree_preview(nodes), delete, asked=message.asked)
+        plan.later = f"{one_line(path.name, 40)}: {question}"
+        self.browser.offer(plan)
 
     def action_undo(self) -> None:
         """Take back the last change by hand."""
         if self.writable():
-            self.browser.change("undoing", self._undo)
+            path = self.home.path
+            self.browser.work("undoing", lambda _: _undone(path))
 
-    def _undo(self, bank: Bank) -> str:
-        """Undo beside the screen, which then looks at what came back."""
-        from deltamem_tui.memory import editing
+    @property
+    def _undoes(self) -> str:
+        return f"{self.browser.key_of('undo')} undoes it"
 
-        change = editing.undo(bank)
-        self.call_later(self.expect, change.tree, change.nodes[0].id)
-        return f"undone: {counted(len(change.nodes), 'node')} as before"
+
+def _delete(bank: Bank, tree: TreeName, nodes: Sequence[Node]) -> str:
+    """Delete a node and all below it, if that is still what was shown."""
+    from deltamem_tui.memory import editing
+
+    root, *_ = nodes
+    now = editing.subtree(bank.tree(tree), root.id)
+    if {node.id for node in now} != {node.id for node in nodes}:
+        raise BankError(
+            "other nodes hang below it by now; nothing was deleted",
+            source=root.id,
+            hint="look at it again, and delete it then",
+        )
+    return f"deleted {counted(len(editing.delete(bank, tree, root).nodes), 'node')}"
+
+
+def _undone(path: Path) -> Changed:
+    """Undo the last change, and look at what came back."""
+    from deltamem_tui.memory import editing
+
+    change = editing.undo(Bank.open(path))
+    said = f"undone: {counted(len(change.nodes), 'node')} as before"
+    return Changed(path, said, (change.tree, change.nodes[0].id))
 
 
 def _with_hint(error: DeltaMemError, hint: str) -> DeltaMemError:

@@ -306,7 +306,7 @@ class RecallScreen(BankScreen):
         if not self.writable():
             return
         shown = self._stored or typed  # stays so until the bank has been read with what was saved
-        self.browser.change("saving the parameters", lambda bank: save_numbers(bank, typed, shown))
+        self.change("saving the parameters", lambda bank: save_numbers(bank, typed, shown))
 
 
 def _why_not(tree: TreeName, number: str, error: ValueError | DeltaMemError) -> str:

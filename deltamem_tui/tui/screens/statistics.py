@@ -11,7 +11,7 @@ from textual.containers import Horizontal, VerticalScroll
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.background import Progress, look_up
+from deltamem_tui.tui.background import Inquiry, Progress
 from deltamem_tui.tui.jobs.numbers import grounds_of
 from deltamem_tui.tui.messages import Counted, Proposed
 from deltamem_tui.tui.models.bars import grouped
@@ -75,6 +75,7 @@ class StatisticsScreen(BankScreen):
 
     def __init__(self) -> None:
         super().__init__()
+        self._counting = Inquiry(self, "counting")
         self._overview: Overview | None = None
         self._proposals: Sequence[Proposal] = ()
         self._grounds: object = None
@@ -108,7 +109,7 @@ class StatisticsScreen(BankScreen):
         if self._proposals and self._grounds != grounds_of(bank):
             self._proposals = ()
             self._plot("scores").display = False
-        look_up(self, "counting", lambda _: Counted(overview(bank)))
+        self._counting.ask(lambda _: Counted(overview(bank)))
 
     def on_counted(self, message: Counted) -> None:
         """Show the counts."""
@@ -135,8 +136,9 @@ class StatisticsScreen(BankScreen):
         sections = proposal_sections(self._proposals)
         if not self._proposals:
             words = (
-                "Press c to ask every episode for its best score and to have thresholds "
-                "(tau_base) proposed from them: this loads the embedding model."
+                f"Press {self.browser.key_of('calibrate')} to ask every episode for its best score "
+                "and to have thresholds (tau_base) proposed from them: this loads the embedding "
+                "model."
             )
             sections = [Section("Scores", words, quiet=True)]
         shown = overview_sections(self._overview) if self._overview else []
@@ -173,7 +175,8 @@ class StatisticsScreen(BankScreen):
         """Save the proposed thresholds."""
         proposals = self._proposals
         if not proposals:
-            self.browser.tell("no thresholds were proposed yet: c asks for them")
+            key = self.browser.key_of("calibrate")
+            self.browser.tell(f"no thresholds were proposed yet: {key} asks for them")
             return
         if not any(each.proposed is not None for each in proposals):
             reasons = "; ".join(f"{each.tree} tree: {each.reason}" for each in proposals)
@@ -181,7 +184,7 @@ class StatisticsScreen(BankScreen):
             return
         if not self.writable():
             return
-        self.browser.change("saving the thresholds", lambda bank: _apply(bank, proposals))
+        self.change("saving the thresholds", lambda bank: _apply(bank, proposals))
 
 
 def _marks(proposals: Sequence[Proposal]) -> Mapping[TreeName, float]:

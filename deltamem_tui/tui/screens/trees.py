@@ -17,7 +17,7 @@ from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.memory.parameters import Parameters, from_record
 from deltamem_tui.memory.views.filters import FILTER_HELP, ORDERS, Order, parse_filter
 from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.background import look_up
+from deltamem_tui.tui.background import Inquiry
 from deltamem_tui.tui.messages import Arranged, Failed
 from deltamem_tui.tui.models.arrangement import Arrangement, arrange
 from deltamem_tui.tui.models.family import Family
@@ -60,11 +60,13 @@ class TreesScreen(MendingScreen):
         self.arrangement = Arrangement()
         self._left = BankState()
         self._folds: Mapping[str, Sequence[str]] | None = None
-        self._arranging = False
+        self._arranged = Inquiry(self, _ARRANGING)
+        self._shown_as: Arrangement | None = None
         self._keys_go: Callable[[], None] | None = None
         self._expected: tuple[TreeName, str] | None = None
         self._shown_tree: TreeName = "task"
         self._chain_step: int | None = None
+        self._chain_of: str | None = None
 
     def compose(self) -> ComposeResult:
         """Two outlines, a filter that comes when it is asked for, and a pane."""
@@ -133,33 +135,35 @@ class TreesScreen(MendingScreen):
 
     def bank_changed(self) -> None:
         """Arrange the outlines of what the bank holds now."""
-        self._arrange(keys_wait=self.shown.outline is None)
+        self._arrange(keys_wait=self.shown.outline is None, at_once=False)
 
-    def _arrange(self, *, keys_wait: bool) -> None:
+    def _arrange(self, *, keys_wait: bool, at_once: bool) -> None:
         bank, arrangement, parameters = self.bank, self.arrangement, self.parameters
-        self._arranging = True
-        look_up(
-            self,
-            _ARRANGING,
-            lambda stopped: Arranged(bank, arrange(bank, arrangement, parameters, stopped)),
+        self._arranged.ask(
+            lambda stopped: Arranged(
+                arrangement, parameters, arrange(bank, arrangement, parameters, stopped)
+            ),
             keys_wait=keys_wait,
+            at_once=at_once,
         )
 
     def on_arranged(self, message: Arranged) -> None:
         """Show the outlines, the cursor and what was expanded as they were."""
-        if not self.shows(message.bank):
+        if not self.home.is_read or message.arrangement is not self.arrangement:
             return
+        same = self._shown_as is not None and self._shown_as.text == message.arrangement.text
         for name, family in message.families.items():
             view = self.outline(name)
             known = view.node
-            expanded = self._expanded(view, family)
+            expanded = self._expanded(view, family, same_filter=same)
             node_id = known.id if known else self._left.nodes.get(name)
-            view.show(Outline(family, expanded), self.parameters[name], node_id)
+            view.show(Outline(family, expanded), message.parameters[name], node_id)
             view.border_title = Content(self._title(name, family))
+        self._shown_as = message.arrangement
         if self.arrangement.wanted.empty:
             self._folds = None
         self._is_arranged()
-        if self._expected:
+        if self._expected and not self._arranged.has_more:
             tree, node_id = self._expected
             self._expected = None
             self.go_to(tree, node_id)
@@ -171,15 +175,18 @@ class TreesScreen(MendingScreen):
 
     def _is_arranged(self) -> None:
         """Keys that were typed for the outlines go their way."""
-        self._arranging = False
         if self._keys_go is not None:
             self.call_later(self._keys_go)
             self._keys_go = None
 
-    def _expanded(self, view: OutlineView, family: Family) -> set[int]:
-        """What is expanded: all that a filter found; without one what was, also before one."""
+    def _expanded(self, view: OutlineView, family: Family, *, same_filter: bool) -> set[int]:
+        """What is expanded: all that a filter found, but for what the person collapsed since.
+
+        Without a filter it is what was, also before one.
+        """
         if family.kept is not None:
-            return family.parents()
+            collapsed = view.collapsed_ids() if same_filter else ()
+            return family.parents() - family.rows_of(collapsed)
         if self._folds is not None:
             ids = self._folds.get(view.tree_name, ())
         elif view.outline is None:
@@ -222,7 +229,10 @@ class TreesScreen(MendingScreen):
     def on_line_list_moved(self, message: LineList.Moved) -> None:
         """Show the node under the cursor."""
         if isinstance(message.lines, OutlineView) and message.lines is self.shown:
-            self._chain_step = None if self._chain_step is None else -1
+            node_id = self.shown.node_id
+            if node_id != self._chain_of:  # the bank may only say something else of the same node
+                self._chain_of = node_id
+                self._chain_step = None if self._chain_step is None else -1
             self._show_node()
 
     def on_descendant_focus(self) -> None:
@@ -247,7 +257,7 @@ class TreesScreen(MendingScreen):
                 pane.show(detail(tree, node))
                 return
             chain = tree.chain(node.id)
-            step = self._chain_step % len(chain)
+            step = self._step_of(len(chain))
             title = f"chain as an agent receives it · {step + 1} of {len(chain)}"
             pane.border_title = Content(self._moving_title() or title)
             pane.show(chain_sections(tree.name, chain), step)
@@ -280,7 +290,8 @@ class TreesScreen(MendingScreen):
             return f"No node of the {self._shown_tree} tree fits the filter."
         if self.bank.frozen:
             return "The tree is empty, and the bank is frozen: nothing is learnt any more."
-        return "The tree is empty. Press 3 to import episodes and learn from them."
+        key = self.browser.key_of("show_episodes")
+        return f"The tree is empty. Press {key} to import episodes and learn from them."
 
     def readable(self) -> Sequence[Section]:
         """The node or chain."""
@@ -302,10 +313,13 @@ class TreesScreen(MendingScreen):
         node, tree = self.shown.node, self.shown.shown_tree
         if node is None or tree is None:
             return
-        length = node.depth
-        now = length - 1 if self._chain_step is None else self._chain_step % length
-        self._chain_step = max(0, min(now + steps, length - 1))
+        self._chain_step = max(0, min(self._step_of(node.depth) + steps, node.depth - 1))
         self._show_node()
+
+    def _step_of(self, length: int) -> int:
+        """Which node of a chain is marked: the one stepped to, else the last."""
+        step = self._chain_step
+        return step if step is not None and 0 <= step < length else length - 1
 
     # Filter and sort
 
@@ -326,30 +340,34 @@ class TreesScreen(MendingScreen):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Go back to the outline."""
-        if event.input.id == "filter":
-            self._filter_by(event.value, say=True)
+        if event.input.id == "filter" and self._filter_by(event.value, say=True):
             self._close_filter()
 
-    def _filter_by(self, text: str, *, say: bool) -> None:
+    def _filter_by(self, text: str, *, say: bool) -> bool:
+        """Filter by what was typed. Returns whether it is a filter."""
         if text == self.arrangement.text:
             if say:
                 self._let_keys_wait()
-            return
+            return True
         try:
             parse_filter(text)
         except UsageError as error:
             if say:
                 self.browser.tell_error(error)
-            return
+            return False
         self._arrange_by(text, self.arrangement.order, keys_wait=say)
+        return True
 
     def _let_keys_wait(self) -> None:
         """What is typed from now on is meant for the outlines that are being arranged."""
-        if self._arranging and self._keys_go is None:
+        if self._arranged.under_way and self._keys_go is None:
             self._keys_go = self.browser.hold_keys()
 
     def _close_filter(self) -> None:
+        """Leave the filter's line, which says what the outlines are filtered by."""
         line = self.query_one("#filter", Input)
+        if line.value != self.arrangement.text:
+            line.value = self.arrangement.text
         line.set_class(bool(line.value), "-open")
         self.shown.focus()
 
@@ -361,7 +379,7 @@ class TreesScreen(MendingScreen):
         if line.value != text:
             line.value = text
         line.set_class(bool(text) or line.has_focus, "-open")
-        self._arrange(keys_wait=keys_wait)
+        self._arrange(keys_wait=keys_wait, at_once=True)
 
     def action_sort(self) -> None:
         """Sort siblings another way."""

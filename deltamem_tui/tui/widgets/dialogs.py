@@ -10,10 +10,10 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.widgets.dialog import Dialog
 from deltamem_tui.tui.widgets.key_line import Key, KeyLine
 from deltamem_tui.tui.widgets.line_input import LineInput
 from deltamem_tui.tui.widgets.text_pane import TextPane
@@ -58,7 +58,7 @@ class Field:
     tick: bool = False
 
 
-class AskDialog(ModalScreen[Mapping[str, str] | None]):
+class AskDialog(Dialog[Mapping[str, str] | None]):
     """Asks for a few lines; gives them by name, or None."""
 
     DEFAULT_CSS = _CSS.format(name="AskDialog")
@@ -96,7 +96,8 @@ class AskDialog(ModalScreen[Mapping[str, str] | None]):
 
     def action_go_on(self) -> None:
         """Give the answers."""
-        self.dismiss({field.name: self._answer(field) for field in self._fields})
+        if self.is_active:
+            self.dismiss({field.name: self._answer(field) for field in self._fields})
 
     def _answer(self, field: Field) -> str:
         if field.tick:
@@ -104,7 +105,7 @@ class AskDialog(ModalScreen[Mapping[str, str] | None]):
         return self.query_one(f"#{field.name}", Input).value.strip()
 
 
-class ConfirmDialog(ModalScreen[bool]):
+class ConfirmDialog(Dialog[bool]):
     """Shows what would be done, and asks."""
 
     DEFAULT_CSS = _CSS.format(name="ConfirmDialog")
@@ -130,7 +131,7 @@ class ConfirmDialog(ModalScreen[bool]):
         self.query_one(TextPane).show(self._sections)
 
 
-class DraftDialog(ModalScreen[bool | None]):
+class DraftDialog(Dialog[bool | None]):
     """Offers a text that could not be saved: to go on with it, or to begin anew.
 
     Args:
@@ -164,7 +165,7 @@ class DraftDialog(ModalScreen[bool | None]):
         self.query_one(TextPane).show(self._sections)
 
 
-class NotesDialog(ModalScreen[None]):
+class NotesDialog(Dialog[None]):
     """What the program said, whole.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Literal
 
 from rich.style import Style
@@ -70,12 +71,27 @@ class OutlineView(LineList):
             return None
         return self.outline.family.tree.node_at(int(self.outline.rows[self.cursor]))
 
+    @property
+    def node_id(self) -> str | None:
+        """The id of the node under the cursor, which is not read for it."""
+        if self.outline is None or not len(self.outline):
+            return None
+        return self._ids([int(self.outline.rows[self.cursor])])[0]
+
     def expanded_ids(self, limit: int) -> list[str]:
         """The ids of nodes that are expanded."""
+        return self._ids(sorted(self.outline.expanded)[:limit]) if self.outline else []
+
+    def collapsed_ids(self) -> list[str]:
+        """The ids of nodes that could be expanded and are not."""
         if self.outline is None:
             return []
-        rows = sorted(self.outline.expanded)[:limit]
-        ids: list[str] = self.outline.family.tree.snapshot.index["id"][rows].astype(str).tolist()
+        return self._ids(sorted(self.outline.family.parents() - self.outline.expanded))
+
+    def _ids(self, rows: Sequence[int]) -> list[str]:
+        ids: list[str] = (
+            self._shown.family.tree.snapshot.index["id"][list(rows)].astype(str).tolist()
+        )
         return ids
 
     def go_to(self, node_id: str) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import TextArea
 
+from deltamem_tui.tui.widgets.dialog import Dialog
 from deltamem_tui.tui.widgets.key_line import Key, KeyLine
 
 _KEEP = Key("f2 or ctrl+o keeps it", "keep")
@@ -17,11 +18,12 @@ _KEYS = (_KEEP, Key("escape leaves it as it was", "leave"))
 _SURE = (_KEEP, Key("escape again throws away what you typed", "leave"))
 
 
-class SheetDialog(ModalScreen[str | None]):
+class SheetDialog(Dialog[str | None]):
     """Gives the text as the person leaves it, or None.
 
     Args:
         text: What is to be edited.
+        keep: Told what was typed, if the program ends before the person has answered.
     """
 
     DEFAULT_CSS = """
@@ -38,9 +40,11 @@ class SheetDialog(ModalScreen[str | None]):
         Binding("escape", "leave", "Leave it", priority=True),
     ]
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, keep: Callable[[str], None] = lambda _: None) -> None:
         super().__init__()
         self._text = text
+        self._typed = text
+        self._keep = keep
         self._asked = False
 
     def compose(self) -> ComposeResult:
@@ -55,9 +59,15 @@ class SheetDialog(ModalScreen[str | None]):
 
     def on_text_area_changed(self) -> None:
         """Who types on has answered."""
+        self._typed = self.query_one(TextArea).text
         if self._asked:
             self._asked = False
             self.query_one(KeyLine).show(_KEYS)
+
+    def on_unmount(self) -> None:
+        """The program ends, or the page is closed: what was typed is not lost with it."""
+        if not self.answered and self._typed != self._text:
+            self._keep(self._typed)
 
     def action_leave(self) -> None:
         """Leave it; what was typed is thrown away only if that is asked for twice."""

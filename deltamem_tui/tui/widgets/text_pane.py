@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 from rich.style import Style
 from rich.text import Text
 from textual.geometry import Size
+from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -15,6 +17,9 @@ from deltamem_tui.text import clean
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets.painting import strip_of, wrapped
+
+if TYPE_CHECKING:
+    from deltamem_tui.tui.app import DeltaMemApp
 
 _GUTTER = 2
 
@@ -129,7 +134,7 @@ class TextPane(ScrollView, can_focus=True):
         title = "current" if number == self.current else "title"
         parts = (
             (clean(section.title), "warning" if section.warning else title),
-            (section.shown_body, "quiet" if section.quiet else ""),
+            (section.shown_body(self._read_key), "quiet" if section.quiet else ""),
         )
         lines = [
             _Line(number, style, line)
@@ -140,6 +145,13 @@ class TextPane(ScrollView, can_focus=True):
         if number + 1 < len(self.sections):
             lines.append(_Line(number, "", ""))
         return lines
+
+    @property
+    def _read_key(self) -> str:
+        """The key that shows a long text whole; in a dialog there is none."""
+        if isinstance(self.screen, ModalScreen):
+            return ""
+        return cast("DeltaMemApp", self.app).key_of("read_whole")
 
     def _style(self, name: str) -> Style:
         return self.get_component_rich_style(f"pane--{name}", partial=True)

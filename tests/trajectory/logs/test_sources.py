@@ -8,9 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.sources import find_logs
+from deltamem_tui.trajectory.readers import read_logs
 
 
 class Endless(io.RawIOBase):
@@ -107,3 +108,49 @@ def test_a_named_pipe(tmp_path: Path) -> None:
     (found,) = find_logs([pipe])
     writer.join()
     assert len(list(found.log.records())) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("pattern", ["", "*"])
+@pytest.mark.parametrize("name", [None, "native", "react", "inspect-ai"])
+def test_a_pipe_in_a_folder_is_told_and_not_waited_for(
+    tmp_path: Path, pattern: str, name: str | None
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (told,) = read_logs([str(tmp_path / pattern)], format=name)
+    assert isinstance(told, RecordError)
+    assert (told.source, told.message) == ("pipe", "a pipe or a device, and no file")
+    assert told.hint
+
+
+@pytest.fixture
+def looping(folder: Path) -> Path:
+    """A folder with two links back up, and one to a folder elsewhere that a pattern may name."""
+    (folder / "deep/up").symlink_to(folder, target_is_directory=True)
+    (folder / "deep/here").symlink_to(folder / "deep", target_is_directory=True)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("**/*.jsonl", ["a.jsonl", "b.jsonl"]),
+        ("**", ["a.jsonl", "b.jsonl", "deep/c.txt"]),
+        ("**/deep/**/*.txt", ["deep/c.txt"]),
+        ("d*/**/c.txt", ["deep/c.txt"]),
+        ("*/here/*.txt", ["deep/here/c.txt"]),
+    ],
+)
+def test_two_stars_do_not_follow_links(looping: Path, pattern: str, found: list[str]) -> None:
+    assert [name for name, _ in names(f"{looping}/{pattern}")] == found
+
+
+def test_two_stars_in_the_folder_one_is_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    assert names("**/*.jsonl") == [("a.jsonl", False), ("b.jsonl", False)]
+
+
+def test_what_was_found_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"x")))
+    found = [*find_logs(["-"])]
+    assert [*find_logs(found)] == found

@@ -100,7 +100,7 @@ ANTHROPIC = Sample(
             "A shell.",
             (
                 Step("ls", "a b c\n[image]", "Count them.\nI list them."),
-                Step('read(path="a.py")', "no such file"),
+                Step('read(path="a.py")', "error: no such file"),
                 Step("Three."),
             ),
             source=at("record 1"),

@@ -203,7 +203,7 @@ def test_openhands_sdk(tmp_path: Path, content: bytes) -> None:
     assert found.environment == "Tools: terminal, think"
     assert found.steps == (
         Step("ls", "a.py", "Look first."),
-        Step('file_editor(path="a.py")', "no command given"),
+        Step('file_editor(path="a.py")', "error: no command given"),
         Step("Fixed.", "", "It is the minus."),
     )
     assert found.outcome == Outcome()

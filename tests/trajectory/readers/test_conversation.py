@@ -43,14 +43,51 @@ def test_answers_without_ids_go_to_the_oldest_call() -> None:
     assert conversation.episode().steps == (Step("ls", "a.py"), Step("pwd", "/w\n\nmore"))
 
 
-def test_an_answer_to_a_call_that_is_not_there_is_nobodys() -> None:
+def test_an_answer_to_a_call_that_is_not_there_came_back_for_the_last_step() -> None:
     conversation = asked()
-    conversation.answer("early")
     conversation.act("ls", "a")
-    conversation.answer("lost", "x")
+    conversation.act("pwd", "b")
+    conversation.answer("odd", "x")
+    assert conversation.awaits("b")
     conversation.answer("a.py", "a")
-    conversation.answer("lost again", "y")
-    assert conversation.episode().steps == (Step("ls", "a.py"),)
+    conversation.answer("/w", "b")
+    assert conversation.episode().steps == (Step("ls", "a.py"), Step("pwd", "odd\n\n/w"))
+    assert not list(conversation.unheard())
+
+
+@pytest.mark.parametrize("call_id", ["", "x"])
+def test_an_answer_before_any_step_is_told(call_id: str) -> None:
+    conversation = asked()
+    conversation.answer(" ", call_id)
+    assert not list(conversation.unheard())
+    conversation.answer("early", call_id)
+    (one,) = conversation.unheard()
+    assert str(one).startswith("1 tool result is left out")
+    conversation.answer("early too", call_id)
+    conversation.act("ls", "x")
+    (both,) = conversation.unheard()
+    assert str(both).startswith("2 tool results are left out")
+    assert conversation.episode().steps == (Step("ls"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "observation"),
+    [
+        ("no such file", "error: no such file"),
+        ("Error: no such file", "Error: no such file"),
+        ("<tool_use_error>no\nsuch file", "<tool_use_error>no\nsuch file"),
+        ("\nno such file\nan error", "error: no such file\nan error"),
+        (" ", "error"),
+        ("", "error"),
+    ],
+)
+def test_an_answer_that_is_marked_as_an_error_says_so_in_its_first_line(
+    text: str, observation: str
+) -> None:
+    conversation = asked()
+    conversation.act("cat a", "a")
+    conversation.answer(text, "a", failed=True)
+    assert conversation.episode().steps == (Step("cat a", observation),)
 
 
 def test_an_answer_to_what_was_said() -> None:

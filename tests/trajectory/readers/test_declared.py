@@ -120,7 +120,9 @@ def test_it_claims_what_it_can_read_less_surely_than_others(tmp_path: Path) -> N
         ({"solved": "yes", "score": None}, True, None),
         ({"solved": False, "score": 4}, False, 0.4),
         ({"solved": 1, "score": 4}, True, 0.4),
-        ({"solved": "0", "score": 10}, False, 1.0),
+        ({"solved": "0", "score": 9}, False, 0.9),
+        ({"solved": "0", "score": 10}, None, None),
+        ({"solved": True, "score": 0}, None, None),
         ({"solved": 1, "score": None}, True, 1.0),
         ({"solved": None, "score": "-3"}, False, 0.0),
         ({"solved": 10, "score": None}, True, 1.0),
@@ -133,6 +135,8 @@ def test_outcomes(
     (found,) = read(tmp_path, declared(tmp_path, TOML), {"runs": [{**RUN, **value}]})
     assert isinstance(found, Trajectory)
     assert (found.outcome.success, found.outcome.reward) == (success, reward)
+    disputed = success is None and value["solved"] is not None
+    assert found.outcome.reason.startswith("the log contradicts itself: success ") == disputed
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from deltamem_tui.trajectory.model import (
     Trajectory,
 )
 from deltamem_tui.trajectory.readers import from_record, read_logs, to_line, to_record
+from deltamem_tui.trajectory.readers.reading import read_written
 
 texts = st.text(max_size=30).map(clean)
 named = texts.filter(lambda text: bool(text.strip()))
@@ -31,7 +32,7 @@ outcomes = st.builds(
     Outcome,
     success=st.booleans(),
     reward=st.none() | st.floats(0, 1),
-    source=st.sampled_from(OUTCOME_SOURCES),
+    source=st.sampled_from([each for each in OUTCOME_SOURCES if each != "unknown"]),
     reason=texts,
 )
 trajectories = st.builds(
@@ -82,6 +83,37 @@ def test_hand_written_records() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("told", "outcome"),
+    [
+        ({"success": True, "source": "unknown"}, Outcome(True, None, "stated")),
+        ({"reward": 0.5, "source": "unknown"}, Outcome(False, 0.5, "stated")),
+        ({"source": "unknown", "reason": "cut"}, Outcome(reason="cut")),
+        (
+            {"success": True, "reward": 0, "source": "user"},
+            Outcome(reason="the log contradicts itself: success true, reward 0"),
+        ),
+        (
+            {"success": False, "reward": 1.0},
+            Outcome(reason="the log contradicts itself: success false, reward 1"),
+        ),
+        ({"success": False, "reward": 0.9}, Outcome(False, 0.9, "stated")),
+    ],
+)
+def test_an_outcome_in_a_log(tmp_path: Path, told: dict[str, object], outcome: Outcome) -> None:
+    record = {"task": "t", "steps": [{"action": "a", "observation": ""}], "outcome": told}
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(orjson.dumps(record) + b"\n")
+    (found,) = read_logs([path])
+    assert isinstance(found, Trajectory)
+    assert found.outcome == outcome
+    (line,) = read_written([path])
+    assert not isinstance(line, RecordError)
+    assert line.outcome == outcome
+    # What a bank keeps is not judged anew.
+    assert from_record(record).outcome.success == told.get("success")
+
+
 def test_an_id_that_is_a_digest_is_not_read_back() -> None:
     record = to_record(Trajectory("t", steps=(Step("a"),)))
     record["task"] = "edited"
@@ -102,7 +134,9 @@ def test_an_id_that_is_a_digest_is_not_read_back() -> None:
         ({"outcome": {"success": "yes"}}, "outcome.success"),
         ({"outcome": {"success": True, "source": "rumour"}}, "outcome.source"),
         ({"outcome": {"success": True, "reward": 2}}, "reward of 2"),
-        ({"metadata": {"n": 1}}, "`n` is not text"),
+        ({"metadata": {"n": 1}}, "`metadata.n` is not text"),
+        ({"source": {"file": 1}}, "`source.file` is not text"),
+        ({"outcome": {"reason": []}}, "`outcome.reason` is not text"),
     ],
 )
 def test_what_is_refused(change: dict[str, object], words: str) -> None:

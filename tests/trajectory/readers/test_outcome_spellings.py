@@ -100,6 +100,8 @@ PLACES: dict[str, tuple[object, Callable[[object, Value], None]]] = {
 }
 # The wrapper's number 0 says that the log was cut, not that the task failed.
 EXCEPTIONS: dict[tuple[str, str], Outcome] = {("alfworld-wrapper", "nought"): Outcome()}
+# Where a value that says nothing is told as the reason.
+TELLING = {"openai-chat": "resolved", "sharegpt": "reward", "agent-data-protocol": "reward"}
 
 
 @pytest.mark.parametrize("name", PLACES)
@@ -116,11 +118,13 @@ def test_how_success_is_spelt(tmp_path: Path, name: str, spelling: str) -> None:
     found = [each for each in read_logs([path]) if isinstance(each, Trajectory)]
     known = success is not None
     expected = Outcome(success, reward, "stated") if known else Outcome()
+    if name in TELLING and value is not None and not known:
+        expected = Outcome(reason=f"`{TELLING[name]}` says {value}, neither a verdict nor a reward")
     assert {each.source.format for each in found} == {name}
     assert [each.outcome for each in found] == [EXCEPTIONS.get((name, spelling), expected)]
 
 
-@pytest.mark.parametrize(("verdict", "reward"), [(0, 1.0), (1, 0.5), ("1", 0.5)])
+@pytest.mark.parametrize(("verdict", "reward"), [(0, 0.9), (1, 0.5), ("1", 0.5)])
 @pytest.mark.parametrize(
     ("name", "keys"),
     [
@@ -141,6 +145,61 @@ def test_a_verdict_in_numbers_beside_a_reward(
     assert isinstance(found, Trajectory)
     assert found.source.format == name
     assert (found.outcome.success, found.outcome.reward) == (verdict in (1, "1"), reward)
+
+
+@pytest.mark.parametrize(("verdict", "reward"), [(False, 1.0), (0, 1), (True, 0), ("yes", "0.0")])
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("rollout", ("success", "final_score")),
+        ("rollout", ("success", "reward")),
+        ("agentboard", ("is_done", "progress_rate")),
+        ("openai-chat", ("resolved", "reward")),
+        ("agent-data-protocol", ("success", "score")),
+    ],
+)
+def test_a_verdict_that_its_reward_contradicts(
+    tmp_path: Path, name: str, keys: tuple[str, str], verdict: object, reward: object
+) -> None:
+    record = copy.deepcopy(PLACES[name][0])
+    within = ("details",) if name == "agent-data-protocol" else ()
+    if within:
+        put("details")(record, {})
+    if "reward" in keys and name == "rollout":
+        put("final_score")(record, None)
+    for key, value in zip(keys, (verdict, reward), strict=True):
+        put(*within, key)(record, value)
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(record))
+    (found,) = read_logs([path])
+    assert isinstance(found, Trajectory)
+    assert found.source.format == name
+    said = ("true" if verdict in (True, "yes") else "false", f"{float(str(reward)):g}")
+    told = ", ".join(f"{key} {word}" for key, word in zip(keys, said, strict=True))
+    assert found.outcome == Outcome(reason=f"the log contradicts itself: {told}")
+
+
+@pytest.mark.parametrize(
+    ("entry", "outcome"),
+    [
+        ({"em": True, "f1": 1.0, "reward": True}, Outcome(True, 1.0, "stated")),
+        ({"em": False, "f1": 1.0, "reward": False}, Outcome(False, 1.0, "stated")),
+        ({"em": False, "f1": 0.4, "reward": 0}, Outcome(False, 0.4, "stated")),
+        ({"em": True, "f1": 0}, Outcome(reason="the log contradicts itself: em true, f1 0")),
+        (
+            {"em": False, "reward": True},
+            Outcome(reason="the log contradicts itself: em false, reward true"),
+        ),
+        ({"em": None, "reward": 0.5}, Outcome(False, 0.5, "stated")),
+    ],
+)
+def test_an_overlap_is_no_match(tmp_path: Path, entry: dict[str, object], outcome: Outcome) -> None:
+    told = "Question: Who?\nThought 1: I look.\nAction 1: Search[x]\nObservation 1: y\n"
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({"0": {"traj": told} | entry}))
+    (found,) = read_logs([path], format="fireact")
+    assert isinstance(found, Trajectory)
+    assert found.outcome == outcome
 
 
 @pytest.mark.parametrize(("reward", "success"), [(0.79, False), (0.8, True), (1.0, True)])

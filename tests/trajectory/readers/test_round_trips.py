@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.outcomes import undisputed
 from deltamem_tui.trajectory.readers import detect, read_logs
 from tests.trajectory.readers.writers import WRITERS
 
@@ -37,7 +38,7 @@ def episodes(plain: bool) -> st.SearchStrategy[Trajectory]:
     )
     verdicts = st.builds(
         Outcome, st.booleans(), st.none() | rewards.filter(lambda x: x < 0.999), st.just("stated")
-    )
+    ).filter(lambda outcome: undisputed(outcome) is outcome)
     return st.builds(
         Trajectory,
         task=named,

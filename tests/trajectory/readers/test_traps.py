@@ -260,11 +260,15 @@ def test_a_step_without_an_observation_is_a_step(
 
 
 def with_answer(episode: Trajectory, answer: str, kept: str) -> Trajectory:
-    """The same steps in the same order, with something else in the place of one observation."""
+    """The same steps in the same order, with something else in the place of one observation.
+
+    One that the log marks as an error stays an error, if only by the word.
+    """
+    changed = {answer: kept, f"error: {answer}": "error"}
     return replace(
         episode,
         steps=tuple(
-            replace(step, observation=kept) if step.observation == answer else step
+            replace(step, observation=changed.get(step.observation, step.observation))
             for step in episode.steps
         ),
     )

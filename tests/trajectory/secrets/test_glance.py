@@ -17,6 +17,7 @@ import pytest
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.secrets import redaction
 from deltamem_tui.trajectory.secrets.glance import may_hold_secrets, names_may_hold_secrets
+from tests.trajectory.secrets import test_made_up as made_up
 from tests.trajectory.secrets.test_independent import planted
 from tests.trajectory.secrets.test_places import PLACES, human, of
 from tests.trajectory.secrets.test_providers import PREFIXED, URL, uuid
@@ -45,6 +46,8 @@ def samples(chance: random.Random) -> list[str]:
     for make, places in PLACES.values():
         texts += [place.replace("§", make(chance)) for place in places * 4]
     texts += [command.format(make(chance)) for command in COMMANDS for make in VALUES]
+    for makers, places in made_up.PLANTED.values():
+        texts += [place.replace("§", make(chance)) for place in places for make in makers]
     return texts + [make(chance) for make in (*TOKENS.values(), *PREFIXED.values())]
 
 
@@ -56,6 +59,10 @@ VALUES = (
     of("abcdefgh", 24),
     of(URL, 40),
     uuid,
+    made_up.strong,
+    made_up.leet,
+    made_up.words,
+    lambda chance: f"Ab{chance.choice('!@#$%^&*~=?+')}c{chance.randint(10, 9999)}def",
     TOKENS["slack"],
     TOKENS["google"],
 )
@@ -63,6 +70,18 @@ NAMES = (
     *("pwd", "pw", "pw1", "db_pwd", "userPwd", "PSK", "psk", "pass", "db_pass", "passphrase"),
     *("token", "client-secret", "api_key", "X-Api-Key", "APP_KEY", "credentials", "acmePat", "pat"),
     *("authorization", "cookie: sid", "sig", "Signature", "code", "auth", "cloudant_key", "key"),
+    *("JWT_SECRET", "clientSecret", "AUTH_TOKEN", "secret", "SECRET_KEY", "MASTER_KEY", "DB_PASS"),
+    *(
+        "Passwort",
+        "senha",
+        "contraseña",
+        "mot de passe",
+        "密码",
+        "パスワード",
+        "비밀번호",
+        "Пароль",
+    ),
+    *("SMTP_PW", "secret_key_base", "api-secret", "signing key", "TOKENS", "assword"),
 )
 # `N` stands for the name, `V` for the value, and `_` for blanks or none.
 WRAPPINGS = (
@@ -74,6 +93,21 @@ WRAPPINGS = (
     *("the N is V", "the N for staging is_V.", "N for ada: ann:V", "the N are ann_/_V"),
     *("Authorization: Basic V", "Authorization: SSWS V", "N: Bearer V", "ftp://ann:V@host/a"),
     *("curl -u ann:V http://a.org", "https://hook.eu1.make.com/V/", "https://a.org/hook/V"),
+    *("N：_V", "N_＝_V", 'N_:=_"V"', 'var N string = "V"', "N: str = 'V'", 'declare -x N="V"'),
+    *(
+        "set -x N 'V'",
+        "N V",
+        "N es V",
+        "N é V",
+        "N ist_V",
+        "N是V",
+        "N は V です",
+        "N — V",
+        "N：「V」",
+    ),
+    *("fill('N', 'V')", 'type(selector="[name=N]", text="V")', "│ N │ V │", "app['N'] = 'V'"),
+    *('expect "N:"\nsend "V\\r"', 'send "V\\r" # N', "openssl enc -k V", "aws configure set N V"),
+    *("N: $1$abc$V", "N:$2y$10$V", "N $6$abc$V", "aws configure set aws_secret_access_key V"),
     *("login ann\npassword V", '{"N": {"auth": "V"}}', "N = {'V'}", "use N V", "my key is_V"),
 )
 BLANKS = ("", "", " ", "  ", "\t", "\n  ", "\N{NO-BREAK SPACE}")

@@ -342,6 +342,13 @@ NASTY = [
         "A1bCd/",
         "<password>",
         "-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAAAAAAAA\n",
+        "-----END PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAAAAAAAA\n",
+        "secret = 'a1!",
+        "| token | a1",
+        "assword send ",
+        "密码 para ",
+        "$6$a$",
+        "openssl -k a",
     ),
 ]
 

@@ -1,0 +1,279 @@
+"""Side files: what a person's own file says of how episodes ended.
+
+A file is a mapping from id to outcome, a table of rows with an id, or a list of the ids that
+were resolved, bare or in a benchmark's report. What could be meant in two ways is refused, and
+so is what contradicts itself: one wrong row makes a failure a success.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from deltamem_tui.errors import RecordError, UsageError
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.logs.log import Log, Record
+from deltamem_tui.trajectory.model import Outcome
+from deltamem_tui.trajectory.outcomes import (
+    REWARD_KEYS,
+    decided,
+    is_tally,
+    stated,
+    together,
+    verdict_of,
+)
+from deltamem_tui.trajectory.tables import Row, table_rows
+
+ID_KEYS = ("id", "instance_id", "task_id", "trajectory", "trajectory_id", "sample_id", "name")
+"""Where an episode's or a side file's external id stands, the surest first."""
+_FLAG_KEYS = ("success", "resolved", "solved", "is_success", "passed", "pass", "correct")
+# In these columns, other words than outcomes are common: `completed`, or an answer.
+_WORD_KEYS = ("outcome", "result", "status")
+_VALUE_KEYS = (*_FLAG_KEYS, *_WORD_KEYS, *REWARD_KEYS)
+_RESOLVED_KEYS = ("resolved_ids", "resolved")
+# SWE-bench reports name what failed in several lists, by how it failed.
+_UNRESOLVED_KEYS = (
+    *("unresolved_ids", "unresolved", "error_ids", "empty_patch_ids", "incomplete_ids"),
+)
+# Whatever of these was not resolved failed.
+_JUDGED_KEYS = ("submitted_ids", "completed_ids")
+
+
+@dataclass(frozen=True, slots=True)
+class SideFile:
+    """What a side file says.
+
+    Attributes:
+        by_id: Outcomes by id.
+        is_complete: Whether it lists all that was resolved, so that all others failed.
+    """
+
+    by_id: Mapping[str, Outcome]
+    is_complete: bool = False
+
+
+def read_side_file(log: Log, success_at: float) -> SideFile:
+    """What a side file says.
+
+    Args:
+        log: The file: JSON, JSONL or CSV.
+        success_at: The reward from which on an episode is a success.
+
+    Raises:
+        UsageError: It cannot be understood, or contradicts itself.
+        TrajectoryError: It cannot be opened.
+    """
+    try:
+        if log.layout == "text":
+            if log.preview().head.lstrip().startswith("["):
+                return _listed(log.document(), log, success_at)
+            known = frozenset((*ID_KEYS, *_VALUE_KEYS))
+            return _from_rows(table_rows(log, known), log, success_at)
+        _check_twins(log)
+        if log.layout in ("array", "values"):
+            return _listed(log.document(), log, success_at)
+        records = [_readable(item) for item in log.records()]
+    except RecordError as error:
+        raise UsageError(
+            error.message, source=log.name, position=error.position, hint=error.hint
+        ) from error
+    if len(records) == 1:
+        return _listed(records[0].value, log, success_at)
+    return _from_rows(((item.value, item.position) for item in records), log, success_at)
+
+
+def _readable(item: Record | RecordError) -> Record:
+    if isinstance(item, RecordError):
+        raise item
+    return item
+
+
+def _check_twins(log: Log) -> None:
+    """See that no object has one key twice with different values: parsers keep the last.
+
+    Raises:
+        RecordError: One has.
+    """
+    for item in log.values():
+        if not isinstance(item, RecordError):
+            try:
+                json.loads(item.data, object_pairs_hook=_without_twins)
+            except (ValueError, RecursionError):  # told by whoever parses it for good
+                continue
+            except RecordError as error:
+                error.position = item.position
+                raise
+
+
+def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if found.setdefault(key, value) != value:
+            raise RecordError(
+                f"a second, different value for {one_line(key, 80)}",
+                hint="one episode has one outcome; name trials by their trajectory id",
+            )
+    return found
+
+
+def _listed(value: object, log: Log, success_at: float) -> SideFile:
+    """What one JSON value says: a list, a report, or a mapping from id to outcome."""
+    if isinstance(value, list):
+        if value and all(isinstance(item, str) for item in value):
+            return _resolved(value)
+        rows = ((item, f"record {index}") for index, item in enumerate(value, 1))
+        return _from_rows(rows, log, success_at)
+    if not isinstance(value, dict):
+        raise UsageError("no list and no mapping of ids to outcomes", source=log.name)
+    for key in _RESOLVED_KEYS:
+        if isinstance(value.get(key), list):
+            return _reported(key, value, log)
+    if _is_row(value):
+        return _from_rows([(value, "record 1")], log, success_at)
+    outcomes = {
+        str(key): _outcome(item, log, f"id {one_line(str(key), 80)}", success_at)
+        for key, item in value.items()
+    }
+    if not outcomes:
+        raise UsageError("no id in it", source=log.name)
+    return SideFile(outcomes)
+
+
+def _is_row(value: Mapping[str, object]) -> bool:
+    """Whether one JSON object by itself is a row of a table, and no mapping of ids."""
+    key = next((key for key in ID_KEYS if key in value), None)
+    if key is None:
+        return False
+    is_outcome = isinstance(value[key], bool | dict) or stated(value[key]).source == "stated"
+    return not is_outcome or any(other in value for other in _VALUE_KEYS)
+
+
+def _resolved(ids: Iterable[object]) -> SideFile:
+    return SideFile({str(each): _said(success=True) for each in ids}, is_complete=True)
+
+
+def _said(*, success: bool) -> Outcome:
+    return Outcome(success=success, source="user")
+
+
+def _reported(resolved: str, report: Mapping[str, object], log: Log) -> SideFile:
+    """What a report of lists says: of those only that it lists, if it tells who else was tried."""
+    lists = {key: _ids(key, report[key], log) for key in report if _is_list(key, report)}
+    unresolved = [each for key in _UNRESOLVED_KEYS for each in lists.get(key, ())]
+    twice = set(lists[resolved]).intersection(unresolved)
+    if twice:
+        raise UsageError(
+            f"{one_line(min(twice), 80)} is among the resolved ids and among the unresolved",
+            source=log.name,
+            hint="take it out of one of the lists",
+        )
+    if not lists.keys() & {*_UNRESOLVED_KEYS, *_JUDGED_KEYS}:
+        return _resolved(lists[resolved])
+    judged = [each for key in _JUDGED_KEYS for each in lists.get(key, ())]
+    outcomes = dict.fromkeys((*judged, *unresolved), _said(success=False))
+    return SideFile(outcomes | dict.fromkeys(lists[resolved], _said(success=True)))
+
+
+def _is_list(key: str, report: Mapping[str, object]) -> bool:
+    known = key in (*_RESOLVED_KEYS, *_UNRESOLVED_KEYS, *_JUDGED_KEYS)
+    return known and isinstance(report[key], list)
+
+
+def _ids(key: str, listed: object, log: Log) -> list[str]:
+    ids = listed if isinstance(listed, list) else []
+    for each in ids:
+        if not isinstance(each, str | int) or isinstance(each, bool):
+            raise UsageError(f"not an id: {one_line(str(each), 60)}", source=log.name, position=key)
+    return [str(each) for each in ids]
+
+
+def _from_rows(rows: Iterable[Row], log: Log, success_at: float) -> SideFile:
+    outcomes: dict[str, Outcome] = {}
+    bare: list[str] = []
+    for row, position in rows:
+        name = _id_of(row, log, position)
+        if isinstance(row, dict) and not any(key in row for key in _VALUE_KEYS):
+            _check_bare(row, log, position)
+            bare.append(name)
+            continue
+        outcome = _outcome(row, log, position, success_at)
+        if outcomes.setdefault(name, outcome) != outcome:
+            raise UsageError(
+                f"a second, different outcome for {one_line(name, 80)}",
+                source=log.name,
+                position=position,
+                hint="one episode has one outcome; name trials by their trajectory id",
+            )
+    if bare and outcomes:
+        raise UsageError("some rows have an outcome and some have none", source=log.name)
+    if not bare and not outcomes:
+        raise UsageError("no id in it", source=log.name)
+    return _resolved(bare) if bare else SideFile(outcomes)
+
+
+def _id_of(row: object, log: Log, position: str) -> str:
+    found = [row[key] for key in ID_KEYS if _is_told(row, key)] if isinstance(row, dict) else []
+    if not found:
+        raise UsageError(
+            f"no id; it is looked for as {', '.join(ID_KEYS)}", source=log.name, position=position
+        )
+    return str(found[0])
+
+
+def _check_bare(row: Mapping[str, object], log: Log, position: str) -> None:
+    """See that a row without an outcome has nothing but ids: then it says `resolved`.
+
+    Raises:
+        UsageError: Something else stands there, which may well be an outcome.
+    """
+    others = [key for key in row if key and key not in ID_KEYS]
+    if others:
+        names = ", ".join(one_line(str(key), 40) for key in others[:5])
+        raise UsageError(
+            f"nothing known to say how the episode ended, only {names}",
+            source=log.name,
+            position=position,
+            hint=f"name the column as one of {', '.join(_VALUE_KEYS)}",
+        )
+
+
+def _outcome(value: object, log: Log, position: str, success_at: float) -> Outcome:
+    """One outcome from a flag, a number, or a mapping that holds success, reward or both."""
+    said: object = value
+    if isinstance(value, dict):
+        told = {key: value[key] for key in _VALUE_KEYS if _is_told(value, key)}
+        places = {key: _read(key, value) for key in told}
+        unread = [key for key, each in places.items() if each.source == "unknown"]
+        outcome = together(places)
+        if outcome.reason:
+            raise UsageError(
+                outcome.reason.replace("the log", "it", 1),
+                source=log.name,
+                position=position,
+                hint="one episode has one outcome",
+            )
+        said = next((told[key] for key in unread), "nothing")
+        if any(key in _FLAG_KEYS and not is_tally(value, key) for key in unread):
+            outcome = Outcome()
+    else:
+        outcome = stated(value)
+    outcome = decided(outcome, success_at)
+    if not outcome.known:
+        raise UsageError(
+            f"not an outcome: {one_line(str(said), 60)}",
+            source=log.name,
+            position=position,
+            hint="success, failure, true, false, or a reward from 0 to 1",
+        )
+    return replace(outcome, source="user")
+
+
+def _read(key: str, row: Mapping[str, object]) -> Outcome:
+    if key in REWARD_KEYS:
+        return stated(row[key])
+    return Outcome() if is_tally(row, key) else verdict_of(row[key])
+
+
+def _is_told(row: Mapping[str, object], key: str) -> bool:
+    return row.get(key) not in (None, "")

@@ -1,0 +1,188 @@
+"""Conversations that somebody went back in: only what leads to the last message was done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.model import Step, Trajectory
+from deltamem_tui.trajectory.readers.reader import Reading
+from tests.trajectory.readers.log_files import Json, episodes, lines, readings, refusals
+
+
+def claude(name: str, before: str | None, content: object, **extra: object) -> Json:
+    kind = "user" if name.startswith("u") else "assistant"
+    message: Json = {"role": kind, "content": content}
+    if kind == "assistant":
+        message["id"] = extra.pop("message_id", f"msg_{name}")
+    links: Json = {"uuid": name, "parentUuid": before, "sessionId": "s"}
+    return {"type": kind, **links, "message": message, **extra}
+
+
+def claude_note(name: str, before: str | None) -> Json:
+    return {"type": "attachment", "uuid": name, "parentUuid": before, "sessionId": "s"}
+
+
+def use(name: str, command: str) -> list[Json]:
+    return [{"type": "tool_use", "id": name, "name": "Bash", "input": {"command": command}}]
+
+
+def result(name: str, text: str) -> list[Json]:
+    return [{"type": "tool_result", "tool_use_id": name, "content": text}]
+
+
+def openclaw(name: str, before: str | None, content: object, **extra: object) -> Json:
+    role = "user" if name.startswith("u") else "assistant"
+    message = {"role": role, "content": content, **extra}
+    return {"type": "message", "id": name, "parentId": before, "message": message}
+
+
+def openclaw_note(name: str, before: str | None) -> Json:
+    return {"type": "custom", "id": name, "parentId": before}
+
+
+HEADER: Json = {"type": "session", "id": "s", "cwd": "/w"}
+WRITERS = {
+    "claude-code": (claude, claude_note, []),
+    "openclaw": (openclaw, openclaw_note, [HEADER]),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_branch_that_was_left_is_not_done_and_told_once(tmp_path: Path, name: str) -> None:
+    say, note, header = WRITERS[name]
+    log = [
+        *header,
+        note("n0", None),
+        say("u1", "n0", "Fix it."),
+        say("a1", "u1", "Shall I?"),
+        say("u2", "a1", "Yes, with a patch."),
+        say("a2", "u2", "Patched it."),
+        say("u3", "a2", "Now the tests."),
+        note("n1", "a1"),
+        say("u4", "n1", "Yes, anew."),
+        say("a4", "u4", "Wrote it anew."),
+    ]
+    (found,), (told,) = _parted(readings(tmp_path, lines(*log)))
+    assert found.steps == (Step("Shall I?", "Yes, anew."), Step("Wrote it anew."))
+    assert told.message.startswith("3 messages are left out")
+    assert told.position == f"line {len(header) + 4}"
+    assert told.hint
+    assert told.format == name
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_branch_left_twice_and_gone_back_to(tmp_path: Path, name: str) -> None:
+    say, _, header = WRITERS[name]
+    log = [
+        *header,
+        say("u1", None, "Fix it."),
+        say("a1", "u1", "One."),
+        say("a2", "u1", "Two."),
+        say("u2", "a1", "Go on with one."),
+        say("a3", "u2", "Went on."),
+    ]
+    (found,), (told,) = _parted(readings(tmp_path, lines(*log)))
+    assert [step.action for step in found.steps] == ["One.", "Went on."]
+    assert told.message.startswith("1 message is left out")
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize(
+    "parents",
+    [
+        (None, None, None, None),  # nothing is said of what follows what
+        (None, "lost", "lost", "lost"),  # or not in this log
+        (None, "u1", None, "u2"),  # as after the first half was made a summary
+        ("a2", "u1", "a1", "u2"),  # in a circle
+        ("u1", "u1", "u2", "u2"),  # itself
+    ],
+)
+def test_where_parents_are_missing_the_order_of_the_log_counts(
+    tmp_path: Path, name: str, parents: tuple[str | None, ...]
+) -> None:
+    say, _, header = WRITERS[name]
+    said = zip(("u1", "a1", "u2", "a2"), parents, ("Fix it.", "One.", "And?", "Two."), strict=True)
+    found = readings(tmp_path, lines(*header, *(say(*each) for each in said)))
+    (only,) = episodes(found)
+    assert len(found) == 1
+    assert only.steps == (Step("One.", "And?"), Step("Two."))
+
+
+@pytest.mark.parametrize("last", ["both", "first", "second"])
+def test_results_of_calls_made_at_once_are_branches_of_one_turn(tmp_path: Path, last: str) -> None:
+    log = [
+        claude("u1", None, "Fix it."),
+        claude("a1", "u1", use("t1", "ls"), message_id="m"),
+        claude("u2", "a1", result("t1", "a.py")),
+        claude("a2", "a1", use("t2", "pwd"), message_id="m"),
+        claude("u3", "a2", result("t2", "/w")),
+    ]
+    if last != "both":
+        log.append(claude("a3", "u2" if last == "first" else "u3", "Done."))
+    (found,) = readings(tmp_path, lines(*log))
+    assert isinstance(found, Trajectory)
+    assert found.steps[:2] == (Step("ls", "a.py"), Step("pwd", "/w"))
+
+
+def test_a_result_that_came_twice_counts_where_the_work_went_on(tmp_path: Path) -> None:
+    log = [
+        claude("u1", None, "Fix it."),
+        claude("a1", "u1", use("t1", "ls")),
+        claude("u2", "a1", result("t1", "interrupted")),
+        claude("u3", "a1", result("t1", "a.py")),
+        claude("a2", "u3", "Done."),
+    ]
+    (found,), (told,) = _parted(readings(tmp_path, lines(*log)))
+    assert found.steps == (Step("ls", "a.py"), Step("Done."))
+    assert told.position == "line 3"
+
+
+def test_results_of_openclaw_calls_that_all_follow_the_call(tmp_path: Path) -> None:
+    calls = [
+        {"type": "toolCall", "id": name, "name": "exec", "arguments": {"command": command}}
+        for name, command in (("t1", "ls"), ("t2", "pwd"))
+    ]
+    log = [
+        HEADER,
+        openclaw("u1", None, "Fix it."),
+        openclaw("a1", "u1", calls),
+        openclaw("r1", "a1", "a.py", role="toolResult", toolCallId="t1"),
+        openclaw("r2", "a1", "/w", role="toolResult", toolCallId="t2"),
+        openclaw("a2", "r2", "Done."),
+    ]
+    (found,) = readings(tmp_path, lines(*log))
+    assert isinstance(found, Trajectory)
+    assert found.steps == (Step("ls", "a.py"), Step("pwd", "/w"), Step("Done."))
+
+
+def test_a_sub_agent_is_no_branch(tmp_path: Path) -> None:
+    log = [
+        claude("u1", None, "Fix it."),
+        claude("a1", "u1", use("t1", "ls")),
+        claude("u8", "a1", "Search.", isSidechain=True),
+        claude("a8", "u8", "Searched.", isSidechain=True),
+        claude("u2", "a1", result("t1", "a.py")),
+        claude("u9", "a8", "Not mine.", isSidechain=True),
+    ]
+    (found,) = readings(tmp_path, lines(*log))
+    assert isinstance(found, Trajectory)
+    assert found.steps == (Step("ls", "a.py"),)
+
+
+def test_a_sub_agents_own_branches(tmp_path: Path) -> None:
+    facts: Json = {"isSidechain": True, "agentId": "h"}
+    log = [
+        claude("u1", None, "Search.", **facts),
+        claude("a1", "u1", "Lost.", **facts),
+        claude("a2", "u1", "Found.", **facts),
+    ]
+    (found,), (told,) = _parted(readings(tmp_path, lines(*log)))
+    assert found.steps == (Step("Found."),)
+    assert told.position == "line 2"
+
+
+def _parted(found: list[Reading]) -> tuple[list[Trajectory], list[RecordError]]:
+    return episodes(found), refusals(found)

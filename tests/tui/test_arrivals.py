@@ -1,0 +1,271 @@
+"""What comes up in front by itself: only for who waits for it, and only what it was asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Origin, Payload, born
+from deltamem_tui.config import Configuration
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory import editing
+from deltamem_tui.memory.episodes.intake import take_in
+from deltamem_tui.memory.rules import RulesExtractor
+from deltamem_tui.memory.runs import rehearsal
+from deltamem_tui.tui import app as app_module
+from deltamem_tui.tui import key_order
+from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.jobs import extracting
+from deltamem_tui.tui.jobs.reading import read_bank
+from deltamem_tui.tui.messages import BankRead, Planned, Told
+from deltamem_tui.tui.screens.banks import BankList, BanksScreen
+from deltamem_tui.tui.screens.base import BankScreen
+from deltamem_tui.tui.screens.recall import RecallScreen
+from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
+from tests.tui.support import Person, add_plain, browse, small_bank, trajectory
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    """A banks folder with two small banks, `aaa` and `bbb`."""
+    for name in ("aaa", "bbb"):
+        small_bank(tmp_path / "two" / name)
+    return tmp_path / "two"
+
+
+class Gate:
+    """Lets a call through once it is opened."""
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self.opened = threading.Event()
+        self._call = call
+
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        found = self._call(*values, **named)
+        assert self.opened.wait(20)
+        return found
+
+
+def labels(bank: Path) -> list[str]:
+    return [node.label for node in Bank.open(bank).tree("task")]
+
+
+# A bank
+
+
+def test_of_two_openings_that_cross_only_the_last_one_comes_up(two: Path) -> None:
+    async def story(person: Person) -> None:
+        app, banks = person.app, person.app.screen
+        assert isinstance(banks, BanksScreen)
+        before = labels(two / "bbb")
+        await person.pilot.press("enter")  # aaa is asked for, and read
+        app.post_message(BankRead(Bank.open(two / "aaa"), ()))
+        banks.query_one(BankList).cursor = 1
+        banks.call_later(banks.action_open_bank)
+        await person.settle()
+        shown = app.screen
+        assert isinstance(shown, BankScreen)
+        assert app.bank.path == shown.home.path == shown.bank.path
+        await person.press("L")
+        assert (labels(two / "bbb") != before) is (shown.home.path.name == "bbb")
+
+    browse(two, story)
+
+
+def test_a_bank_nobody_asked_for_does_not_come_up(two: Path) -> None:
+    async def story(person: Person) -> None:
+        person.app.post_message(BankRead(Bank.open(two / "aaa"), ()))
+        await person.settle()
+        assert isinstance(person.app.screen, BanksScreen)
+        await person.press("j", "enter")
+        assert person.app.bank.path == two / "bbb"
+        person.app.post_message(BankRead(Bank.open(two / "aaa"), ()))
+        await person.settle()
+        assert person.app.bank.path == person.trees.bank.path == two / "bbb"
+
+    browse(two, story)
+
+
+def test_what_is_changed_is_what_the_screen_shows(two: Path) -> None:
+    """Whatever else is open by then: a screen writes to the bank it was made for."""
+
+    async def story(person: Person) -> None:
+        await person.press("enter")
+        shown, before = person.trees, labels(two / "bbb")
+        await person.press("escape", "j", "enter")
+        assert person.app.bank.path == two / "bbb"
+        shown.change("writing", lambda bank: f"wrote {bank.name}")
+        await person.settle()
+        assert person.said[-1] == "wrote aaa"
+        assert labels(two / "bbb") == before
+
+    browse(two, story)
+
+
+def test_a_bank_that_opens_late_does_not_come_up_over_a_dialog(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(read_bank)
+    monkeypatch.setattr(app_module, "read_bank", gate)
+    monkeypatch.setattr(key_order, "PATIENCE", 0.05)
+
+    async def story(person: Person) -> None:
+        await person.pilot.press("enter")
+        await person.until(lambda: not person.app._awaited)
+        await person.pilot.press("n", "m", "y")
+        await person.pilot.pause()
+        assert isinstance(person.app.screen, AskDialog)
+        gate.opened.set()
+        await person.settle()
+        await person.press("L", "Z")
+        assert isinstance(person.app.screen, AskDialog)
+        assert person.said[-1] == "kitchen is read by now; enter opens it"
+        await person.press("escape", "enter")
+        assert isinstance(person.app.screen, TreesScreen)
+
+    before = labels(folder / "kitchen")
+    browse(folder, story)
+    assert labels(folder / "kitchen") == before
+    assert not Bank.open(folder / "kitchen").frozen
+
+
+# Deleting
+
+
+def test_who_went_on_is_not_asked_whether_to_delete_but_finds_the_question(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(editing.subtree)
+    monkeypatch.setattr(editing, "subtree", gate)
+    monkeypatch.setattr(key_order, "PATIENCE", 0.05)
+
+    async def story(person: Person) -> None:
+        await person.pilot.press("D")
+        await person.until(lambda: not person.app._awaited)
+        await person.pilot.press("2")
+        await person.until(lambda: isinstance(person.app.screen, RecallScreen))
+        gate.opened.set()
+        await person.settle()
+        await person.press(*"heavy")
+        assert isinstance(person.app.screen, RecallScreen)
+        assert len(Bank.open(folder / "kitchen").tree("task")) == 6
+        assert "the plan is ready; P opens it" in person.said
+        await person.press("escape", "P")
+        assert "kitchen: Delete 3 nodes of the task tree?" in person.screen
+        await person.press("y")
+        assert len(Bank.open(folder / "kitchen").tree("task")) == 3
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_was_not_shown_is_not_deleted(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("D")
+        bank = Bank.open(folder / "kitchen")
+        root = next(bank.tree("task").roots())
+        add_plain(bank, "task", [born("task", root, "success", Payload("new", "new"), Origin())])
+        await person.press("y")
+        assert person.said[-1].startswith(f"{root.id}: other nodes hang below it by now")
+        assert len(Bank.open(folder / "kitchen").tree("task")) == 7
+
+    browse(folder, story, "kitchen")
+
+
+# Plans
+
+
+def plan(done: list[str], question: str = "Spend money?") -> Planned:
+    def then(_: Progress) -> Told:
+        done.append(question)
+        return Told("spent")
+
+    return Planned("asking", question, [], then, called="estimate")
+
+
+def test_work_begun_since_does_not_make_a_plan_of_an_old_key_come_up(folder: Path) -> None:
+    done: list[str] = []
+    gate = threading.Event()
+
+    def work(_: Progress) -> Planned:
+        assert gate.wait(20)
+        return plan(done)
+
+    async def story(person: Person) -> None:
+        person.app.work("rehearsing", work)
+        go = person.app.hold_keys()
+        await person.pilot.press("V")
+        gate.set()
+        await person.settle()
+        go()
+        await person.settle()
+        assert not isinstance(person.app.screen, ConfirmDialog)
+        await person.press("y")
+        assert done == []
+        assert person.app.plan is not None
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_plan_that_takes_the_place_of_another_says_so(folder: Path) -> None:
+    done: list[str] = []
+
+    async def story(person: Person) -> None:
+        for question in ("First?", "Second?"):
+            person.app.post_message(plan(done, question))
+            await person.settle()
+        assert person.said[0] == "the estimate is ready; P opens it"
+        assert person.said[1] == (
+            "the estimate is ready; P opens it in place of the estimate that waited: First?"
+        )
+        person.app.work("planning", lambda _: plan(done, "Third?"))
+        await person.settle()
+        await person.press("escape")
+        assert person.app.plan is not None, "a plan that comes up takes no other's place"
+        await person.press("P", "y")
+        assert done == ["Second?"]
+
+    browse(folder, story, "kitchen")
+
+
+def test_an_estimate_names_its_bank_and_what_came_since_is_not_paid_for(
+    two: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extracting, "_extractor", lambda *_, **__: RulesExtractor())
+    monkeypatch.setattr(rehearsal, "rehearse", lambda *_, **__: Usage())
+    choice = extracting.ModelChoice("gpt-x")
+
+    async def story(person: Person) -> None:
+        person.app.work(
+            "rehearsing",
+            lambda progress: extracting.plan_by_model(
+                two / "aaa", choice, Configuration(), progress
+            ),
+        )
+        await person.press("j")
+        more = [trajectory(f"heat thing {each}", "a kitchen", success=True) for each in range(7)]
+        take_in(Bank.open(two / "aaa"), more)
+        await person.press("escape", "j", "enter", "P")
+        assert "Ask gpt-x about 1 episode of aaa?" in person.screen
+        await person.press("y")
+        assert person.said[-1].startswith("learnt 1 episode by rules")
+        assert Bank.open(two / "aaa").episodes.learnt() == 2
+
+    browse(two, story, "aaa")
+
+
+def test_episodes_that_were_learnt_meanwhile_are_not_asked_about_again(folder: Path) -> None:
+    told = extracting.extract_by_model(
+        folder / "kitchen",
+        extracting.ModelChoice("gpt-x"),
+        Configuration(),
+        Progress("learning", None),  # type: ignore[arg-type]
+        ["not waiting"],
+    )
+    assert isinstance(told, Told)
+    assert told.summary == "the episodes that were asked about wait no more; nothing was sent"
