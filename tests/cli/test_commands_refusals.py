@@ -103,7 +103,8 @@ def test_a_log_that_is_not_there_or_of_no_known_format(program: Program) -> None
     (program.folder / "prose.txt").write_text("Once upon a time.")
     assert "prose.txt" in refused(program, "import", "kitchen", "prose.txt")
     log = program.log()
-    assert "nonesuch" in refused(program, "import", "kitchen", log, "--format", "nonesuch")
+    call = ("import", "kitchen", log, "--format", "nonesuch")
+    assert "nonesuch" in refused(program, *call, code=2)
 
 
 def lines(program: Program, name: str) -> list[bytes]:
