@@ -13,7 +13,7 @@ from pathlib import Path
 import orjson
 
 from deltamem_tui.bank.node import TreeName
-from deltamem_tui.tui.state import state_file
+from deltamem_tui.tui.state import state_file, write_quietly
 
 Place = tuple[TreeName, str]
 """A tree and the id of a node: what a text is of."""
@@ -56,14 +56,11 @@ class Drafts:
         return {name: text for name, text in texts if isinstance(text, str)} | self._mine
 
     def _write(self, texts: Mapping[str, str]) -> None:
+        if texts:
+            write_quietly(self._file, orjson.dumps(texts))
+            return
         with contextlib.suppress(OSError):
-            if not texts:
-                self._file.unlink(missing_ok=True)
-                return
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            new = self._file.with_suffix(".new")
-            new.write_bytes(orjson.dumps(texts))
-            new.replace(self._file)
+            self._file.unlink(missing_ok=True)
 
 
 def drafts_file(bank: Path) -> Path:

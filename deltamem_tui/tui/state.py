@@ -78,7 +78,7 @@ def _from_record(record: dict[str, Any]) -> BankState:
 
 def save(bank: Path, state: BankState) -> None:
     """Remember how a bank was left, if the folder can be written."""
-    _write(state_file(bank), orjson.dumps(asdict(state)))
+    write_quietly(state_file(bank), orjson.dumps(asdict(state)))
 
 
 def load_theme() -> str | None:
@@ -91,10 +91,11 @@ def load_theme() -> str | None:
 
 def save_theme(theme: str) -> None:
     """Remember a theme, if the folder can be written."""
-    _write(_folder() / _THEME, theme.encode())
+    write_quietly(_folder() / _THEME, theme.encode())
 
 
-def _write(file: Path, text: bytes) -> None:
+def write_quietly(file: Path, text: bytes) -> None:
+    """Write a file of the state folder whole, if that can be written."""
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         draft = file.with_suffix(".new")

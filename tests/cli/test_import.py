@@ -23,10 +23,8 @@ from deltamem_tui.cli.output import Advance, Output
 from deltamem_tui.memory.episodes import intake
 from deltamem_tui.memory.episodes.kept import episodes
 from deltamem_tui.trajectory.readers import reading
-from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
 from tests.bank.support import file_bytes
 from tests.cli.support import Program, heat, state_of, write_log
-from tests.trajectory.readers.issue_logs import MINI
 
 SECRET = "sk-" + "Ab3" * 16
 ADDRESS = "ada@lovelace.org"
@@ -221,39 +219,6 @@ def test_the_table_of_files_is_headed_on_a_pipe_too(program: Program) -> None:
     assert dict(zip(head, row, strict=True))["duplicates"] == "4"
 
 
-@pytest.mark.parametrize(
-    "side",
-    [
-        {"ada__calc-7": True, "ada__calc-8": 0.25},
-        [{"instance_id": "ada__calc-7", "resolved": True}, {"id": "ada__calc-8", "reward": 0.25}],
-        '{"id": "ada__calc-7", "success": "true"}\n{"id": "ada__calc-8", "success": false}\n',
-        "instance_id,resolved\nada__calc-7,1\nada__calc-8,0\n",
-        {"resolved_ids": ["ada__calc-7"], "unresolved_ids": ["ada__calc-8"]},
-        {"resolved": ["ada__calc-7"]},
-        ["ada__calc-7"],
-    ],
-    ids=["json", "records", "jsonl", "csv", "report", "resolved", "bare-list"],
-)
-def test_a_side_file_says_how_runs_ended_that_only_say_submitted(
-    program: Program, side: object
-) -> None:
-    for number in (7, 8):
-        asked, *rest = as_list(MINI["messages"])[1:]
-        issue = {**as_mapping(asked), "content": f"Solve issue {number}."}
-        run = MINI | {"instance_id": f"ada__calc-{number}", "messages": [issue, *rest]}
-        (program.folder / f"{number}.traj.json").write_text(json.dumps(run, indent=1))
-    path = program.folder / "outcomes"
-    path.write_text(side if isinstance(side, str) else json.dumps(side))
-    call = ("import", "kitchen", "7.traj.json", "8.traj.json", "--dry-run")
-    silent = program.json(*call).data["trajectories"]
-    assert [each["outcome_source"] for each in silent] == ["unknown", "unknown"]
-    told = program.json(*call, "--outcome", "outcomes").data["trajectories"]
-    assert [(each["success"], each["outcome_source"]) for each in told] == [
-        (True, "user"),
-        (False, "user"),
-    ]
-
-
 def test_whoever_waits_is_told_how_many_bytes_are_left(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -350,149 +315,6 @@ def test_on_a_terminal_the_report_leaves_out_what_did_not_happen() -> None:
     assert telling(columns, []) == (columns, [])
 
 
-def unsaid(thing: str) -> dict[str, Any]:
-    return heat(thing, success=None)
-
-
-def test_a_correction_of_an_outcome_is_taken_and_told(program: Program) -> None:
-    log = program.log(unsaid("soup"))
-    program("import", "kitchen", log, "--outcome", "success")
-    answer = program("import", "kitchen", log, "--outcome", "failure")
-    assert answer.code == 0
-    assert "1 outcome was changed" in answer.err
-    (found,) = (each for each in episodes(Bank.open(program.bank)) if "soup" in each.task)
-    assert found.outcome.success is False
-    back = program.json("import", "kitchen", log, "--outcome", "success").data
-    assert (back["updated"], back["changed"], back["files"][0]["successes"]) == (1, 1, 1)
-    program("extract", "kitchen", "--extractor", "rules")
-    late = program("import", "kitchen", log, "--outcome", "failure")
-    assert late.code == 1
-    assert "log.jsonl, line 1: was learnt from as a success" in late.err
-
-
-@pytest.mark.parametrize("side", [{"resolved_ids": []}, {"resolved_ids": ["run-8"]}])
-def test_a_report_overrules_a_judge_whether_or_not_it_names_the_episode(
-    program: Program, side: object
-) -> None:
-    judged = {"id": "run-7", "outcome": {"success": True, "source": "judge"}}
-    log = program.log(heat("soup") | judged, heat("tea") | {"id": "run-8"})
-    (program.folder / "report.json").write_text(json.dumps(side))
-    told, _ = program.json("import", "kitchen", log, "--outcome", "report.json").data[
-        "trajectories"
-    ]
-    assert (told["success"], told["outcome_source"]) == (False, "user")
-
-
-def test_records_that_contradict_each_other_are_told(program: Program) -> None:
-    log = program.log(heat("soup"), heat("soup", success=False))
-    answer = program.json("import", "kitchen", log)
-    assert answer.code == 3
-    (error,) = answer.document["errors"]
-    assert (error["source"], error["position"]) == ("log.jsonl", "line 2")
-    assert "but log.jsonl, line 1 says success" in error["message"]
-    (row,) = answer.data["files"]
-    assert (row["successes"], row["failures"], row["rejected"]) == (1, 0, 1)
-
-
-def test_an_import_of_which_nothing_came_in_is_an_error_and_names_the_reader(
-    program: Program,
-) -> None:
-    log = program.folder / "chats.jsonl"
-    line = '{"messages": [{"role": "assistant", "content": "%s"}]}\n'
-    log.write_text(line % "Hello." + line % "Hi.")
-    answer = program.json("import", "kitchen", str(log))
-    assert answer.code == 1
-    assert answer.document["status"] == "error"
-    (row,) = answer.data["files"]
-    assert (row["formats"], row["episodes"], row["rejected"]) == (["openai-chat"], 0, 2)
-
-
-def test_ids_of_a_side_file_that_no_log_holds_are_told(program: Program) -> None:
-    records = [unsaid(f"egg {number}") | {"metadata": {"id": f"r-{number}"}} for number in (1, 2)]
-    records.append(heat("rice") | {"metadata": {"id": "r-3"}})
-    ids = [f"r-{number}" for number in range(1, 10)]
-    (program.folder / "said.json").write_text(json.dumps(dict.fromkeys(ids, True)))
-    answer = program.json("import", "kitchen", program.log(*records), "--outcome", "said.json")
-    assert answer.code == 0
-    assert answer.data["unmatched"] == ids[3:]
-    told = program("import", "kitchen", program.log(*records), "--outcome", "said.json").err
-    assert "6 ids of said.json match no episode of these logs: r-4, r-5, r-6, …" in told
-    (program.folder / "said.json").write_text(json.dumps({"r-1": True, "r-x": True}))
-    told = program("import", "kitchen", program.log(*records), "--outcome", "said.json").err
-    assert "1 id of said.json matches no episode of these logs: r-x\n" in told
-
-
-NO_LISTS = {
-    "ids of others": "other\nyet another\n",
-    "json": '["other"]',
-    "report": '{"resolved_ids": ["other"]}',
-    "yaml": "r-1: true\nr-2: false\n",
-    "toml": "[r]\nr-1 = true\n",
-    "bars": "r-1|false\nr-2|true\n",
-    "page": "<html>\n<h1>404 Not Found</h1>\n</html>\n",
-    "prose": "All of them went well.\n",
-    "braces": "{{{\n",
-}
-
-
-@pytest.mark.parametrize("text", NO_LISTS.values(), ids=NO_LISTS)
-@pytest.mark.parametrize("dry", [True, False])
-def test_what_names_no_episode_is_no_list_of_those_that_were_resolved(
-    program: Program, text: str, dry: bool
-) -> None:
-    log = program.log(unsaid("soup") | {"id": "r-1"}, unsaid("tea") | {"id": "r-2"})
-    (program.folder / "said").write_text(text)
-    before = kept(program)
-    call = ("import", "kitchen", log, "--outcome", "said", *(["--dry-run"] if dry else []))
-    answer = program(*call)
-    assert answer.code in (1, 2)
-    assert answer.err.startswith("error: said: ")
-    assert answer.err.count("\n") == 1
-    assert kept(program) == before
-
-
-def test_a_list_of_ids_is_held_against_standard_input_too(
-    program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    records = [unsaid("soup") | {"id": "r-1"}, unsaid("tea") | {"id": "r-2"}]
-    data = Path(program.log(*records)).read_bytes()
-    (program.folder / "said").write_text("r-2\n")
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-    told = program.json("import", "kitchen", "-", "--outcome", "said").data["trajectories"]
-    assert [each["success"] for each in told] == [False, True]
-
-
-def test_what_a_log_states_stands_against_a_file_and_that_is_said(program: Program) -> None:
-    records = [heat("soup", success=False) | {"id": "s-1"}, heat("tea") | {"id": "s-2"}]
-    log = program.log(*records)
-    (program.folder / "ov.json").write_text('{"s-1": true, "s-2": true}')
-    call = ("import", "kitchen", log, "--outcome", "ov.json")
-    answer = program(*call)
-    assert answer.code == 0
-    assert "1 episode states another outcome than ov.json: it keeps it\n" in answer.err
-    again = program.json(*call)
-    assert again.code == 0
-    (soup,) = (each for each in episodes(Bank.open(program.bank)) if "soup" in each.task)
-    assert soup.outcome.success is False
-    assert again.data["disputed"] == [soup.id]
-    assert program.json("import", "kitchen", log).data["disputed"] == []
-    program("extract", "kitchen", "--extractor", "rules")
-    late = program(*call)
-    assert late.code == 3
-    assert "log.jsonl, line 1: was learnt from as a failure" in late.err
-    (program.folder / "ov.json").write_text('{"s-1": false, "s-2": true}')
-    assert program(*call).code == 0
-
-
-def test_a_success_that_nobody_is_named_for_counts_as_stated_everywhere(program: Program) -> None:
-    before = program.json("info", "kitchen").data["without_outcome"]
-    odd = unsaid("soup") | {"outcome": {"success": True, "source": "unknown"}}
-    (told,) = program.json("import", "kitchen", program.log(odd)).data["trajectories"]
-    assert (told["success"], told["outcome_source"]) == (True, "stated")
-    assert program.json("info", "kitchen").data["without_outcome"] == before
-    assert program.json("extract", "kitchen", "--extractor", "rules").data["learned"] == 1
-
-
 @pytest.mark.parametrize("dry", [True, False])
 def test_a_frozen_bank_takes_nothing_not_even_in_a_rehearsal(program: Program, dry: bool) -> None:
     program("freeze", "kitchen")
@@ -535,9 +357,3 @@ def test_ctrl_c_says_how_many_episodes_were_kept(
     new = 3 if presses == 1 else 2
     assert f"interrupted ({new} new episodes are kept; import again" in answer.err
     assert len(Bank.open(program.bank).episodes) == before + new
-
-
-def test_the_help_says_what_a_side_file_may_be(program: Program) -> None:
-    words = " ".join(program("import", "--help").out.split())
-    for kind in ("JSON", "JSONL", "CSV", "resolved"):
-        assert kind in words

@@ -88,16 +88,22 @@ def test_counting_ends_and_is_shown_while_the_bank_is_written(
     browse(folder, story, "kitchen", size=(140, 60))
 
 
+async def open_filter(person: Person) -> Input:
+    """The filter's line, with no wait for what is arranged."""
+    await person.pilot.press("slash")
+    await person.pilot.pause()
+    line = person.app.focused
+    assert isinstance(line, Input)
+    return line
+
+
 def test_a_filter_is_shown_while_the_bank_is_written(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def story(person: Person) -> None:
         arranged = InTurn(arrange)
         monkeypatch.setattr(trees, "arrange", arranged)
-        await person.pilot.press("slash")
-        await person.pilot.pause()
-        line = person.app.focused
-        assert isinstance(line, Input)
+        line = await open_filter(person)
         line.value = "lamp"
         await person.until(lambda: arranged.begun == 1)
         write(folder / "kitchen")
@@ -120,10 +126,7 @@ def test_another_filter_does_not_wait_for_the_one_before(
     async def story(person: Person) -> None:
         arranged = InTurn(arrange)
         monkeypatch.setattr(trees, "arrange", arranged)
-        await person.pilot.press("slash")
-        await person.pilot.pause()
-        line = person.app.focused
-        assert isinstance(line, Input)
+        line = await open_filter(person)
         line.value = "lamp"
         await person.until(lambda: arranged.begun == 1)
         line.value = "fridge"

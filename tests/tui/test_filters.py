@@ -1,0 +1,137 @@
+"""Filters on the trees screen: what they keep, and what they leave as it was."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+from textual.widgets import Input
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.tui.models.arrangement import Arrangement, arrange
+from deltamem_tui.tui.screens import trees
+from deltamem_tui.tui.widgets.text_pane import TextPane
+from tests.tui.support import Person, browse
+
+FILTERS = {
+    "FRIDGE": 1,
+    "label:failure": 2,
+    "kind:residual depth:2": 2,
+    "hits:>3": 1,
+    "is:never-recalled": 5,
+    "recalls:1-5": 1,
+    "recalls:1-4": 0,
+    "recalls:>=5 hits:4": 1,
+    "recalls:0-4": 5,
+    "recalls:<1": 5,
+    "is:consolidated": 0,
+    "kind:root label:success": 2,
+    "is:due": 1,
+    '"some object" heat': 3,
+    "nothing-like-it": 0,
+}
+
+
+def test_a_filter_keeps_what_it_says(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        for typed, kept in FILTERS.items():
+            await person.press("slash")
+            await person.write(typed)
+            await person.press("enter")
+            family = person.outline.outline.family  # type: ignore[union-attr]
+            assert family.kept is not None
+            assert int(family.kept.sum()) == kept, typed
+            assert f"{kept} fit the filter" in person.screen
+            assert (person.outline.node is None) == (kept == 0)
+        await person.press("escape")
+        assert person.outline.outline.family.kept is None  # type: ignore[union-attr]
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_was_collapsed_before_a_filter_is_collapsed_after_it(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("minus", "g", "j", "l")
+        before = person.rows
+        assert len(before) == 4
+        await person.press("g", "slash")
+        for typed in ("a", "label:failure"):
+            await person.write(typed)
+        await person.press("enter")
+        assert len(person.rows) == 4, "both failures and what is above them"
+        assert person.rows != before
+        await person.press("G", "slash")
+        await person.write("")
+        await person.press("enter")
+        assert person.rows == before
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_bank_left_under_a_filter_shows_it_and_has_its_folds_after_it(folder: Path) -> None:
+    async def leave(person: Person) -> None:
+        await person.press("minus", "slash")
+        await person.write("label:failure broken")
+        await person.press("enter")
+        assert len(person.rows) == 3
+        await person.press("q")
+
+    async def come_back(person: Person) -> None:
+        assert person.app.screen.query_one("#filter", Input).value == "label:failure broken"
+        assert "label:failure broken" in person.screen
+        await person.press("g", "escape")
+        assert len(person.rows) == 3
+        assert [person.node.depth, person.outline.outline.expanded] == [1, set()]  # type: ignore[union-attr]
+
+    browse(folder, leave, "kitchen")
+    browse(folder, come_back, "kitchen")
+
+
+def test_enter_on_a_filter_that_is_under_way_waits_for_it_and_begins_no_other(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    real, asked = arrange, []
+
+    def slow(bank: Bank, arrangement: Arrangement, *rest: Any) -> Any:
+        asked.append(arrangement.text)
+        if arrangement.text:
+            begun.set()
+            assert go_on.wait(20)
+        return real(bank, arrangement, *rest)
+
+    monkeypatch.setattr(trees, "arrange", slow)
+
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        person.app.screen.query_one("#filter", Input).value = "lamp"
+        await person.until(begun.is_set)
+        await person.pilot.press("enter")
+        for key in ("j", "c"):
+            person.app.post_message(events.Key(key, key))
+        await person.pilot.pause()
+        assert len(person.rows) == 3, "what was there before"
+        go_on.set()
+        await person.settle()
+        assert asked == ["", "lamp"]
+        assert len(person.rows) == 1
+        pane = person.trees.query_one("#detail", TextPane)
+        assert "lamp" in pane.sections[0].body, "the key waited for what was found"
+        await person.press("slash", "enter")
+        assert asked == ["", "lamp"]
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_filter_that_is_none_is_told(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write("depth:deep")
+        await person.press("enter")
+        assert "no condition on a number" in person.said[-1]
+        assert person.outline.line_count() == 3
+
+    browse(folder, story, "kitchen")

@@ -1,0 +1,274 @@
+"""Putting right on the trees screen: editing, relabelling, moving, deleting, undoing."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.tui import programs
+from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.messages import Told
+from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
+from tests.tui.support import Person, browse, grow
+
+
+def edited(changes: dict[str, str]) -> object:
+    def edit(text: str) -> str:
+        for before, after in changes.items():
+            assert before in text
+            text = text.replace(before, after)
+        return text
+
+    return edit
+
+
+def test_an_edit_is_embedded_journalled_and_undone(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        before = person.node
+        tree = person.app.bank.tree("task")
+        vector = tree.embeddings[tree.row(before.id)].copy()
+        person.app.edited = edited({"heat some object and": "warm every object and"})  # type: ignore[assignment]
+        await person.press("e")
+        assert person.node.payload.activation_condition.startswith("warm every object")
+        assert person.node.revision == 1
+        tree = person.app.bank.tree("task")
+        assert (tree.embeddings[tree.row(before.id)] != vector).any()
+        assert person.app.bank.commit.event == "edit"
+        await person.press("u")
+        assert person.node.payload == before.payload
+        tree = person.app.bank.tree("task")
+        assert (tree.embeddings[tree.row(before.id)] == vector).all()
+        assert person.app.bank.commit.event == "undo"
+        await person.press("u")
+        assert "no change by hand is left" in person.said[-1]
+
+    browse(folder, story, "kitchen")
+
+
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        ("", "heading of the activation condition is missing"),
+        (
+            "= activation condition\n\n= execution procedure\nx\n= termination condition\n",
+            "no activation condition",
+        ),
+    ],
+)
+def test_an_edit_that_says_nothing_is_refused(folder: Path, after: str, words: str) -> None:
+    async def story(person: Person) -> None:
+        sequence = person.app.bank.commit.sequence
+        person.app.edited = lambda _: after
+        await person.press("e")
+        assert words in person.said[-1]
+        assert Bank.open(folder / "kitchen").commit.sequence == sequence
+
+    browse(folder, story, "kitchen")
+
+
+def test_an_edit_of_what_another_changed_meanwhile_is_refused(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        def edit(text: str) -> str:
+            from deltamem_tui.memory import editing
+
+            bank = Bank.open(folder / "kitchen")
+            editing.relabel(bank, "task", bank.tree("task").node(person.node.id), "failure")
+            return text.replace("heat", "warm")
+
+        person.app.edited = edit
+        await person.press("e")
+        assert "was changed since you read it" in person.said[-1]
+        assert "warm" not in Bank.open(folder / "kitchen").tree("task").node(person.node.id).text
+
+    browse(folder, story, "kitchen")
+
+
+def test_an_edit_while_work_goes_on_is_refused_before_anything_is_typed(folder: Path) -> None:
+    go_on, opened = threading.Event(), threading.Event()
+
+    def learn(_: Progress) -> Told:
+        assert go_on.wait(20)
+        return Told("learnt")
+
+    def edit(text: str) -> str:
+        opened.set()
+        return text
+
+    async def story(person: Person) -> None:
+        person.app.edited = edit
+        person.app.work("learning", learn, can_stop=True)
+        await person.pilot.press("e")
+        await person.until(lambda: bool(person.said))
+        assert person.said == ["still learning; x cancels it"]
+        go_on.set()
+        await person.settle()
+        assert not opened.is_set()
+        await person.press("e")
+        assert opened.is_set()
+
+    browse(folder, story, "kitchen")
+
+
+def test_an_editor_whose_command_cannot_be_read_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "vi 'x")
+
+    async def story(person: Person) -> None:
+        person.app.edited = programs.edited
+        await person.press("e")
+        assert person.said[-1].startswith("$EDITOR is no command")
+        assert "no closing quotation" in person.said[-1]
+
+    browse(folder, story, "kitchen")
+
+
+def test_relabel(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        labels = []
+        for key in ("L", "L", "u", "u"):
+            await person.press(key)
+            labels.append(person.node.label)
+        assert labels == ["failure", "success", "failure", "success"]
+        assert person.node.revision == 4
+
+    browse(folder, story, "kitchen")
+
+
+def test_move_and_undo(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("j", "m")
+        assert "go to its new parent and press m" in person.said[-1]
+        moved = person.node.id
+        await person.press("k", "m")
+        assert person.node.id == moved
+        assert (person.node.depth, person.node.kind) == (2, "residual")
+        child = next(person.app.bank.tree("task").children(moved))
+        assert child.depth == 3
+        await person.press("u")
+        node = person.app.bank.tree("task").node(moved)
+        assert (node.depth, node.kind, node.parent) == (1, "root", None)
+        assert next(person.app.bank.tree("task").children(moved)).depth == 2
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_node_that_is_being_moved_is_marked_until_the_move_ends(folder: Path) -> None:
+    """Whatever else is said meanwhile, one sees what the next m would do."""
+
+    async def story(person: Person) -> None:
+        def marked() -> bool:
+            lines = person.screen.splitlines()
+            mode = any(f"moving » {moved}: m below" in line for line in lines)
+            line = any("» cool some object and put" in line for line in lines)
+            assert mode == line == (person.trees.moving is not None)
+            return mode
+
+        async def begin() -> None:
+            await person.press("1", "g", "j", "m")
+
+        moved = [node.id for node in person.app.bank.tree("task").roots()][1]
+        await begin()
+        assert marked()
+        await person.press("y", "k", "c", "question_mark", "escape", "t", "t")
+        assert marked()
+        await person.press("escape")
+        assert not marked()
+        await begin()
+        await person.press("2", "escape", "1")
+        assert not marked()
+        await begin()
+        await person.press("k", "m")
+        assert not marked()
+        assert person.app.bank.tree("task").node(moved).depth == 2
+
+    browse(folder, story, "kitchen", size=(100, 30))
+
+
+def test_make_root(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("d", "M")
+        assert (person.node.depth, person.node.kind) == (1, "root")
+        assert person.app.bank.tree("task").node(person.node.id).parent is None
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_move_that_cannot_be_is_refused(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("m", "d", "m")
+        assert "cannot hang below itself" in person.said[-1]
+        await person.press("g", "m", "escape")
+        assert person.said[-1] == "not moved"
+        assert isinstance(person.app.screen, TreesScreen)
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_move_past_d_max_is_refused(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("j", "m", "g", "f", "m")
+        assert "D_max is 4" in person.said[-1]
+
+    browse(folder, story, "kitchen")
+
+
+def test_delete_shows_what_goes_and_can_be_undone(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        deleted = person.node
+        await person.press("D")
+        assert isinstance(person.app.screen, ConfirmDialog)
+        assert "Delete 3 nodes of the task tree?" in person.screen
+        assert f"root {deleted.id}" in person.screen
+        failure = next(each for each in person.app.bank.tree("task") if each.label == "failure")
+        assert f"{failure.id} ✗ heat some object with a broken stove" in person.screen
+        await person.press("escape")
+        assert len(person.app.bank.tree("task")) == 6
+        await person.press("delete", "y")
+        assert len(person.app.bank.tree("task")) == 3
+        assert person.node != deleted
+        await person.press("u")
+        assert len(person.app.bank.tree("task")) == 6
+        assert person.node.id == deleted.id, "one looks at what came back"
+        assert max(node.depth for node in person.app.bank.tree("task")) == 3
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_goes_is_told_apart_before_it_is_deleted(folder: Path) -> None:
+    """Also nodes that are recalled for the same, whose beginnings are the same."""
+    alike = "the same words before " * 5
+    bank = Bank.open(folder / "kitchen")
+    said = [(alike, "1. sing la", None), (alike, "1. sing lo", 0), (f"{alike}two", "sing", 0)]
+    nodes = grow(bank, "task", [(*each, "success") for each in said])
+
+    async def story(person: Person) -> None:
+        await person.press("G", "D")
+        assert f"{nodes[1].id} ″ lo" in person.screen
+        assert f"{nodes[2].id} …two" in person.screen
+        assert "→ 1. sing la" in person.screen
+
+    browse(folder, story, "kitchen")
+
+
+def test_nothing_is_changed_in_a_frozen_bank(folder: Path) -> None:
+    Bank.open(folder / "kitchen").freeze()
+
+    async def story(person: Person) -> None:
+        person.app.edited = lambda text: text + "more"
+        for number, key in enumerate(("e", "L", "m", "M", "D", "u"), start=1):
+            await person.press(key)
+            assert len(person.said) == number
+            assert "the bank is frozen" in person.said[-1]
+            assert isinstance(person.app.screen, TreesScreen)
+        assert "FROZEN" in person.screen
+
+    browse(folder, story, "kitchen")
+    from deltamem_tui.bank.upkeep.verify import verify
+
+    assert verify(Bank.open(folder / "kitchen")) == []

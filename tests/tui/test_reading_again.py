@@ -1,0 +1,138 @@
+"""What a person looks at, while the bank is read again and after it was left."""
+
+from __future__ import annotations
+
+import threading
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.tui import state
+from deltamem_tui.tui.screens.banks import BanksScreen
+from tests.tui.support import Person, browse
+
+
+def test_a_bank_that_another_process_writes_is_read_again(folder: Path) -> None:
+    from deltamem_tui.memory import editing
+
+    async def story(person: Person) -> None:
+        await person.press("j", "right")
+        kept = person.node.id
+        bank = Bank.open(folder / "kitchen")
+        editing.delete(bank, "task", next(bank.tree("task").roots()))
+        person.app.look_for_changes()
+        await person.settle()
+        assert len(person.app.bank.tree("task")) == 3
+        assert person.node.id == kept
+        assert person.outline.line_count() == 3
+        assert "task · 3 nodes" in person.screen
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_bank_that_was_closed_while_it_was_read_again_stays_closed(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        person.app.open_bank(folder / "kitchen")
+        await person.app.close_bank()
+        await person.settle()
+        assert isinstance(person.app.screen, BanksScreen)
+
+    browse(folder, story, "kitchen")
+
+
+@pytest.mark.parametrize(
+    ("key", "module", "name"),
+    [
+        ("1", "screens.trees", "arrange"),
+        ("2", "screens.recall", "answer"),
+        ("3", "models.episodes", "nodes_by_episode"),
+    ],
+)
+def test_what_is_found_out_while_the_bank_is_closed_is_dropped(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, key: str, module: str, name: str
+) -> None:
+    """A look-up that began when the bank was read again ends when the bank is closed already."""
+    from deltamem_tui.memory import editing
+
+    looks = import_module(f"deltamem_tui.tui.{module}")
+    real, go_on = getattr(looks, name), threading.Event()
+
+    def slow(*question: Any) -> Any:
+        assert go_on.wait(20)
+        return real(*question)
+
+    async def story(person: Person) -> None:
+        await person.press("enter", key)
+        if key == "2":
+            await person.write("heat some object")
+            await person.press("enter")
+        app, pop_screen = person.app, person.app.pop_screen
+        monkeypatch.setattr(looks, name, slow)
+        bank = Bank.open(folder / "kitchen")
+        editing.relabel(bank, "task", next(bank.tree("task").roots()), "failure")
+        app.look_for_changes()
+        await person.until(lambda: app.bank.commit.event == "relabel")
+
+        async def popped() -> None:
+            assert not app.opened
+            go_on.set()
+            await app.workers.wait_for_complete()
+            await pop_screen()
+
+        monkeypatch.setattr(app, "pop_screen", popped)
+        await person.pilot.press("escape")
+        await person.settle()
+        assert isinstance(app.screen, BanksScreen)
+        assert app.failure is None
+
+    browse(folder, story)
+
+
+def test_what_was_collapsed_stays_so_when_the_bank_is_read_again(folder: Path) -> None:
+    async def leave(person: Person) -> None:
+        await person.press("d", "3", "escape")
+
+    async def come_back(person: Person) -> None:
+        await person.press("1", "minus", "L")
+        assert person.outline.line_count() == 3
+
+    browse(folder, leave, "kitchen")
+    browse(folder, come_back, "kitchen")
+
+
+def test_a_bank_is_found_as_it_was_left(folder: Path) -> None:
+    async def leave(person: Person) -> None:
+        await person.press("d", "t", "s", "3", "escape")
+        assert isinstance(person.app.screen, BanksScreen)
+
+    async def come_back(person: Person) -> None:
+        assert "reading" not in person.screen
+        await person.press("1")
+        trees = person.trees
+        node = trees.outline("task").node
+        assert node is not None
+        assert node.payload.activation_condition == "heat some object with a broken microwave"
+        assert trees.arrangement.order == "newest"
+        assert trees.outline("task").line_count() == 4
+
+    browse(folder, leave, "kitchen")
+    browse(folder, come_back, "kitchen")
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", '{"screen": "trees"}', '{"nodes": {}}', '{"nodes": [1]}', "[]", "1", "{"]
+)
+def test_a_state_that_lacks_something_is_like_none(folder: Path, text: str) -> None:
+    file = state.state_file(folder / "kitchen")
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    assert state.load(folder / "kitchen").nodes == {}
+
+    async def story(person: Person) -> None:
+        assert person.outline.cursor == 0
+        assert "heat some object" in person.screen
+
+    browse(folder, story, "kitchen")
