@@ -74,7 +74,7 @@ class _Episode(_Part, kw_only=True):
 
 
 _decode = msgspec.json.Decoder(_Episode).decode
-_encode = msgspec.json.Encoder().encode
+_encode = msgspec.json.Encoder().encode_lines
 
 
 def read_at_once(log: Log, success_at: float, domain: str = "") -> Iterator[Reading | Written]:
@@ -139,7 +139,7 @@ def _plain(
     names = (record.domain, record.agent, read.file, read.position, read.format)
     if not all(map(_is_plain_note, notes_of(*names, metadata=record.metadata))):
         return None
-    line = _encode(record) + b"\n"
+    line = _encode((record,))
     if len(line) > log.limits.field_characters:
         return None
     return Written(record.id, line, record.task, len(rows), outcome, source)

@@ -1,8 +1,8 @@
 """A glance that tells whether a text could hold a secret. Almost none does.
 
 Every text of every log goes through here, so it is made of the few things that take the
-least time: a table that tells bytes apart by kind, and plain searches. To search backwards
-takes two thirds of the time of searching forwards, for words this short.
+least time: a table that tells bytes apart by kind, and plain searches. stringzilla does both
+with vector instructions, three to ten times as fast as Python's own bytes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import json
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+
+from stringzilla import contains, find, translate
 
 from deltamem_tui.trajectory.secrets.commands import PROGRAMS
 from deltamem_tui.trajectory.secrets.files import HASHES
@@ -35,9 +37,10 @@ def _kind(byte: int) -> bytes:
     return b"!" if byte in _SIGNS else b"\0" if byte in _CONTROL else b" "
 
 
-# Every byte by its kind: a long run of one kind is then found by a plain search, ten times
-# faster than by a pattern.
+# Every byte by its kind: a long run of one kind is then found by a plain search, far faster
+# than by a pattern.
 _KINDS = b"".join(map(_kind, range(256)))
+_LOWERED = bytes(range(256)).lower()
 _RUN = b"a" * RUN_LENGTH
 _NO_RUN = re.compile(b"[^a]")
 _SHORTEST_SMALL_TOKEN = 32
@@ -68,12 +71,12 @@ def may_hold_secrets(text: str | bytes) -> bool:
     memory twice.
     """
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-    kinds = data.translate(_KINDS)
+    kinds = translate(data, _KINDS)
     if b"\0" in kinds:
         return True
-    lowered = data.lower()
+    lowered = translate(data, _LOWERED)
     # There is one key of small letters only.
-    if (run := kinds.find(_RUN)) >= 0 and (
+    if (run := find(kinds, _RUN)) >= 0 and (
         not _are_words(data, kinds, run) or b"cloudant" in lowered
     ):
         return True
@@ -82,16 +85,15 @@ def may_hold_secrets(text: str | bytes) -> bool:
 
 def _may_hold_passwords(data: bytes, kinds: bytes, lowered: bytes) -> bool:
     """Whether a text may hold a secret that is known without a long run."""
-    if lowered.rfind(b"pass") >= 0 or (b"/" in data and lowered.rfind(b"curl ") >= 0):
+    if contains(lowered, b"pass") or contains(lowered, b"aws_se"):
         return True
-    # A single byte is found ten times faster than a word.
-    if not data.isascii() and any(map(lowered.__contains__, _OTHER_SCRIPTS)):
+    if contains(lowered, b"curl ") and b"/" in data:
         return True
-    if b"_" in data and b"aws_se" in lowered:
+    if not data.isascii() and _contains_any(lowered, _OTHER_SCRIPTS):
         return True
     # A number below zero is no option.
-    options = b"-" in data and _OPTION.search(data)
-    if options and max(map(lowered.rfind, PROGRAMS)) >= 0:
+    options = contains(data, b" -") and _OPTION.search(data)
+    if options and _contains_any(lowered, PROGRAMS):
         return True
     if b"!" in kinds:
         return _signs_tell(data, lowered)
@@ -105,11 +107,11 @@ def _signs_tell(data: bytes, lowered: bytes) -> bool:
     if b"$" in data and _HASHED.search(data):
         return True
     # Points and tildes may cut this one into short pieces.
-    if b"~" in data and b"q~" in lowered:
+    if contains(lowered, b"q~"):
         return True
-    if b"=" in data and max(lowered.rfind(b"authorization"), lowered.rfind(b"psk")) >= 0:
+    if b"=" in data and (contains(lowered, b"authorization") or contains(lowered, b"psk")):
         return True
-    if (b"@" in data or b"!" in data or b"#" in data) and lowered.rfind(b"credential") >= 0:
+    if contains(lowered, b"credential") and (b"@" in data or b"!" in data or b"#" in data):
         return True
     if b'"' in data and _quotes_tell(lowered):
         return True
@@ -120,23 +122,23 @@ def _quotes_tell(lowered: bytes) -> bool:
     """The same, for what is told by what stands beside quotation marks, or within those of JSON."""
     if b"assword" in lowered or b" string = " in lowered:
         return True
-    return b"\\u" in lowered and any(map(lowered.__contains__, _ESCAPED))
+    return contains(lowered, b"\\u") and _contains_any(lowered, _ESCAPED)
 
 
 def _names_a_value(lowered: bytes) -> bool:
     """Whether a name of a secret stands where names do that have a value."""
     for word, named in _NAMES:
-        if lowered.rfind(word) >= 0 and named.search(lowered):
+        if contains(lowered, word) and named.search(lowered):
             return True
-    return lowered.rfind(_ASCII_WORD) >= 0
+    return bool(contains(lowered, _ASCII_WORD))
 
 
 def _tells_of_passwords(data: bytes, lowered: bytes) -> bool:
     """Whether a text has a short name of a password, or says whom one identifies."""
     single = b"'" in data
-    if single and (b"@" in data or b";" in data) and b"identified" in lowered:
+    if single and contains(lowered, b"identified") and (b"@" in data or b";" in data):
         return True
-    if not any(map(data.__contains__, _AFTER_SHORT_NAMES)) or lowered.rfind(b"pw") < 0:
+    if not contains(lowered, b"pw") or not _contains_any(data, _AFTER_SHORT_NAMES):
         return False
     return SHORT_NAME.search(lowered) is not None
 
@@ -148,7 +150,7 @@ def _are_words(data: bytes, kinds: bytes, start: int) -> bool:
         end = behind.start() if behind else len(kinds)
         if not _is_word(data[start:end]):
             return False
-        start = kinds.find(_RUN, end)
+        start = find(kinds, _RUN, end)
     return True
 
 
@@ -175,7 +177,11 @@ def _name_may_hold_secrets(note: str) -> bool:
     if len(note) > _LONG_NOTE or "@" in note:
         return may_hold_secrets(note)
     data = note.encode("utf-8", "surrogatepass")
-    kinds, lowered = data.translate(_NAMES_AS_RUNS), data.lower()
+    kinds, lowered = translate(data, _NAMES_AS_RUNS), translate(data, _LOWERED)
     if b"\0" in kinds or _RUN in kinds or _may_hold_passwords(data, kinds, lowered):
         return True
-    return any(map(lowered.__contains__, _SIGNS_OF_TOKENS)) or _NAMED.search(lowered) is not None
+    return _contains_any(lowered, _SIGNS_OF_TOKENS) or _NAMED.search(lowered) is not None
+
+
+def _contains_any(data: bytes, words: Iterable[bytes]) -> bool:
+    return any(contains(data, word) for word in words)

@@ -13,6 +13,9 @@ import random
 from collections.abc import Iterator
 
 import pytest
+import stringzilla
+from hypothesis import given
+from hypothesis import strategies as st
 
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.secrets import redaction
@@ -153,6 +156,23 @@ def test_no_secret_is_passed_over_however_it_is_written_down(chance: random.Rand
             assert_seen(text, kinds)
             assert names_may_hold_secrets((text,)), (kinds, text)
     assert with_secrets > TIMES / 2
+
+
+@given(
+    before=st.binary(max_size=300),
+    word=st.binary(min_size=1, max_size=20),
+    behind=st.binary(max_size=300),
+    start=st.integers(0, 100),
+)
+def test_vector_searches_find_what_plain_ones_do(
+    before: bytes, word: bytes, behind: bytes, start: int
+) -> None:
+    lowered = bytes(range(256)).lower()
+    for data in (before + word + behind, before + behind, word * 9 + behind):
+        assert stringzilla.translate(data, lowered) == data.lower()
+        assert stringzilla.contains(data, word) == (word in data)
+        if start < len(data):
+            assert stringzilla.find(data, word, start) == data.find(word, start)
 
 
 def assert_seen(text: str, kinds: tuple[str, ...]) -> None:
