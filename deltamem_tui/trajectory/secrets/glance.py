@@ -57,7 +57,8 @@ _OPTION = re.compile(rb" -(?!\d)")
 _NAMES = tuple((word, re.compile(word + rb"(?! ?[a-z])")) for word in (b"secret", b"token", b"key"))
 _AFTER_SHORT_NAMES = (b"=", b"'", b'"', b">")
 _HASHED = re.compile(b"|".join(re.escape(how.encode()) for how in HASHES))
-_OTHER_SCRIPTS = tuple(word.encode() for word in SPELT_OTHERWISE)
+# The sign of kelvin is a k to every pattern that minds no capitals, and to no table of bytes.
+_OTHER_SCRIPTS = ("\N{KELVIN SIGN}".encode(), *(word.encode() for word in SPELT_OTHERWISE))
 # The same in JSON that writes all letters in ASCII.
 _ESCAPED = tuple(json.dumps(word)[1:-1].encode() for word in SPELT_OTHERWISE)
 _ASCII_WORD = SPELT_IN_ASCII.encode()

@@ -175,6 +175,12 @@ def test_vector_searches_find_what_plain_ones_do(
             assert stringzilla.find(data, word, start) == data.find(word, start)
 
 
+def test_a_sign_of_kelvin_hides_no_name() -> None:
+    text = "wifi: ps\N{KELVIN SIGN}=Gr4nd-M0untain!77"
+    assert may_hold_secrets(text)
+    assert redaction.kinds_of_secrets(text) == redaction.kinds_of_secrets(text.lower()) != ()
+
+
 def assert_seen(text: str, kinds: tuple[str, ...]) -> None:
     for form in (text, json.dumps(text), json.dumps(text, ensure_ascii=False).encode()):
         assert may_hold_secrets(form), (kinds, form)
