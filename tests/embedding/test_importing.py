@@ -14,6 +14,7 @@ from deltamem_tui.embedding.importing import importing
 def collecting() -> Iterator[None]:
     """The collector works after each test, as it did before."""
     yield
+    gc.unfreeze()
     gc.enable()
 
 
@@ -21,6 +22,13 @@ def test_a_new_library_is_left_alone_by_the_collector() -> None:
     with importing("a_library_that_is_new"):
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+def test_what_came_in_is_never_looked_through() -> None:
+    before = gc.get_freeze_count()
+    with importing("a_library_that_is_new"):
+        library: list[list[object]] = [[] for _ in range(1000)]
+    assert gc.get_freeze_count() >= before + len(library)
 
 
 def test_one_that_is_there_changes_nothing() -> None:
