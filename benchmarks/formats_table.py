@@ -54,6 +54,8 @@ def _row(log: Log) -> list[Cell]:
     first = ""
     for reading in read_log(log, reader):
         if isinstance(reading, RecordError):
+            if reading.is_notice:
+                continue
             counts["rejected"] += 1
             where = f"{reading.position}: " if reading.position else ""
             first = first or one_line(f"{where}{reading.message}", 80)

@@ -4,8 +4,9 @@ Each import is a process of its own, and its peak is the system's own count, lib
 included. `python -m benchmarks.import_memory` measures at 200 MB and 2 GB, which takes some
 minutes and 5 GB of disk; `importing` measures the same at a tenth of that and less.
 
-The logs are of formats whose records stand alone. Where records belong together, as the spans
-of traces do, a log is held up to `Limits.session_bytes`, so its peak grows up to there.
+The logs are of formats whose records stand alone. Where the records of a session belong
+together, a session is held up to `Limits.session_bytes`, so the peak grows up to there; the
+spans of traces wait in a temporary file for theirs.
 """
 
 from __future__ import annotations

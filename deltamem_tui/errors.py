@@ -133,9 +133,12 @@ class RecordError(TrajectoryError):
 
     Attributes:
         format: The format it was read as; empty if none was found.
+        is_notice: Whether nothing is wrong: it only tells what was left out by design, so it
+            rejects nothing.
     """
 
     format: str = ""
+    is_notice: bool = False
 
 
 class LogFormatError(TrajectoryError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 from pathlib import PurePath
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deltamem_tui.cli import options
-from deltamem_tui.cli.imported import file_record, notes_on, receipt_record, show
+from deltamem_tui.cli.imported import file_record, notes_on, notice_record, receipt_record, show
 from deltamem_tui.cli.interruption import interruptible
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.output import InterruptionError, Result
@@ -20,7 +19,6 @@ from deltamem_tui.errors import DeltaMemError, TrajectoryError, UsageError
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.intake import Redaction
     from deltamem_tui.trajectory.logs.sources import FoundLog
     from deltamem_tui.trajectory.readers import Reading
@@ -72,6 +70,7 @@ def run(
     out of every text before it is kept.
     """
     from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.episodes.domains import domain_of, in_domain
     from deltamem_tui.memory.episodes.intake import take_in
     from deltamem_tui.trajectory.logs.pace import Pace
     from deltamem_tui.trajectory.logs.sources import find_logs
@@ -89,7 +88,7 @@ def run(
         found = [*find_logs(logs)]  # read twice, which standard input alone could not be
         _check_named(read_logs(found, format=format), given, redaction, outcome)
     pace = Pace()
-    inherited = _domain_of(opened)
+    inherited = domain_of(opened)
     readings: Iterator[Reading | Written]
     if given_domain or not given.are_for_all:  # lines written at once do not tell their ids
         readings = read_logs(found, format=format, success_at=success_at, pace=pace)
@@ -99,7 +98,7 @@ def run(
         )
     before = len(opened.episodes)
     with interruptible() as stop, invocation.output.progress("reading", pace.total) as pace.advance:
-        wanted = takewhile(lambda _: not stop, _in_domain(readings, given_domain, inherited))
+        wanted = takewhile(lambda _: not stop, in_domain(readings, inherited, given=given_domain))
         try:
             intake = take_in(
                 opened,
@@ -119,6 +118,7 @@ def run(
         "changed": intake.changed,
         "duplicates": intake.count("duplicate"),
         "rejected": intake.refused,
+        "left_out": [*map(notice_record, intake.notices)],
         "unmatched": unmatched,
         "disputed": list(intake.disputed),
         "redactions": dict(intake.redactions),
@@ -187,23 +187,3 @@ def _checked_domain(domain: str | None) -> str:
 
     name = clean(domain or "").strip()
     return check_domain(domain_named(name)) if name else ""
-
-
-def _domain_of(bank: Bank) -> str:
-    """The domain that a bank's episodes have, if their logs do not say; a generic one is none."""
-    domain = bank.manifest.domain
-    return "" if domain == "generic" else domain
-
-
-def _in_domain(
-    readings: Iterator[Reading | Written], given: str, otherwise: str
-) -> Iterator[Reading | Written]:
-    """The readings with the domain that the user gives, else the log's own, else the bank's."""
-    from deltamem_tui.trajectory.model import Trajectory
-
-    for reading in readings:
-        if isinstance(reading, Trajectory):
-            chosen = given or reading.domain or otherwise
-            yield reading if chosen == reading.domain else replace(reading, domain=chosen)
-        else:
-            yield reading

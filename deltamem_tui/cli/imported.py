@@ -9,10 +9,12 @@ from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
+    from deltamem_tui.errors import RecordError
     from deltamem_tui.memory.episodes.receipts import FileTally, Intake, Receipt
     from deltamem_tui.trajectory.model import OutcomeSource
 
 _SHOWN_IDS = 3
+_SHOWN_NOTICES = 5
 
 
 def notes_on(intake: Intake, data: dict[str, Any], file: str) -> list[str]:
@@ -38,7 +40,16 @@ def notes_on(intake: Intake, data: dict[str, Any], file: str) -> list[str]:
         notes.append("nothing was redacted: keys and passwords in the logs are in the episodes")
     if data["dry_run"]:
         notes.append("nothing was written: this was a dry run")
-    return [*notes, *_disputed(intake, file), *_unmatched(data["unmatched"], file)]
+    more = (*_disputed(intake, file), *_unmatched(data["unmatched"], file))
+    return [*notes, *_left_out(intake), *more]
+
+
+def _left_out(intake: Intake) -> list[str]:
+    """Notes on what readers left out by design, the first of them word for word."""
+    notes = [str(told) for told in intake.notices[:_SHOWN_NOTICES]]
+    if more := intake.left_out - len(notes):
+        notes.append(f"more was left out so in {counted(more, 'place')}: see `--json`")
+    return notes
 
 
 def _disputed(intake: Intake, file: str) -> list[str]:
@@ -134,6 +145,11 @@ def file_record(file: str, tally: FileTally) -> dict[str, Any]:
         "redactions": dict(tally.redactions),
         "rejected": tally.rejected,
     }
+
+
+def notice_record(told: RecordError) -> dict[str, str | None]:
+    """What was left out by design, as JSON has it."""
+    return {"message": told.message, "source": told.source, "position": told.position}
 
 
 def receipt_record(receipt: Receipt) -> dict[str, Any]:

@@ -126,16 +126,45 @@ def recorded(
         rewards: Keys of a reward in [0, 1], the surest first.
 
     Returns:
-        What `together` makes of them. If there is neither verdict nor reward, what stands where
-        one is expected is the reason why the outcome is unknown.
+        What `together` makes of them, `explained` if that is nothing.
     """
     said = {key: verdict_of(record.get(key)) for key in flags if not is_tally(record, key)}
     # Some write a flag where others write a number.
     said |= {key: stated(record.get(key)) for key in rewards}
-    outcome = together(said)
-    if outcome.source == "stated" or outcome.reason:
+    return explained(together(said), record, (*flags, *rewards))
+
+
+def stated_under(record: Mapping[str, object], key: str, *, best: float = 1.0) -> Outcome:
+    """What a record states under one key; what stands there and says nothing is the reason.
+
+    Args:
+        record: The record, with whatever other keys.
+        key: Where a flag, a word or a number is expected.
+        best: The number that means that all of the task was solved.
+    """
+    return explained(stated(record.get(key), best=best), record, (key,))
+
+
+def explained(outcome: Outcome, record: Mapping[str, object], keys: Iterable[str]) -> Outcome:
+    """An outcome; if it is unknown and nobody says why, with what stands in its place as reason.
+
+    Args:
+        outcome: What the record was understood to say.
+        record: The record.
+        keys: Where it may say how the episode ended, the surest first.
+    """
+    if outcome.source != "unknown" or outcome.reason:
         return outcome
-    return next((unread(key, record.get(key)) for key in said if _is_told(record, key)), outcome)
+    told = (key for key in keys if _is_told(record, key))
+    return next((_unread(record, key) for key in told), outcome)
+
+
+def _unread(record: Mapping[str, object], key: str) -> Outcome:
+    if is_tally(record, key):
+        shown = one_line(str(record[key]), 60)
+        name = one_line(key, 60)
+        return Outcome(reason=f"`{name}` says {shown}, a count beside others and no verdict")
+    return unread(key, record[key])
 
 
 def _is_told(record: Mapping[str, object], key: str) -> bool:
@@ -146,7 +175,8 @@ def _is_told(record: Mapping[str, object], key: str) -> bool:
 def unread(key: str, value: object) -> Outcome:
     """The unknown outcome of a record whose `key` holds what is neither verdict nor reward."""
     return Outcome(
-        reason=f"`{key}` says {one_line(str(value), 60)}, neither a verdict nor a reward"
+        reason=f"`{one_line(key, 60)}` says {one_line(str(value), 60)}, "
+        "neither a verdict nor a reward"
     )
 
 

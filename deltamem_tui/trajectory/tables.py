@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Collection, Iterator
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Line, Log
+
+# Spreadsheets begin a table so, that others of their kind may know.
+_SEPARATOR = re.compile(r"sep=(?P<delimiter>[,;\t])\s*")
 
 Row = tuple[object, str]
 """A row, and where it stands."""
@@ -26,7 +30,12 @@ def table_rows(log: Log, known: Collection[str]) -> Iterator[Row]:
             two columns have one name.
     """
     lines = _readable_lines(log)
-    delimiter = max(",;\t", key=lines[0].text.count)
+    first = 1
+    if named := _SEPARATOR.fullmatch(lines[0].text):
+        lines, first = lines[1:], 2
+        if not lines:
+            return
+    delimiter = named["delimiter"] if named else max(",;\t", key=lines[0].text.count)
     header, *rows = _cells(lines, delimiter)
     names = [name.strip().lower() for name in header]
     headed = not set(names).isdisjoint(known)
@@ -34,8 +43,8 @@ def table_rows(log: Log, known: Collection[str]) -> Iterator[Row]:
         rows, names = [header, *rows], ["id", "outcome"]
     twins = [name for name in names if names.count(name) > 1 and name]
     if twins:
-        raise RecordError(f"two columns {one_line(twins[0], 60)}", position="row 1")
-    for number, row in enumerate(rows, 2 if headed else 1):
+        raise RecordError(f"two columns {one_line(twins[0], 60)}", position=f"row {first}")
+    for number, row in enumerate(rows, first + headed):
         if any(cell.strip() for cell in row):
             if any(cell.strip() for cell in row[len(names) :]):
                 raise RecordError(

@@ -65,11 +65,15 @@ def test_what_states_no_outcome(value: object) -> None:
     assert stated(value) == Outcome()
 
 
+COUNTED = "`{}` says {}, a count beside others and no verdict"
+
+
 @pytest.mark.parametrize(
     ("record", "outcome"),
     [
-        ({"passed": 1, "failed": 4}, Outcome()),
-        ({"correct": 1.0, "total": "5"}, Outcome()),
+        ({"passed": 1, "failed": 4}, Outcome(reason=COUNTED.format("passed", 1))),
+        ({"correct": 1.0, "total": "5"}, Outcome(reason=COUNTED.format("correct", 1.0))),
+        ({"passed": 1, "failed": 4, "score": 50}, Outcome(reason=COUNTED.format("passed", 1))),
         ({"resolved": 1, "unresolved": 0, "reward": 0.5}, Outcome(None, 0.5, "stated")),
         ({"passed": True, "failed": 4}, Outcome(True, None, "stated")),
         ({"passed": 1, "failed": None}, Outcome(True, 1.0, "stated")),

@@ -146,6 +146,8 @@ class Intake:
             `LISTED_FILES` on, further logs are one, `OTHER_FILES`.
         received: A receipt for every episode, in order, if receipts are kept.
         rejected: The first records that were refused, and why, up to `LISTED_REFUSALS`.
+        notices: The first words about what readers left out by design, up to as many.
+        left_out: How many such words there were.
         named: Those of the user's ids that name an episode that was read.
         disputed: The ids of those episodes, in order, that keep another outcome than the user's
             file gives them, since their log states it.
@@ -155,6 +157,8 @@ class Intake:
     files: dict[str, FileTally] = field(default_factory=dict)
     received: list[Receipt] = field(default_factory=list)
     rejected: list[RecordError] = field(default_factory=list)
+    notices: list[RecordError] = field(default_factory=list)
+    left_out: int = 0
     named: set[str] = field(default_factory=set)
     disputed: dict[str, None] = field(default_factory=dict)
     listed: bool = True
@@ -168,7 +172,12 @@ class Intake:
             self.received.append(_receipt(received))
 
     def reject(self, error: RecordError) -> None:
-        """Note a record that was refused."""
+        """Note a record that was refused, or what was left out by design."""
+        if error.is_notice:
+            self.left_out += 1
+            if len(self.notices) < LISTED_REFUSALS:
+                self.notices.append(error)
+            return
         self._tally(error.source or "").refuse(error)
         if len(self.rejected) < LISTED_REFUSALS:
             self.rejected.append(error)

@@ -12,8 +12,9 @@ class Limits:
     Attributes:
         record_bytes: The longest line, or JSON value, that is held in memory at once.
         session_bytes: How much of a log is held in memory at once where records belong together
-            and may lie anywhere in it, as the spans of traces do.
-        piped_bytes: How much of standard input, or of a pipe, is copied to the disk.
+            and may lie anywhere in it; of the spans of traces, those of one.
+        piped_bytes: How much of standard input, of a pipe, or of the spans of traces is copied to
+            the disk.
         field_characters: The longest single text of an episode (an observation, a thought, …).
         nesting: How deep JSON values may lie inside one another; half of what Python's own
             stack bears, for whoever compares values or writes them has a part of it in use.

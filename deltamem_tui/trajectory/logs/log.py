@@ -415,4 +415,5 @@ def located(error: RecordError, source: str, position: str | None = None) -> Rec
         hint=error.hint,
     )
     found.format = error.format
+    found.is_notice = error.is_notice
     return found

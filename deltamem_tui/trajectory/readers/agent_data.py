@@ -11,8 +11,9 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.outcomes import recorded
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.chat_logs import agent_of
+from deltamem_tui.trajectory.readers.conversation import Conversation, each_conversation
 from deltamem_tui.trajectory.readers.pictures import without_images
-from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
+from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -23,17 +24,17 @@ from deltamem_tui.trajectory.readers.shapes import (
 )
 
 _DETAILS = ("exit_status", "dataset", "split", "task_id", "instance_id")
-_ACTIONS = frozenset({"api_action", "code_action", "message_action"})
 _QUOTED = re.compile(r"\A\"[^\"\\\n]*\"\Z")
 
 
-def _episode(value: object) -> Trajectory:
+def _episode(conversation: Conversation, value: object) -> Trajectory:
     record = as_mapping(value)
     content = [as_mapping(item) for item in required_list(record, "content")]
     if content and _class(content[0]) == "message_action":
         # Data sets of screens let the user's wish stand first, as if the agent had said it.
         content[0] = {"class_": "text_observation", "source": "user", **_without_class(content[0])}
-    trajectory = episode(map(_message, content), environment=_first_sight(content))
+    seen, rest = _first_sight([_message(item) for item in content])
+    trajectory = episode(rest, environment=seen, conversation=conversation)
     details = as_mapping(record.get("details"))
     return Trajectory(
         trajectory.task,
@@ -45,15 +46,16 @@ def _episode(value: object) -> Trajectory:
     )
 
 
-def _first_sight(content: list[Json]) -> str:
-    """What stood before the agent's eyes when it began: no action was answered by it."""
-    seen: list[str] = []
-    for item in content[1:]:
-        if _class(item) in _ACTIONS:
-            break
-        if _message(item)["role"] == "tool":
-            seen.append(as_text(_message(item)["content"]))
-    return "\n".join(seen)
+def _first_sight(messages: list[Json]) -> tuple[str, list[Json]]:
+    """What stood before the agent's eyes when it began, and the messages without it.
+
+    No action was answered by it.
+    """
+    acts = (index for index, message in enumerate(messages) if message["role"] == "assistant")
+    begin = next(acts, len(messages))
+    seen = [as_text(each["content"]) for each in messages[:begin] if each["role"] == "tool"]
+    rest = [each for each in messages[:begin] if each["role"] != "tool"]
+    return "\n".join(seen), rest + messages[begin:]
 
 
 def _message(item: Json) -> Json:
@@ -73,7 +75,7 @@ def _message(item: Json) -> Json:
         return {"role": "tool", "content": _page(item)}
     thought = as_text(item.get("description")).strip()
     if kind == "message_action":
-        return {"role": "assistant", "content": text, "thought": thought}
+        return {"role": "assistant", "content": _unmarked(text), "thought": thought}
     if kind == "api_action":
         arguments = {key: _bare(given) for key, given in as_mapping(item.get("kwargs")).items()}
         call = {"name": as_text(item.get("function")) or "tool", "arguments": arguments}
@@ -97,6 +99,14 @@ def _page(item: Json) -> str:
         ]
         parts.append(" | ".join(filter(None, labels)))
     return "\n".join(filter(None, parts))
+
+
+def _unmarked(text: str) -> str:
+    """The agent's words without the mark that the protocol puts around its last, if any."""
+    opening, closing = "<finish>", "</finish>"
+    if not (text.startswith(opening) and text.endswith(closing)):
+        return text
+    return text[len(opening) : -len(closing)].strip() or "finish"
 
 
 def _bare(value: object) -> object:
@@ -125,5 +135,5 @@ READER = Reader(
     name="agent-data-protocol",
     description="Agent Data Protocol: id, content of typed observations and actions, details",
     claims=_claims,
-    read=each_record(_episode),
+    read=each_conversation(_episode),
 )

@@ -9,11 +9,12 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.chat import episode
-from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
+from deltamem_tui.trajectory.readers.conversation import Conversation, each_conversation
+from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text, texts
 
 
-def _episode(value: object) -> Trajectory:
+def _episode(conversation: Conversation, value: object) -> Trajectory:
     record = as_mapping(value)
     output = as_mapping(record.get("output"))
     if not output.get("history"):
@@ -22,7 +23,7 @@ def _episode(value: object) -> Trajectory:
     index = texts(record, ("index",)).get("index", "")
     metadata = {"id": index, "status": as_text(output.get("status"))}
     return replace(
-        episode(as_list(output["history"])),
+        episode(as_list(output["history"]), conversation=conversation),
         metadata={key: text for key, text in metadata.items() if text},
     )
 
@@ -45,5 +46,5 @@ READER = Reader(
     name="agentbench",
     description="AgentBench runs: JSONL of index and output with status and history",
     claims=_claims,
-    read=each_record(_episode),
+    read=each_conversation(_episode),
 )

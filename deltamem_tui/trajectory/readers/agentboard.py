@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_of
+from deltamem_tui.trajectory.outcomes import explained, number, stated, together, verdict_of
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, texts
 
@@ -56,7 +56,7 @@ def _outcome(record: Json) -> Outcome:
         "is_done": verdict_of(record.get("is_done")),
         "progress_rate": stated(record.get("progress_rate")),
     }
-    return together(said)
+    return explained(together(said), record, said)
 
 
 def _is_example(value: object) -> bool:

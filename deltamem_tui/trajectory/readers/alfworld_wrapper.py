@@ -7,7 +7,7 @@ from dataclasses import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcomes import stated
+from deltamem_tui.trajectory.outcomes import stated_under
 from deltamem_tui.trajectory.readers.react_text import episodes_in, is_goal, parse_episode
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
 from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text, required_text
@@ -22,7 +22,7 @@ def _episode(value: object) -> Trajectory:
     metadata = _metadata(as_text(record.get("name")))
     if cut:
         metadata["cut"] = "true"
-    outcome = Outcome() if cut else stated(record.get("result"))
+    outcome = Outcome() if cut else stated_under(record, "result")
     # Whatever stands before the last goal is an example that was shown to the agent.
     trajectory = parse_episode(found[-1][1], cut=cut)
     return replace(trajectory, outcome=outcome, metadata=metadata)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.calls import call_text
-from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.conversation import Conversation, each_conversation
 from deltamem_tui.trajectory.readers.messages import content_text
-from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
+from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.roles import unknown_speaker
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
@@ -22,9 +22,8 @@ from deltamem_tui.trajectory.readers.shapes import (
 from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
 
 
-def _episode(value: object) -> Trajectory:
+def _episode(conversation: Conversation, value: object) -> Trajectory:
     record = as_mapping(value)
-    conversation = Conversation()
     for index, step in enumerate(required_list(record, "steps")):
         _tell(conversation, as_mapping(step), f"step {index}")
     agent = as_mapping(record.get("agent"))
@@ -109,5 +108,5 @@ READER = Reader(
     name="atif",
     description="ATIF (Harbor): JSON with schema_version ATIF-…, agent and steps",
     claims=_claims,
-    read=each_record(_episode),
+    read=each_conversation(_episode),
 )

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.readers.messages import answered_calls, calls_made
+from deltamem_tui.trajectory.readers.messages import answered_calls, calls_made, content_text
+from deltamem_tui.trajectory.readers.own_words import own_words
+from deltamem_tui.trajectory.readers.reader import notice
 from deltamem_tui.trajectory.readers.shapes import Json, as_text
 
 
@@ -36,26 +38,38 @@ class Branches:
         """Begin with nothing said."""
         self._before: dict[str, str] = {}
         self._roots: dict[str, str] = {}
+        self._begins: set[str] = set()
 
-    def add(self, name: str, before: str) -> None:
-        """A message or a note, and the one that it follows.
+    def add(self, name: str, before: str | None) -> None:
+        """A message or a note, and the one that it follows (see `before_in`).
 
         One that follows none, or none that stands before it in the log, is a root. There may
         be several: after a summary in place of what was said, a session begins a second one.
         """
         if not name or name in self._roots:
             return
-        self._roots[name] = self._roots.get(before, name)
+        if before is None:
+            self._begins.add(name)
+        self._roots[name] = self._roots.get(before or "", name)
         if before in self._roots and before != name:
             self._before[name] = before
 
-    def parted(self, said: Sequence[Said]) -> tuple[list[Said], list[Said]]:
+    def parted(
+        self, said: Sequence[Said], *, one_task: bool = True
+    ) -> tuple[list[Said], list[Said]]:
         """A conversation's messages: those that lead to the last one of their root, and others.
 
         Calls made at once, and what came back for them, may each follow the same message and
         yet all belong to the way.
+
+        Args:
+            said: What was said, in the order of the log.
+            one_task: Whether all of it is about one task: then of several prompts that each
+                begin it, those that it did not go on from were tried anew.
         """
-        last = {self._roots[each.name]: each.name for each in said if each.name in self._roots}
+        anew = self._tried_anew(said) if one_task else frozenset[str]()
+        rooted = ((self._roots[each.name], each.name) for each in said if each.name in self._roots)
+        last = {root: name for root, name in rooted if root not in anew}
         way = {name for tip in last.values() for name in self._way_to(tip)}
         aside = [each for each in said if each.name in self._roots and each.name not in way]
         if not aside:
@@ -77,21 +91,46 @@ class Branches:
             [each for each in said if each.name in left],
         )
 
+    def _tried_anew(self, said: Sequence[Said]) -> frozenset[str]:
+        """The first prompts that the conversation did not go on from.
+
+        A log in which anything else is a root does not tell what follows what, or goes on after
+        a summary: nothing is known of it.
+        """
+        roots = {each.name: each for each in said if self._roots.get(each.name) == each.name}
+        if not all(name in self._begins and _is_prompt(each) for name, each in roots.items()):
+            return frozenset()
+        tips = (self._roots[each.name] for each in reversed(said) if each.name in self._roots)
+        return frozenset(roots) - {next((root for root in tips if root in roots), "")}
+
     def _way_to(self, name: str) -> Iterator[str]:
         while name:
             yield name
             name = self._before.get(name, "")
 
 
+def before_in(line: Json, key: str) -> str | None:
+    """What a line says it follows: None if nothing, and empty if it does not say."""
+    return None if line.get(key, "") is None else as_text(line.get(key))
+
+
 def told_left(left: Sequence[Said]) -> Iterator[RecordError]:
     """The word about a branch's messages that are left out, if there are any."""
     if left:
         what = "1 message is" if len(left) == 1 else f"{len(left):,} messages are"
-        yield RecordError(
+        yield notice(
             f"{what} left out: the conversation went back and on from before",
             position=left[0].position,
             hint="the branch that leads to the last message is the episode",
         )
+
+
+def _is_prompt(said: Said) -> bool:
+    """Whether it is the user who speaks, in their own words."""
+    message = said.message
+    if message.get("role") != "user" or any(True for _ in answered_calls(message)):
+        return False
+    return bool(own_words(content_text(message.get("content"))))
 
 
 def _turn(message: Json) -> str:

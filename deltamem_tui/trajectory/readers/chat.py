@@ -13,7 +13,12 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.inline import observation_of, thought_and_action
-from deltamem_tui.trajectory.readers.messages import content_text, parts_of, tell_message
+from deltamem_tui.trajectory.readers.messages import (
+    content_text,
+    is_result,
+    parts_of,
+    tell_message,
+)
 from deltamem_tui.trajectory.readers.own_words import own_words
 from deltamem_tui.trajectory.readers.roles import speaker, unknown_speaker
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
@@ -50,7 +55,7 @@ def episode(
     environment: str = "",
     conversation: Conversation | None = None,
 ) -> Trajectory:
-    """The episode that a conversation is.
+    """The episode that a list of messages is.
 
     The task is the first thing a user says (after instructions that the agent only
     acknowledges); the environment is the scene in that message, else those instructions,
@@ -70,17 +75,19 @@ def episode(
     opening = next((index for index, message in enumerate(heard) if _asks(message)), None)
     if opening is None:
         raise RecordError("no message of a user, so no task")
+    conversation = conversation or Conversation()
+    for message in heard[: opening + 1]:  # what tools say there answers calls that were lost
+        _tell_results(conversation, message)
     prompts = (_text(message) for message in heard[:opening] if message["role"] == "system")
     rules = "\n".join(filter(None, prompts))
     if _is_briefing(heard[opening : opening + 3]):
         rules = _text(heard[opening])
         opening += 2
-    told, scene = task_and_scene(observation_of(own_words(_text(heard[opening]))))
+    told, scene = task_and_scene(observation_of(_words(heard[opening])))
     anew = (i for i, message in enumerate(heard) if begins_anew(_text(message)) and _asks(message))
     if (restart := max(anew, default=opening)) > opening:  # what went before is an example
         opening, rules = restart, scene or rules
-        told, scene = task_and_scene(_text(heard[opening]))[0], ""
-    conversation = conversation or Conversation()
+        told, scene = task_and_scene(_words(heard[opening]))[0], ""
     conversation.user(told)
     replay(conversation, heard[opening + 1 :])
     return conversation.episode(task=task, environment=environment or scene or rules)
@@ -139,8 +146,22 @@ def _text(message: Json) -> str:
     return content_text(message.get("content")).strip()
 
 
+def _words(message: Json) -> str:
+    """What a user says in their own words, without what tools answer in the same message."""
+    said = [part for part in parts_of(message) if not is_result(part)]
+    return own_words(content_text(said).strip())
+
+
 def _asks(message: Json) -> bool:
-    return message["role"] == "user" and bool(own_words(_text(message)))
+    return message["role"] == "user" and bool(_words(message))
+
+
+def _tell_results(conversation: Conversation, message: Json) -> None:
+    """Tell a conversation what tools answer in a message, and nothing else of it."""
+    if message["role"] == "tool":
+        tell_message(conversation, message)
+    elif message["role"] == "user" and (found := [*filter(is_result, parts_of(message))]):
+        tell_message(conversation, {**message, "content": found})
 
 
 def _is_briefing(messages: Sequence[Json]) -> bool:

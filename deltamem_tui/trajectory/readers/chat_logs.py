@@ -8,8 +8,8 @@ from dataclasses import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Log, Preview, Record, Value
-from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.outcomes import recorded
+from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.outcomes import recorded, stated
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
 from deltamem_tui.trajectory.readers.held import BESIDE, Held
@@ -127,13 +127,21 @@ def _conversations_of(item: Record, keys: tuple[str, ...]) -> Iterator[Conversed
             names={name: record[name] for name in NAMING_KEYS if name in record},
             system=content_text(record.get("system")).strip(),
             agent=agent_of(record),
-            outcome=recorded(record),
+            outcome=_outcome(record),
         )
     elif named := {name: value for name, value in record.items() if _is_spoken(value)}:
         for name, value in named.items():
             yield Conversed(as_list(value), f"{item.position}, key {name}", {"id": name})
     else:
         yield RecordError(f"no list of messages under `{keys[0]}`", position=item.position)
+
+
+def _outcome(record: Json) -> Outcome:
+    outcome = recorded(record)
+    # Data sets of runs on issues have another word for it; alone it may mean anything.
+    if outcome == Outcome() and type(record.get("target")) is bool and "generated_patch" in record:
+        return stated(record["target"])
+    return outcome
 
 
 def _listed(record: Json, keys: tuple[str, ...]) -> str:

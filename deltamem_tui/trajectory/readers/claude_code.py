@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview, located
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.branches import Branches, Said, told_left
+from deltamem_tui.trajectory.readers.branches import Branches, Said, before_in, told_left
 from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
 from deltamem_tui.trajectory.readers.messages import content_text, tell_message
 from deltamem_tui.trajectory.readers.own_words import typed_command
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, notice, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
 from deltamem_tui.trajectory.readers.whole_log import (
     Records,
@@ -45,7 +46,7 @@ def _gather(records: Records) -> Iterator[Reading]:
         line = as_mapping(record.value)
         kind = line.get("type")
         session = sessions[as_text(line.get("sessionId"))]
-        session.branches.add(as_text(line.get("uuid")), as_text(line.get("parentUuid")))
+        session.branches.add(as_text(line.get("uuid")), before_in(line, "parentUuid"))
         if not isinstance(kind, str):
             yield stray("it has no `type`", record.position)
         elif kind in ("user", "assistant"):
@@ -119,13 +120,16 @@ class _Session:
         """The episodes: the main conversation, or the sub-agents' where there is no other."""
         if self._main and (self._main.messages or not self._aside):
             yield from self._told(self._main, name)
+            helped = (strand.messages for strand in self._aside.values())
+            yield from _told_aside([*chain.from_iterable(helped)])
             return
         for agent, strand in self._aside.items():
-            # What is said of the session is not said of its helpers.
-            yield from self._told(strand, agent or name)
+            # What is said of the session is not said of its helpers. Older logs do not name them,
+            # so the tasks of several may stand in one strand.
+            yield from self._told(strand, agent or name, one_task=bool(agent))
 
-    def _told(self, strand: _Strand, name: str) -> Iterator[Reading]:
-        taken, left = self.branches.parted(strand.messages)
+    def _told(self, strand: _Strand, name: str, *, one_task: bool = True) -> Iterator[Reading]:
+        taken, left = self.branches.parted(strand.messages, one_task=one_task)
         yield from in_full(strand.position, _episode, strand, taken, name)
         yield from told_left(left)
 
@@ -148,6 +152,18 @@ def _episode(
         agent=strand.agent,
         metadata={"id": name},
     )
+
+
+def _told_aside(said: list[Said]) -> Iterator[RecordError]:
+    """The word about what sub-agents did for a session, if they did anything."""
+    if said:
+        what = "1 message" if len(said) == 1 else f"{len(said):,} messages"
+        are = "is" if len(said) == 1 else "are"
+        yield notice(
+            f"{what} of sub-agents {are} left out: their work is not the session's",
+            position=said[0].position,
+            hint="a file of a sub-agent alone is an episode",
+        )
 
 
 def _is_the_programs(line: Json) -> bool:

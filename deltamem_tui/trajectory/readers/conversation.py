@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Concatenate, ParamSpec
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import located
+from deltamem_tui.trajectory.logs.log import Log, located
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers.reader import Reading, placed_or_refused
+from deltamem_tui.trajectory.readers.reader import Reading, each_record, placed_or_refused
 from deltamem_tui.trajectory.readers.tasks import issue_of
 
 _P = ParamSpec("_P")
@@ -253,6 +253,21 @@ def in_full(
     yield reading
     if isinstance(reading, Trajectory):
         yield from (located(told, "", position) for told in conversation.unheard())
+
+
+def each_conversation(
+    parse: Callable[[Conversation, object], Trajectory],
+) -> Callable[[Log], Iterator[Reading]]:
+    """A reader's `read`, for formats in which every JSON record is one conversation.
+
+    Args:
+        parse: Tells a new conversation what a parsed record holds, and gives its episode.
+    """
+
+    def readings(value: object) -> Iterator[Reading]:
+        return in_full("", parse, value)
+
+    return each_record(readings)
 
 
 def _as_error(text: str) -> str:

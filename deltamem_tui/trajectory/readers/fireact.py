@@ -9,25 +9,27 @@ from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import (
     decided,
+    explained,
     stated,
     together,
     unit_reward,
     verdict_of,
 )
 from deltamem_tui.trajectory.readers.chat import episode
-from deltamem_tui.trajectory.readers.keyed import each_entry, share_of_entries
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.keyed import each_conversation_in, share_of_entries
 from deltamem_tui.trajectory.readers.labelled import labelled_episode
 from deltamem_tui.trajectory.readers.reader import Reader
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping
 
 
-def _episode(name: str, value: object) -> Trajectory:
+def _episode(conversation: Conversation, name: str, value: object) -> Trajectory:
     record = as_mapping(value)
     told = record.get("traj")
     if isinstance(told, str):  # models that do not chat continue one long text
-        trajectory = labelled_episode(told.splitlines())
+        trajectory = labelled_episode(told.splitlines(), conversation)
     elif told:
-        trajectory = episode(as_list(told))
+        trajectory = episode(as_list(told), conversation=conversation)
     else:
         raise RecordError("nothing under `traj`")
     return replace(trajectory, outcome=_outcome(record), metadata={"id": name})
@@ -40,7 +42,7 @@ def _outcome(record: Json) -> Outcome:
     """
     match = decided(verdict_of(record.get("em")))
     if match.success is None:
-        return stated(record.get("reward"))
+        return explained(stated(record.get("reward")), record, ("em", "reward"))
     outcome = together({"em": match, "reward": stated(record.get("reward"))})
     overlap = unit_reward(record.get("f1"))
     if outcome.source == "unknown":
@@ -63,5 +65,5 @@ READER = Reader(
     name="fireact",
     description="FireAct: episodes by id, with traj, em, f1 and reward",
     claims=_claims,
-    read=each_entry(_episode),
+    read=each_conversation_in(_episode),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.outcomes import number, stated
+from deltamem_tui.trajectory.outcomes import number, stated_under
 from deltamem_tui.trajectory.readers.keyed import each_entry, share_of_entries
 from deltamem_tui.trajectory.readers.reader import Reader
 from deltamem_tui.trajectory.readers.shapes import (
@@ -26,7 +26,7 @@ def _episode(name: str, value: object) -> Trajectory:
     return Trajectory(
         task=required_text(record, "query").strip(),
         steps=tuple(_step(turns, index) for index in range(count)),
-        outcome=stated(as_mapping(record.get("summary")).get("max_reward")),
+        outcome=stated_under(as_mapping(record.get("summary")), "max_reward"),
         domain=as_text(record.get("environment")),
         metadata={"id": name, **texts(record, ("task_id", "dataset", "hardness"))},
     )

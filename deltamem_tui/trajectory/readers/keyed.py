@@ -9,6 +9,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log, Preview, Record
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
 from deltamem_tui.trajectory.readers.reader import Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.shapes import as_mapping
 
@@ -28,18 +29,38 @@ def each_entry(
     """
 
     def read(log: Log) -> Iterator[Reading]:
-        for record in log.records():
-            if isinstance(record, RecordError):
-                yield record
+        for item in log.records():
+            if isinstance(item, RecordError):
+                yield item
                 continue
-            for name, value, position in _entries(record, is_entry):
+            for name, value, position in _entries(item, is_entry):
                 yield placed_or_refused(position, parse, name, value)
 
     return read
 
 
+def each_conversation_in(
+    parse: Callable[[Conversation, str, object], Trajectory],
+) -> Callable[[Log], Iterator[Reading]]:
+    """A reader's `read`, where every value of every record is a conversation.
+
+    Args:
+        parse: Tells a new conversation what stands under a name, and gives its episode.
+    """
+
+    def read(log: Log) -> Iterator[Reading]:
+        for item in log.records():
+            if isinstance(item, RecordError):
+                yield item
+                continue
+            for name, value, position in _entries(item):
+                yield from in_full(position, parse, name, value)
+
+    return read
+
+
 def _entries(
-    record: Record, is_entry: Callable[[object], bool]
+    record: Record, is_entry: Callable[[object], bool] = lambda _: False
 ) -> Iterator[tuple[str, object, str]]:
     if not isinstance(record.value, dict) or is_entry(record.value):
         yield "", record.value, record.position

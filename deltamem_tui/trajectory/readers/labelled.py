@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Step, Trajectory
+from deltamem_tui.trajectory.readers.conversation import Conversation
 
 QUESTION = re.compile(r"^\s*(?:Question|Claim):[ \t]*(?P<text>.*)")
 _PART = re.compile(
-    r"^(?P<label>Thought|Action|Observation)[ \t]{0,3}\d{0,4}:[ \t]?(?P<text>.*)", re.IGNORECASE
+    r"^(?P<label>Thought|Action|Observation)[ \t]{0,3}\d{0,4}:[ \t]?(?P<text>.*)",
+    re.IGNORECASE | re.ASCII,  # without the long s, of which nobody's lower case is an s
 )
 # What reflecting agents put between the question and the first thought is of former trials.
 _REFLECTIONS = re.compile(
@@ -18,11 +20,13 @@ _REFLECTIONS = re.compile(
 )
 
 
-def labelled_episode(lines: Sequence[str]) -> Trajectory:
+def labelled_episode(lines: Sequence[str], conversation: Conversation | None = None) -> Trajectory:
     """One episode of labelled text. Labels may be numbered.
 
     Args:
         lines: From the question on; reflections on former trials are left out.
+        conversation: Is told what is observed before anything was done, which is no part of
+            the episode.
 
     Raises:
         RecordError: No line asks a question.
@@ -34,7 +38,7 @@ def labelled_episode(lines: Sequence[str]) -> Trajectory:
     asked = QUESTION.sub(r"\g<text>", "\n".join(lines[begin:first]), count=1)
     return Trajectory(
         task=_REFLECTIONS.split(asked, maxsplit=1)[0].strip(),
-        steps=tuple(_steps(_parts(lines[first:]))),
+        steps=tuple(_steps(_parts(lines[first:]), conversation or Conversation())),
     )
 
 
@@ -53,20 +57,19 @@ def _parts(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield label, "\n".join(gathered).strip()
 
 
-def _steps(parts: Iterable[tuple[str, str]]) -> Iterator[Step]:
-    thought, action = "", ""
+def _steps(parts: Iterable[tuple[str, str]], before: Conversation) -> Iterator[Step]:
+    """The steps; an observation that no action led to is one more of the last step."""
+    done: list[tuple[str, str, list[str]]] = []
+    thought = ""
     for label, text in parts:
-        if label == "observation":
-            if action:
-                yield Step(action, text, thought)
-            thought, action = "", ""
-            continue
-        if action:  # nobody answered
-            yield Step(action, "", thought)
-            thought, action = "", ""
         if label == "thought":
             thought = "\n".join(filter(None, [thought, text]))
-        else:
-            action = text
-    if action:
-        yield Step(action, "", thought)
+        elif label == "action" and text:
+            done.append((thought, text, []))
+            thought = ""
+        elif label == "observation" and done:
+            done[-1][2].append(text)
+        elif label == "observation":
+            before.answer(text)
+    for thought, action, seen in done:
+        yield Step(action, "\n".join(filter(None, seen)), thought)

@@ -9,7 +9,8 @@ import orjson
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
+from deltamem_tui.trajectory.readers.conversation import Conversation, each_conversation
+from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.spans import (
     ModelCall,
@@ -24,7 +25,7 @@ from deltamem_tui.trajectory.readers.verdicts import Score, verdict
 _NESTED_TEXTS = 3
 
 
-def _episode(value: object) -> Trajectory:
+def _episode(conversation: Conversation, value: object) -> Trajectory:
     record = as_mapping(value)
     trace = as_mapping(record.get("trace")) or record
     observations = sorted(
@@ -34,6 +35,7 @@ def _episode(value: object) -> Trajectory:
     if not observations:
         raise RecordError("a trace without observations", hint="export the trace with them")
     return trace_episode(
+        conversation,
         list(_model_calls(observations)),
         list(_tool_calls(observations)),
         task=task_in(_unfolded(trace.get("input"))),
@@ -112,5 +114,5 @@ READER = Reader(
     name="langfuse",
     description="Langfuse: traces with observations and scores",
     claims=_claims,
-    read=each_record(_episode),
+    read=each_conversation(_episode),
 )

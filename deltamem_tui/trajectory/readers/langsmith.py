@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
+from deltamem_tui.trajectory.readers.gathered import Gathered
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 from deltamem_tui.trajectory.readers.spans import (
     ModelCall,
@@ -22,19 +24,18 @@ _ANSWERS = ("output", "content", "result")
 
 
 def _gather(records: Records) -> Iterator[Reading]:
-    traces: dict[str, list[Json]] = {}
-    positions: dict[str, str] = {}
-    for record in records:
-        runs = as_list(as_mapping(record.value).get("runs")) or [record.value]
-        for run in _with_children(runs):
-            if not isinstance(run.get("run_type"), str):
-                yield stray("a run without `run_type`", record.position)
-                continue
-            trace = _trace_of(run)
-            traces.setdefault(trace, []).append(run)
-            positions.setdefault(trace, record.position)
-    for trace, found in traces.items():
-        yield placed_or_refused(positions[trace], _episode, trace, found)
+    with Gathered(records.limits) as gathered:
+        for record in records:
+            runs = as_list(as_mapping(record.value).get("runs")) or [record.value]
+            for run in _with_children(runs):
+                if isinstance(run.get("run_type"), str):
+                    alone = {key: run[key] for key in run if key != "child_runs"}
+                    yield from gathered.add(_trace_of(run), record.position, alone)
+                else:
+                    yield stray("a run without `run_type`", record.position)
+            records.release()
+        for trace, position, found in gathered.traces():
+            yield from in_full(position, _episode, trace, found)
 
 
 def _with_children(runs: list[object]) -> Iterator[Json]:
@@ -55,20 +56,25 @@ def _trace_of(run: Json) -> str:
     return as_text(run.get("trace_id")) or root or as_text(run.get("id"))
 
 
-def _episode(trace: str, runs: list[Json]) -> Trajectory:
-    runs = sorted(runs, key=lambda run: as_text(run.get("dotted_order") or run.get("start_time")))
+def _episode(conversation: Conversation, trace: str, found: list[object]) -> Trajectory:
+    runs = sorted(map(as_mapping, found), key=_order)
     root = next((run for run in runs if not run.get("parent_run_id")), runs[0])
     outcome = verdict(_feedback(root))
     if outcome.source == "unknown" and (error := as_text(root.get("error"))):
         # That the program broke down is no verdict on the task, but worth knowing.
         outcome = Outcome(reason=outcome.reason or error)
     return trace_episode(
+        conversation,
         [call for run in runs for call in _model_calls(run, root)],
         list(_tool_calls(runs)),
         task=task_in(root.get("inputs")),
         outcome=outcome,
         metadata={"id": trace, "name": as_text(root.get("name"))},
     )
+
+
+def _order(run: Json) -> str:
+    return as_text(run.get("dotted_order") or run.get("start_time"))
 
 
 def _model_calls(run: Json, root: Json) -> Iterator[ModelCall]:

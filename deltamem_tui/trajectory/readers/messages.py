@@ -102,6 +102,11 @@ def answered_calls(message: Json) -> Iterator[str]:
     yield from (_answered(part) for part in parts_of(message) if _kind(part) in _ANSWER_PARTS)
 
 
+def is_result(part: Json) -> bool:
+    """Whether a part of a message's content is what a tool answered."""
+    return _kind(part) in _ANSWER_PARTS
+
+
 def content_text(content: object, depth: int = 0) -> str:
     """The text of a message's or a tool's content, with notes for pictures and files.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.branches import Branches, Said, told_left
+from deltamem_tui.trajectory.readers.branches import Branches, Said, before_in, told_left
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import tell
 from deltamem_tui.trajectory.readers.reader import Reader, share
@@ -45,7 +45,7 @@ class _Session(Session):
         line = as_mapping(value)
         kind = as_text(line.get("type"))
         if kind == "message" or kind in _NOTES:
-            self.branches.add(as_text(line.get("id")), as_text(line.get("parentId")))
+            self.branches.add(as_text(line.get("id")), before_in(line, "parentId"))
         if kind == "session":
             self.id = self.id or as_text(line.get("id"))
             self.directory = self.directory or as_text(line.get("cwd"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.trajectory.logs.log import Preview, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcomes import stated
+from deltamem_tui.trajectory.outcomes import recorded
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
 from deltamem_tui.trajectory.readers.messages import content_text
@@ -161,16 +161,16 @@ def _action_text(action: str, arguments: Json) -> str:
 def _outcome(run: Json) -> Outcome:
     test = as_mapping(run.get("test_result"))
     reports = (run, as_mapping(run.get("report")), test, as_mapping(test.get("report")))
-    resolved = next((r["resolved"] for r in reports if isinstance(r.get("resolved"), bool)), None)
-    if resolved is not None:
-        return stated(resolved)
+    told = [recorded(report, ("resolved",), ()) for report in reports]
+    if (resolved := next((each for each in told if each.source == "stated"), None)) is not None:
+        return resolved
     if error := as_text(run.get("error")):
         return Outcome(success=False, source="stated", reason=error)
     if isinstance(run.get("success"), bool) and "result_explanation" in run:
         # The issue resolver asks a model whether the issue is solved, and keeps its answer.
         explained = as_text(run.get("result_explanation"))
         return Outcome(success=run["success"] is True, source="judge", reason=explained)
-    return Outcome()
+    return next((each for each in told if each.reason), Outcome())
 
 
 def _is_event(value: object) -> bool:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
+from deltamem_tui.trajectory.readers.gathered import Gathered
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -32,7 +34,6 @@ _DEEPEST = 20
 class _Span:
     """A span in one shape, whoever exported it."""
 
-    trace: str
     parent: str
     name: str
     start: str
@@ -43,25 +44,25 @@ class _Span:
 
 
 def _gather(records: Records) -> Iterator[Reading]:
-    traces: dict[str, list[_Span]] = {}
-    positions: dict[str, str] = {}
-    for record in records:
-        for span in _spans_in(as_mapping(record.value)):
-            if not span.trace:
-                yield stray("a span without a trace id", record.position)
-                continue
-            traces.setdefault(span.trace, []).append(span)
-            positions.setdefault(span.trace, record.position)
-    for trace, spans in traces.items():
-        yield placed_or_refused(positions[trace], _episode, trace, spans)
+    with Gathered(records.limits) as gathered:
+        for record in records:
+            for span in _spans_in(as_mapping(record.value)):
+                if trace := _trace_of(span):
+                    yield from gathered.add(trace, record.position, span)
+                else:
+                    yield stray("a span without a trace id", record.position)
+            records.release()
+        for trace, position, spans in gathered.traces():
+            yield from in_full(position, _episode, trace, spans)
 
 
-def _episode(trace: str, spans: list[_Span]) -> Trajectory:
-    spans = sorted(spans, key=lambda span: span.start)
+def _episode(conversation: Conversation, trace: str, found: list[object]) -> Trajectory:
+    spans = sorted((_span(as_mapping(span)) for span in found), key=lambda span: span.start)
     root = next((span for span in spans if not span.parent), spans[0])
     model_calls = list(_model_calls(spans))
     given = task_in(unfolded(root.attributes.get("input.value")))
     return trace_episode(
+        conversation,
         model_calls,
         list(_tool_calls(spans)),
         task="" if any(call.asked for call in model_calls) else given,
@@ -157,16 +158,15 @@ def _scores(span: _Span) -> Iterator[Score]:
         )
 
 
-def _spans_in(record: Json) -> Iterator[_Span]:
+def _spans_in(record: Json) -> Iterator[Json]:
     """The spans of a record: one span, or a whole export of the protocol."""
     if not isinstance(record.get("resourceSpans"), list):
         for item in as_list(record.get("spans")) or [record]:
-            yield _span(as_mapping(item))
+            yield as_mapping(item)
         return
     for resource in map(as_mapping, as_list(record["resourceSpans"])):
         for scope in map(as_mapping, as_list(resource.get("scopeSpans"))):
-            for item in map(as_mapping, as_list(scope.get("spans"))):
-                yield _span(item)
+            yield from map(as_mapping, as_list(scope.get("spans")))
 
 
 def _has_failed(item: Json) -> bool:
@@ -176,15 +176,18 @@ def _has_failed(item: Json) -> bool:
     return code == 2 or as_text(code).upper().endswith("ERROR")
 
 
-def _span(item: Json) -> _Span:
+def _trace_of(item: Json) -> str:
     context = as_mapping(item.get("context"))
+    return as_text(context.get("trace_id") or item.get("traceId") or item.get("trace_id"))
+
+
+def _span(item: Json) -> _Span:
     parent = item.get("parent_id") or item.get("parentSpanId") or item.get("parent_span_id")
     start = item.get("start_time") or item.get("startTimeUnixNano") or item.get("startTime")
     attributes = _attributes(item.get("attributes"))
     if kind := item.get("span_kind"):
         attributes.setdefault("openinference.span.kind", kind)
     return _Span(
-        trace=as_text(context.get("trace_id") or item.get("traceId") or item.get("trace_id")),
         parent=as_text(parent),
         name=as_text(item.get("name")),
         start=as_text(start),

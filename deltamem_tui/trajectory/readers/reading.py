@@ -315,6 +315,8 @@ def _received(reading: Trajectory, log: Log, reader: Reader, success_at: float) 
 
 
 def _as_record_error(error: TrajectoryError, log: Log) -> RecordError:
-    return RecordError(
+    found = RecordError(
         error.message, source=error.source or log.name, position=error.position, hint=error.hint
     )
+    found.is_notice = isinstance(error, RecordError) and error.is_notice
+    return found

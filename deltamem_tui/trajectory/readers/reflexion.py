@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Line, Log, Preview
-from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
+from deltamem_tui.trajectory.logs.log import Line, Log, Preview, located
+from deltamem_tui.trajectory.model import LogSource, Outcome
+from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.held import Held
 from deltamem_tui.trajectory.readers.labelled import QUESTION, labelled_episode
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
@@ -52,23 +53,25 @@ def _read(log: Log) -> Iterator[Reading]:
     yield from _finished(place)
 
 
-def _finished(place: _Place) -> Iterator[Trajectory]:
+def _finished(place: _Place) -> Iterator[Reading]:
     block = place.block
     place.block = []
     if not block:
         return
     texts = [line.text for line in block]
     end = next((i for i, text in enumerate(texts) if _ANSWER.match(text)), len(texts))
-    trajectory = labelled_episode(texts[:end])
+    position, before = block[0].position, Conversation()
+    trajectory = labelled_episode(texts[:end], before)
     # The trials of a question are told apart by number and belong together by name.
     name = hashlib.sha256(trajectory.task.encode("utf-8", "replace")).hexdigest()[:8]
     metadata = {"task_id": f"question-{name}", "trial": place.trial}
     yield replace(
         trajectory,
         outcome=_outcome(place.section),
-        source=LogSource(position=block[0].position),
+        source=LogSource(position=position),
         metadata={key: value for key, value in metadata.items() if value},
     )
+    yield from (located(told, "", position) for told in before.unheard())
 
 
 def _outcome(section: str) -> Outcome:

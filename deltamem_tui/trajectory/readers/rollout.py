@@ -7,7 +7,13 @@ from dataclasses import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import number, together, unit_reward, verdict_of
+from deltamem_tui.trajectory.outcomes import (
+    explained,
+    number,
+    together,
+    unit_reward,
+    verdict_of,
+)
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
 from deltamem_tui.trajectory.readers.scene import scene_of
 from deltamem_tui.trajectory.readers.shapes import (
@@ -62,7 +68,7 @@ def _outcome(record: Json) -> Outcome:
     if reward is not None:
         name = "reward" if record.get("final_score") is None else "final_score"
         said[name] = Outcome(reward=reward, source="stated")
-    outcome = together(said)
+    outcome = explained(together(said), record, ("success", "final_score", "reward"))
     if outcome.source == "unknown":
         return outcome
     return replace(outcome, reason=as_text(record.get("stop_reason")))

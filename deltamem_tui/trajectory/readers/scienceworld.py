@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import number, stated
+from deltamem_tui.trajectory.outcomes import number, stated, stated_under
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
 
 # Some keys were misspelt for a while, and the logs of that time are still about.
@@ -27,15 +27,20 @@ class Row:
         action: What was typed.
         observation: What the simulator said.
         score: Where the score stands, on the log's own scale; None if it does not say.
-        whole: Whether it is written as a whole number, as points are.
+        said: The score as the log has it; null if it has none.
         done: Whether the task was over.
     """
 
     action: str
     observation: str
     score: float | None
-    whole: bool
+    said: object
     done: bool
+
+    @property
+    def whole(self) -> bool:
+        """Whether the score is written as a whole number, as points are."""
+        return as_text(self.said).strip().removeprefix("-").isdecimal()
 
 
 def rows_of(values: Iterable[object]) -> list[Row]:
@@ -55,7 +60,7 @@ def _row(row: Json, index: int) -> Row:
         action=as_text(action).strip(),
         observation=_ECHO.sub("", as_text(row.get("observation"))).strip(),
         score=number(row.get("score")),
-        whole=as_text(row.get("score")).strip().removeprefix("-").isdecimal(),
+        said=row.get("score"),
         done=_is_done(row),
     )
 
@@ -124,11 +129,12 @@ def _outcome(rows: Sequence[Row]) -> Outcome:
     scored = [row for row in rows if row.score is not None]
     scores = [row.score for row in scored if row.score is not None]
     if not scores:
-        return Outcome()
+        said = next((row.said for row in reversed(rows) if row.said is not None), None)
+        return stated_under({"score": said}, "score")
     in_points = max(map(abs, scores)) > 1
     if not in_points and scores[-1] == 1 and all(row.whole for row in scored) and not rows[-1].done:
         return Outcome(reason="a score of 1, which may be all or one point of a hundred")
-    return stated(scores[-1], best=100.0 if in_points else 1.0)
+    return stated_under({"score": scored[-1].said}, "score", best=100.0 if in_points else 1.0)
 
 
 def _first(row: Json, keys: tuple[str, ...]) -> object:

@@ -60,6 +60,7 @@ class ToolCall:
 
 
 def trace_episode(
+    conversation: Conversation,
     model_calls: Sequence[ModelCall],
     tool_calls: Sequence[ToolCall],
     *,
@@ -71,6 +72,7 @@ def trace_episode(
     """The episode of one trace.
 
     Args:
+        conversation: A new one; is told the trace, for who wants to know what it left out.
         model_calls: In order of time.
         tool_calls: In order of time. They answer the calls that a model's messages hold, and
             are the steps where those hold none.
@@ -83,7 +85,6 @@ def trace_episode(
     Raises:
         RecordError: It has no task or no step.
     """
-    conversation = Conversation()
     longest = _longest(_own(model_calls, task or asked))
     if longest:
         tell(conversation, longest.asked)

@@ -8,9 +8,10 @@ from dataclasses import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log, Preview
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.outcomes import stated
+from deltamem_tui.trajectory.outcomes import stated_under
 from deltamem_tui.trajectory.readers.chat import episode
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -37,10 +38,12 @@ def _read(log: Log) -> Iterator[Reading]:
         for number, value in enumerate(as_list(run.get("simulations")), 1):
             position = f"{record.position}, simulation {number}"
             info = as_mapping(run.get("info"))
-            yield placed_or_refused(position, _episode, as_mapping(value), tasks, info)
+            yield from in_full(position, _episode, as_mapping(value), tasks, info)
 
 
-def _episode(simulation: Json, tasks: Mapping[str, Json], info: Json) -> Trajectory:
+def _episode(
+    conversation: Conversation, simulation: Json, tasks: Mapping[str, Json], info: Json
+) -> Trajectory:
     if simulation.get("messages") is None:
         raise RecordError("no messages, as in runs by voice")
     task = tasks.get(as_text(simulation.get("task_id")), {})
@@ -51,8 +54,13 @@ def _episode(simulation: Json, tasks: Mapping[str, Json], info: Json) -> Traject
     messages = list(_of_the_agent(required_list(simulation, "messages")))
     policy = as_text(place.get("policy")).strip()
     return replace(
-        episode(messages, task=as_text(task.get("ticket")), environment=policy),
-        outcome=stated(as_mapping(simulation.get("reward_info")).get("reward")),
+        episode(
+            messages,
+            task=as_text(task.get("ticket")),
+            environment=policy,
+            conversation=conversation,
+        ),
+        outcome=stated_under(as_mapping(simulation.get("reward_info")), "reward"),
         domain=as_text(place.get("domain_name")),
         agent=as_text(as_mapping(info.get("agent_info")).get("llm")),
         metadata={**metadata, "user_script": script} if script else metadata,

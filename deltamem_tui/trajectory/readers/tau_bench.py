@@ -8,13 +8,14 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.outcomes import stated
+from deltamem_tui.trajectory.outcomes import stated_under
 from deltamem_tui.trajectory.readers.chat import episode
-from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
+from deltamem_tui.trajectory.readers.conversation import Conversation, each_conversation
+from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text, required_list, texts
 
 
-def _episode(value: object) -> Trajectory:
+def _episode(conversation: Conversation, value: object) -> Trajectory:
     record = as_mapping(value)
     info = as_mapping(record.get("info"))
     messages = required_list(record, "traj")
@@ -25,8 +26,8 @@ def _episode(value: object) -> Trajectory:
     script = as_text(as_mapping(info.get("task")).get("instruction"))
     metadata = texts(record, ("task_id", "trial"))
     return replace(
-        episode(messages),
-        outcome=stated(record.get("reward")),
+        episode(messages, conversation=conversation),
+        outcome=stated_under(record, "reward"),
         metadata={**metadata, "user_script": script} if script else metadata,
     )
 
@@ -44,5 +45,5 @@ READER = Reader(
     name="tau-bench",
     description="tau-bench: runs with task_id, reward, info, traj and trial",
     claims=_claims,
-    read=each_record(_episode),
+    read=each_conversation(_episode),
 )

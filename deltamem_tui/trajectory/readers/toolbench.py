@@ -8,10 +8,11 @@ from dataclasses import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.outcomes import stated
+from deltamem_tui.trajectory.outcomes import stated_under
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.chat import episode
-from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
+from deltamem_tui.trajectory.readers.conversation import Conversation, each_conversation
+from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -22,19 +23,20 @@ from deltamem_tui.trajectory.readers.shapes import (
 )
 
 
-def _episode(value: object) -> Trajectory:
+def _episode(conversation: Conversation, value: object) -> Trajectory:
     record = as_mapping(value)
     answer = as_mapping(record.get("answer_generation"))
     task = required_text(answer, "query").strip()
     conversations = as_list(answer.get("train_messages"))
     if answer.get("valid_data") and conversations:
-        trajectory = episode(_of_the_path(as_list(conversations[-1])), task=task)
+        messages = _of_the_path(as_list(conversations[-1]))
+        trajectory = episode(messages, task=task, conversation=conversation)
     else:
         trajectory = Trajectory(task, steps=tuple(_steps(_last_path(record))))
     return replace(
         trajectory,
         environment=_tools(answer),
-        outcome=stated(record.get("win")),
+        outcome=stated_under(record, "win"),
         domain="toolbench",
         metadata=texts(answer, ("finish_type",)),
     )
@@ -86,8 +88,8 @@ def _is_answer(value: object) -> bool:
     return {"win", "answer_generation"} <= record.keys()
 
 
-def _checked(value: object) -> Trajectory:
-    trajectory = _episode(value)
+def _checked(conversation: Conversation, value: object) -> Trajectory:
+    trajectory = _episode(conversation, value)
     if not trajectory.steps:
         raise RecordError("neither a valid conversation nor a tool call in the tree")
     return trajectory
@@ -101,5 +103,5 @@ READER = Reader(
     name="toolbench",
     description="ToolBench answers: win, tree and answer_generation",
     claims=_claims,
-    read=each_record(_checked),
+    read=each_conversation(_checked),
 )

@@ -57,6 +57,8 @@ def _tried(log: Log, claim: Claim) -> Trial:
     first_rejection = None
     for reading in read_log(log, claim.reader):
         if isinstance(reading, RecordError):
+            if reading.is_notice:
+                continue
             rejected += 1
             first_rejection = first_rejection or reading
         else:

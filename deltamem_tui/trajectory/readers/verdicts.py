@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource
-from deltamem_tui.trajectory.outcomes import ROUNDING, stated, verdict_of
+from deltamem_tui.trajectory.outcomes import ROUNDING, explained, is_tally, stated, verdict_of
 
 # A trace is scored for many things. Only a score of one of these names is about the task;
 # `toxicity` or `latency` of 1 says nothing about success.
@@ -48,24 +48,33 @@ def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
     Returns:
         What all of them say, a verdict and a reward together. A model's judgement counts
         only where there is no other. Of unknown outcome if none is about the task, or if
-        they disagree; then the reason says so.
+        they disagree, or if none says how the task ended; then the reason says so.
     """
+    given = list(scores)
+    record = {_plain(score.name): score.value for score in given}
+    asked = [score for score in given if any_name or is_about_task(score.name)]
     found: list[tuple[Score, Outcome]] = []
-    for score in scores:
-        if any_name or is_about_task(score.name):
-            is_verdict = _plain(score.name) in _VERDICTS
-            outcome = verdict_of(score.value) if is_verdict else stated(score.value)
-            if outcome.source != "unknown":
-                said = replace(outcome, source=score.source, reason=score.reason)
-                found.append((score, said))
+    for score in asked:
+        outcome = _said(score, record)
+        if outcome.source != "unknown":
+            said = replace(outcome, source=score.source, reason=score.reason)
+            found.append((score, said))
     found = [pair for pair in found if pair[0].source != "judge"] or found
     if not found:
-        return Outcome()
+        own = {score.name: score.value for score in asked}
+        return explained(Outcome(), record | own, own)
     together = _together([outcome for _, outcome in found])
     if together is None:
         told = ", ".join(f"{score.name} {score.value}" for score, _ in found)
         return Outcome(reason=f"its scores disagree: {told}")
     return together
+
+
+def _said(score: Score, record: Mapping[str, object]) -> Outcome:
+    """What one score says, beside all of its trace: one of several counts says nothing."""
+    if _plain(score.name) not in _VERDICTS:
+        return stated(score.value)
+    return Outcome() if is_tally(record, _plain(score.name)) else verdict_of(score.value)
 
 
 def _together(outcomes: Sequence[Outcome]) -> Outcome | None:

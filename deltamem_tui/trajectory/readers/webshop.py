@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Line, Log, Preview
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import stated
+from deltamem_tui.trajectory.outcomes import stated_under
 from deltamem_tui.trajectory.readers.held import Held
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.turn import Turn
@@ -105,7 +105,7 @@ def _steps(turns: Sequence[Turn]) -> Iterator[Step]:
 def _outcome(turns: Sequence[Turn]) -> Outcome:
     """The last score that the shop gave; none if the steps ran out before anything was bought."""
     scores = [found["score"] for turn in turns if (found := _SCORE.search(turn.observation))]
-    return stated(scores[-1]) if scores else Outcome()
+    return stated_under({"Your score": scores[-1]}, "Your score") if scores else Outcome()
 
 
 def _claims(preview: Preview) -> float:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import stated
+from deltamem_tui.trajectory.outcomes import stated_under
 from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
@@ -145,7 +145,7 @@ class _Visit(Session):
                 for before, after in pairwise(views)
                 if (action := _action(before, after))
             ),
-            outcome=stated(last.get("reward")) if bought else Outcome(),
+            outcome=stated_under(last, "reward") if bought else Outcome(),
             domain="webshop",
             agent="human",
             metadata={"id": name} if name else {},

@@ -20,12 +20,14 @@ class Records:
 
     Attributes:
         log_name: What the log is called.
+        limits: How much of it is taken.
         gaps: How many records could not be read, up to the one that was given last.
     """
 
     def __init__(self, log: Log) -> None:
         """Begin at the log's first record."""
         self.log_name = log.name
+        self.limits = log.limits
         self.gaps = 0
         self._log = log
         self._held = 0

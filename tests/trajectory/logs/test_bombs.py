@@ -123,15 +123,26 @@ SPAN = (
 
 def test_a_log_whose_records_belong_together_is_held_up_to_a_limit(tmp_path: Path) -> None:
     path = tmp_path / "traces.jsonl"
-    path.write_text("".join(SPAN.format("a" * 32, "x" * 1000) for _ in range(20)))
+    large = [SPAN.format("a" * 32, "x" * 1000) for _ in range(20)]
+    path.write_text("".join([*large, SPAN.format("b" * 32, "x")]))
     bearable = Limits(session_bytes=path.stat().st_size + 20 * 500)
-    (kept,) = read_logs([path], format="otel", limits=bearable)
-    assert "belong together" not in str(kept)
-    (refused,) = read_logs([path], format="otel", limits=Limits(session_bytes=10_000))
-    assert "line 7: more than 9.77 KB of records that belong together" in told(refused)
+    for kept in read_logs([path], format="otel", limits=bearable):
+        assert "a trace of more than" not in str(kept)
+    refused, other = read_logs([path], format="otel", limits=Limits(session_bytes=10_000))
+    assert "line 7: a trace of more than 9.77 KB" in told(refused)
+    assert "line 21: the agent did nothing" in told(other)
     path.write_text(SPAN.format("a" * 32, "x") + "{x\n" * 100)
     *broken, last = read_logs([path], format="otel", limits=Limits(session_bytes=20_000))
-    assert (len(broken), "more than 19.5 KB of records" in told(last)) == (38, True)
+    assert (len(broken), "more than 19.5 KB of records" in told(last)) == (40, True)
+
+
+def test_traces_whatever_their_size_are_put_on_the_disk_up_to_a_limit(tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    path.write_text("".join(SPAN.format(f"{i:032}", "x" * 1000) for i in range(20)))
+    *_, last = read_logs([path], format="otel", limits=Limits(piped_bytes=10_000))
+    assert "line 9: 9 traces, of 8.94 KB: too much at once (split the log" in told(last)
+    *_, last = read_logs([path], format="otel", limits=Limits(session_bytes=5_000))
+    assert "line 11: 11 traces, of 11.2 KB: too much at once (split the log" in told(last)
 
 
 def zipped(path: Path, members: dict[str, int]) -> Path:

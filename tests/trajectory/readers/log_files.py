@@ -40,7 +40,7 @@ def readings(tmp_path: Path, content: bytes, name: str = "log.json") -> list[Rea
 
 
 def episode(tmp_path: Path, content: bytes, name: str = "log.json") -> Trajectory:
-    (found,) = readings(tmp_path, content, name)
+    (found,) = (each for each in readings(tmp_path, content, name) if not notices([each]))
     assert isinstance(found, Trajectory), str(found)
     return found
 
@@ -50,4 +50,8 @@ def episodes(found: Iterable[Reading]) -> list[Trajectory]:
 
 
 def refusals(found: Iterable[Reading]) -> list[RecordError]:
-    return [item for item in found if isinstance(item, RecordError)]
+    return [item for item in found if isinstance(item, RecordError) and not item.is_notice]
+
+
+def notices(found: Iterable[Reading]) -> list[RecordError]:
+    return [item for item in found if isinstance(item, RecordError) and item.is_notice]

@@ -16,7 +16,7 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import detect, read_logs, readers
 from tests.places import PUBLISHED
 from tests.trajectory.readers.agent_logs import SAMPLES
-from tests.trajectory.readers.log_files import archive, lines, readings, refusals
+from tests.trajectory.readers.log_files import archive, episodes, lines, notices, readings, refusals
 from tests.trajectory.readers.session_logs import CLAUDE_CODE
 from tests.trajectory.readers.trace_logs import INSPECT_ARCHIVE
 
@@ -61,8 +61,7 @@ def test_garbage_before_and_a_broken_line_at_the_end_are_told(tmp_path: Path) ->
     found = readings(tmp_path, content)
     assert [item.position for item in refusals(found)] == ["line 1", "line 21"]
     (episode,) = [item for item in found if isinstance(item, Trajectory)]
-    (clean,) = readings(tmp_path, lines(*CLAUDE_CODE))
-    assert isinstance(clean, Trajectory)
+    (clean,) = episodes(readings(tmp_path, lines(*CLAUDE_CODE)))
     assert episode.id == clean.id
 
 
@@ -135,7 +134,7 @@ _PUBLISHED = {
     "SWE-agent+SWE-agent": {"swe-agent": 18},
     "SWE-agent+mini-swe-agent": {"mini-swe-agent": 2, "refused": 1},
     "All-Hands-AI+OpenHands": {"openhands": 5},
-    "d-kimuson+claude-code-viewer": {"claude-code": 3, "refused": 1},
+    "d-kimuson+claude-code-viewer": {"claude-code": 3, "refused": 1, "left out": 1},
     "daaain+claude-code-log": {"claude-code": 4, "refused": 6},
     "AcidicSoil+codex-session-view": {"codex": 1},
     "specstoryai+getspecstory": {"specstory": 5, "refused": 2},
@@ -163,7 +162,8 @@ def test_published_samples(repository: str) -> None:
             counts["refused"] += 1
             continue
         for item in found:
-            name = item.source.format if isinstance(item, Trajectory) else "refused"
+            kind = "left out" if notices([item]) else "refused"
+            name = item.source.format if isinstance(item, Trajectory) else kind
             counts[name] += 1
             assert isinstance(item, Trajectory) or (item.message and item.source)
     assert counts == _PUBLISHED[repository]

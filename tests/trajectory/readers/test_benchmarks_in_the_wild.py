@@ -40,7 +40,7 @@ COUNTS: dict[str, tuple[str, int, int, int]] = {
     f"{PROTOCOL}/eto/sample_raw.json": ("sharegpt", 2, 1, 0),
     f"{PROTOCOL}/swe-smith/sample_raw.json": ("openai-chat", 5, 0, 0),
     f"{PROTOCOL}/toucan_1_5m/sample_raw.json": ("openai-chat", 0, 0, 1),
-    f"{PROTOCOL}/nebius*/sample_raw.json": ("openai-chat", 0, 0, 5),
+    f"{PROTOCOL}/nebius*/sample_raw.json": ("openai-chat", 5, 0, 0),
     f"{AGENTBENCH}/alfworld_multiturn_react.json": ("openai-chat", 0, 0, 6),
     f"{PROTOCOL}/*/sample_std.json": ("agent-data-protocol", 0, 0, 37),
 }

@@ -9,7 +9,7 @@ import pytest
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers.reader import Reading
-from tests.trajectory.readers.log_files import Json, episodes, lines, readings, refusals
+from tests.trajectory.readers.log_files import Json, episodes, lines, notices, readings
 
 
 def claude(name: str, before: str | None, content: object, **extra: object) -> Json:
@@ -71,6 +71,7 @@ def test_a_branch_that_was_left_is_not_done_and_told_once(tmp_path: Path, name: 
     assert told.position == f"line {len(header) + 4}"
     assert told.hint
     assert told.format == name
+    assert told.is_notice
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -95,7 +96,8 @@ def test_a_branch_left_twice_and_gone_back_to(tmp_path: Path, name: str) -> None
     [
         (None, None, None, None),  # nothing is said of what follows what
         (None, "lost", "lost", "lost"),  # or not in this log
-        (None, "u1", None, "u2"),  # as after the first half was made a summary
+        (None, "u1", "lost", "u2"),  # as after the first half was made a summary elsewhere
+        (None, None, "a1", "u2"),  # or only of some
         ("a2", "u1", "a1", "u2"),  # in a circle
         ("u1", "u1", "u2", "u2"),  # itself
     ],
@@ -109,6 +111,123 @@ def test_where_parents_are_missing_the_order_of_the_log_counts(
     (only,) = episodes(found)
     assert len(found) == 1
     assert only.steps == (Step("One.", "And?"), Step("Two."))
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_the_first_prompt_of_a_session_tried_anew(tmp_path: Path, name: str) -> None:
+    say, _, header = WRITERS[name]
+    log = [
+        *header,
+        say("u1", None, "Fix it."),
+        say("a1", "u1", "Fixed the wrong one."),
+        say("u2", None, "Fix the parser."),
+        say("a2", "u2", "Fixed it."),
+    ]
+    (found,), (told,) = _parted(readings(tmp_path, lines(*log)))
+    assert (found.task, found.steps) == ("Fix the parser.", (Step("Fixed it."),))
+    assert told.message.startswith("2 messages are left out")
+    assert told.position == f"line {len(header) + 1}"
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_the_first_prompt_tried_anew_and_gone_back_to(tmp_path: Path, name: str) -> None:
+    say, _, header = WRITERS[name]
+    log = [
+        *header,
+        say("u1", None, "Fix it."),
+        say("a1", "u1", "Which one?"),
+        say("u2", None, "Fix the parser."),
+        say("a2", "u2", "No parser here."),
+        say("u3", "a1", "The one in b.py."),
+        say("a3", "u3", "Fixed it."),
+    ]
+    (found,), (told,) = _parted(readings(tmp_path, lines(*log)))
+    assert found.task == "Fix it."
+    assert found.steps == (Step("Which one?", "The one in b.py."), Step("Fixed it."))
+    assert told.position == f"line {len(header) + 3}"
+
+
+def test_a_prompt_that_nobody_answered_before_it_was_tried_anew(tmp_path: Path) -> None:
+    log = [
+        claude("u1", None, "Fix it."),
+        claude("u2", None, "Fix the parser."),
+        claude("a2", "u2", "Fixed it."),
+    ]
+    (found,), (told,) = _parted(readings(tmp_path, lines(*log)))
+    assert (found.task, found.steps) == ("Fix the parser.", (Step("Fixed it."),))
+    assert told.message.startswith("1 message is left out")
+
+
+BOUNDARY: Json = {
+    "type": "system",
+    "subtype": "compact_boundary",
+    "uuid": "n1",
+    "parentUuid": None,
+    "logicalParentUuid": "a1",
+    "sessionId": "s",
+}
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        [BOUNDARY, claude("u8", "n1", "So far: …", isCompactSummary=True)],
+        [claude("u8", None, "So far: …", isCompactSummary=True)],
+        [claude("u8", None, "This session is being continued from a previous conversation: …")],
+    ],
+)
+def test_a_session_goes_on_after_its_beginning_was_made_a_summary(
+    tmp_path: Path, summary: list[Json]
+) -> None:
+    log = [
+        claude("u1", None, "Fix it."),
+        claude("a1", "u1", "One."),
+        *summary,
+        claude("u2", "u8", "And?"),
+        claude("a2", "u2", "Two."),
+    ]
+    (found,) = readings(tmp_path, lines(*log))
+    assert isinstance(found, Trajectory)
+    assert (found.task, found.steps) == ("Fix it.", (Step("One.", "And?"), Step("Two.")))
+
+
+def test_commands_before_the_first_prompt_are_no_prompt_tried_anew(tmp_path: Path) -> None:
+    log = [
+        claude("u1", None, "Fix it."),
+        claude("a1", "u1", "One."),
+        claude("u2", None, "<command-name>/model</command-name>"),
+        claude("u3", "u2", "And?"),
+        claude("a3", "u3", "Two."),
+    ]
+    (found,) = readings(tmp_path, lines(*log))
+    assert isinstance(found, Trajectory)
+    assert found.steps == (Step("One.", "And?"), Step("Two."))
+
+
+def test_sub_agents_of_a_session_are_left_out_and_told(tmp_path: Path) -> None:
+    log = [
+        claude("u1", None, "Fix it."),
+        claude("u8", None, "Search.", isSidechain=True),
+        claude("a8", "u8", "Searched.", isSidechain=True),
+        claude("u9", None, "Look.", isSidechain=True, agentId="h"),
+        claude("a1", "u1", "Fixed it."),
+    ]
+    (found,), (told,) = _parted(readings(tmp_path, lines(*log)))
+    assert (found.task, found.steps) == ("Fix it.", (Step("Fixed it."),))
+    assert told.message == "3 messages of sub-agents are left out: their work is not the session's"
+    assert (told.position, told.is_notice, told.format) == ("line 2", True, "claude-code")
+
+
+def test_sub_agents_without_a_name_are_no_prompts_tried_anew(tmp_path: Path) -> None:
+    log = [
+        claude("u1", None, "Search.", isSidechain=True),
+        claude("a1", "u1", "Searched.", isSidechain=True),
+        claude("u2", None, "Look.", isSidechain=True),
+        claude("a2", "u2", "Looked.", isSidechain=True),
+    ]
+    (found,) = readings(tmp_path, lines(*log))
+    assert isinstance(found, Trajectory)
+    assert [step.action for step in found.steps] == ["Searched.", "Looked."]
 
 
 @pytest.mark.parametrize("last", ["both", "first", "second"])
@@ -167,9 +286,9 @@ def test_a_sub_agent_is_no_branch(tmp_path: Path) -> None:
         claude("u2", "a1", result("t1", "a.py")),
         claude("u9", "a8", "Not mine.", isSidechain=True),
     ]
-    (found,) = readings(tmp_path, lines(*log))
-    assert isinstance(found, Trajectory)
+    (found,), (told,) = _parted(readings(tmp_path, lines(*log)))
     assert found.steps == (Step("ls", "a.py"),)
+    assert told.message.startswith("3 messages of sub-agents are left out")
 
 
 def test_a_sub_agents_own_branches(tmp_path: Path) -> None:
@@ -185,4 +304,4 @@ def test_a_sub_agents_own_branches(tmp_path: Path) -> None:
 
 
 def _parted(found: list[Reading]) -> tuple[list[Trajectory], list[RecordError]]:
-    return episodes(found), refusals(found)
+    return episodes(found), notices(found)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.trajectory.model import Outcome, Step
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
 from tests.trajectory.readers.log_files import Json, episode, episodes, lines, pretty, readings
 from tests.trajectory.readers.trace_logs import otlp_attributes
@@ -269,3 +269,47 @@ def test_an_outcome_of_a_trial_is_its_own(tmp_path: Path) -> None:
         Outcome(False, 0.0, "stated"),
         Outcome(True, 1.0, "stated"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "step"),
+    [
+        ("<finish> I did it! </finish>", Step("I did it!")),
+        ("<finish> </finish>", Step("finish")),
+        (
+            "<finish> Thought: So.\nAction: click[buy now] </finish>",
+            Step("click[buy now]", "", "So."),
+        ),
+        ("I <finish> it </finish>.", Step("I <finish> it </finish>.")),
+    ],
+)
+def test_the_protocols_mark_of_the_end_is_no_part_of_what_is_done(
+    tmp_path: Path, said: str, step: Step
+) -> None:
+    content: list[Json] = [
+        {"class_": "text_observation", "source": "user", "content": "Buy a mug."},
+        {"class_": "message_action", "content": said},
+    ]
+    (found,) = readings(tmp_path, lines({"id": "1", "content": content, "details": {}}))
+    assert isinstance(found, Trajectory)
+    assert found.steps == (step,)
+
+
+@pytest.mark.parametrize(
+    ("row", "outcome"),
+    [
+        ({"target": True, "generated_patch": "…"}, Outcome(True, None, "stated")),
+        ({"target": False, "generated_patch": None}, Outcome(False, None, "stated")),
+        ({"target": False, "generated_patch": "", "resolved": True}, Outcome(True, None, "stated")),
+        ({"target": "a.py", "generated_patch": "…"}, Outcome()),
+        ({"target": 1, "generated_patch": "…"}, Outcome()),
+        ({"target": True}, Outcome()),
+    ],
+)
+def test_a_target_beside_a_patch_says_whether_it_was_reached(
+    tmp_path: Path, row: Json, outcome: Outcome
+) -> None:
+    turns = [{"role": "user", "text": "Fix it."}, {"role": "ai", "text": "ls"}]
+    (found,) = readings(tmp_path, lines({"instance_id": "a", "trajectory": turns, **row}))
+    assert isinstance(found, Trajectory)
+    assert found.outcome == outcome

@@ -71,6 +71,11 @@ def _inspect(record: object, value: Value) -> None:
 
 WRAPPED = {"name": "a-1", "result": True, "traj": test_react.EPISODE}
 OF_INTERCODE = records_of("intercode")[0]["0"]  # type: ignore[index]
+CHAT = ({"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Search[x]"})
+EVENTS = (
+    {"id": 0, "action": "message", "source": "user", "args": {"content": "Fix it."}},
+    {"id": 1, "action": "run", "source": "agent", "args": {"command": "ls"}},
+)
 PLACES: dict[str, tuple[object, Callable[[object, Value], None]]] = {
     "rollout": (test_rollout.RECORD, _rollout),
     "alfworld-wrapper": (WRAPPED, put("result")),
@@ -98,10 +103,31 @@ PLACES: dict[str, tuple[object, Callable[[object, Value], None]]] = {
     ),
     "langsmith": (LANGSMITH[1], _langsmith),
 }
+UNSCORED: dict[str, dict[str, object]] = {
+    "rollout": {**test_rollout.RECORD, "success": None, "final_score": None, "reward": None},
+    "agentboard": {**records_of("agentboard")[0], "is_done": None, "progress_rate": None},  # type: ignore[dict-item]
+    "fireact": {"0": {"traj": [*CHAT], "em": None, "reward": None}},
+    "openhands": {"history": [*EVENTS], "test_result": {"report": {}}},
+}
 # The wrapper's number 0 says that the log was cut, not that the task failed.
 EXCEPTIONS: dict[tuple[str, str], Outcome] = {("alfworld-wrapper", "nought"): Outcome()}
 # Where a value that says nothing is told as the reason.
-TELLING = {"openai-chat": "resolved", "sharegpt": "reward", "agent-data-protocol": "reward"}
+TELLING = {
+    "rollout": "success",
+    "alfworld-wrapper": "result",
+    "openai-chat": "resolved",
+    "sharegpt": "reward",
+    "webshop-human": "reward",
+    "intercode": "max_reward",
+    "tau-bench": "reward",
+    "tau2-bench": "reward",
+    "toolbench": "win",
+    "agentboard": "is_done",
+    "agent-data-protocol": "reward",
+    "inspect-ai": "match",
+    "langfuse": "success",
+    "langsmith": "correctness",
+}
 
 
 @pytest.mark.parametrize("name", PLACES)
@@ -118,7 +144,7 @@ def test_how_success_is_spelt(tmp_path: Path, name: str, spelling: str) -> None:
     found = [each for each in read_logs([path]) if isinstance(each, Trajectory)]
     known = success is not None
     expected = Outcome(success, reward, "stated") if known else Outcome()
-    if name in TELLING and value is not None and not known:
+    if value is not None and not known:
         expected = Outcome(reason=f"`{TELLING[name]}` says {value}, neither a verdict nor a reward")
     assert {each.source.format for each in found} == {name}
     assert [each.outcome for each in found] == [EXCEPTIONS.get((name, spelling), expected)]
@@ -233,3 +259,51 @@ def test_a_format_without_a_verdict_has_none_whatever_its_texts_say(
         found = [each for each in read_logs([path]) if isinstance(each, Trajectory)]
         assert found
         assert all(each.outcome == Outcome() for each in found)
+
+
+@pytest.mark.parametrize("value", ["I believe so.", 85])
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("rollout", ("final_score",)),
+        ("rollout", ("reward",)),
+        ("agentboard", ("progress_rate",)),
+        ("fireact", ("0", "em")),
+        ("fireact", ("0", "reward")),
+        ("openhands", ("test_result", "report", "resolved")),
+    ],
+)
+def test_a_lone_score_that_says_nothing_is_told(
+    tmp_path: Path, name: str, way: tuple[str, ...], value: object
+) -> None:
+    record = copy.deepcopy(UNSCORED[name])
+    put(*way)(record, value)
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(record))
+    (found,) = read_logs([path])
+    assert isinstance(found, Trajectory)
+    assert found.source.format == name
+    told = f"`{way[-1]}` says {value}, neither a verdict nor a reward"
+    assert found.outcome == Outcome(reason=told)
+
+
+@pytest.mark.parametrize("score", ["I believe so.", "101", 1000])
+def test_a_score_of_scienceworld_that_says_nothing_is_told(tmp_path: Path, score: object) -> None:
+    row = {"observation": "A kitchen.", "userInput": "look", "score": score, "isCompleted": False}
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps([{**row, "taskDescription": "Boil water."}] * 2))
+    (found,) = read_logs([path])
+    assert isinstance(found, Trajectory)
+    told = f"`score` says {score}, neither a verdict nor a reward"
+    assert found.outcome == Outcome(reason=told)
+
+
+def test_a_score_of_webshop_on_another_scale_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    path.write_text(
+        "Action: reset[]\nObservation: Instruction: buy a mug\nAction: click[Buy Now]\n"
+        "Observation: Your score (min 0.0, max 1.0): 7.5\n"
+    )
+    (found,) = read_logs([path], format="webshop")
+    assert isinstance(found, Trajectory)
+    assert found.outcome == Outcome(reason="`Your score` says 7.5, neither a verdict nor a reward")

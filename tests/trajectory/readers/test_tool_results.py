@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Step
 from tests.trajectory.readers.log_files import Json, episodes, lines, readings, refusals
 from tests.trajectory.readers.test_branches import HEADER, claude, openclaw, use
@@ -215,3 +216,156 @@ def test_an_answer_before_the_first_call_is_told(tmp_path: Path, name: str) -> N
     assert told.position == "line 1"
     assert told.message.startswith("1 tool result is left out")
     assert told.format == name
+
+
+def tau_bench(messages: list[Json]) -> Json:
+    return {"task_id": 1, "reward": 1.0, "info": {}, "traj": messages}
+
+
+def tau2_bench(messages: list[Json]) -> Json:
+    return {"tasks": [], "simulations": [{"task_id": "1", "messages": messages}]}
+
+
+def agentbench(messages: list[Json]) -> Json:
+    return {"index": 1, "output": {"status": "completed", "history": messages}}
+
+
+def toolbench(messages: list[Json]) -> Json:
+    answer = {"query": "Fix it.", "valid_data": True, "train_messages": [messages]}
+    return {"win": True, "tree": {}, "answer_generation": answer}
+
+
+def fireact(messages: list[Json]) -> Json:
+    return {"0": {"traj": messages, "em": True}}
+
+
+def atif(messages: list[Json]) -> Json:
+    task, answer, _ = messages
+    call = {"tool_call_id": "c", "function_name": "bash", "arguments": {"cmd": "x"}}
+    return {
+        "schema_version": "ATIF-v1.4",
+        "steps": [
+            {"source": "user", "message": task["content"]},
+            {"source": "agent", "observation": {"results": [{"content": answer["content"]}]}},
+            {"source": "agent", "tool_calls": [call]},
+        ],
+    }
+
+
+def langfuse_chat(messages: list[Json]) -> Json:
+    call = {"type": "GENERATION", "startTime": "1", "input": messages}
+    return {"trace": {"id": "1", "input": "Fix it."}, "observations": [call]}
+
+
+def langsmith_chat(messages: list[Json]) -> Json:
+    return {"id": "1", "trace_id": "1", "run_type": "llm", "inputs": {"messages": messages}}
+
+
+def otel_chat(messages: list[Json]) -> Json:
+    given = {"gen_ai.input.messages": messages}
+    return {"name": "chat", "context": {"trace_id": "1", "span_id": "1"}, "attributes": given}
+
+
+CHATS: dict[str, tuple[Callable[[list[Json]], Json], str]] = {
+    "tau-bench": (tau_bench, "line 1"),
+    "tau2-bench": (tau2_bench, "line 1, simulation 1"),
+    "agentbench": (agentbench, "line 1"),
+    "toolbench": (toolbench, "line 1"),
+    "fireact": (fireact, "line 1, key 0"),
+    "atif": (atif, "line 1"),
+    "langfuse": (langfuse_chat, "line 1"),
+    "langsmith": (langsmith_chat, "line 1"),
+    "otel": (otel_chat, "line 1"),
+}
+
+
+@pytest.mark.parametrize("name", CHATS)
+def test_an_answer_before_the_first_call_is_told_of_whole_runs_too(
+    tmp_path: Path, name: str
+) -> None:
+    write, position = CHATS[name]
+    task, call, answer = chat("another", "no x")
+    found = readings(tmp_path, lines(write([task, answer, call])))
+    (only,) = episodes(found)
+    assert only.source.position == position
+    assert only.steps == (Step("x"),)
+    (told,) = refusals(found)
+    assert told.message.startswith("1 tool result is left out")
+    assert (told.source, told.position, told.format) == ("log.json", position, name)
+
+
+@pytest.mark.parametrize("name", CHATS.keys() - {"atif"})  # where they are parts of the calls
+def test_a_whole_run_that_keeps_all_its_answers_tells_nothing(tmp_path: Path, name: str) -> None:
+    write, _ = CHATS[name]
+    (only,) = readings(tmp_path, lines(write(chat("c", "no x"))))
+    assert not isinstance(only, RecordError)
+    assert only.steps == (Step("x", "no x"),)
+
+
+def protocol(*content: Json) -> bytes:
+    return lines({"id": "1", "content": [*content], "details": {}})
+
+
+ASKED: Json = {"class_": "text_observation", "source": "user", "content": "Fix it."}
+SEEN: Json = {"class_": "text_observation", "source": "environment", "content": "a room"}
+DONE: Json = {"class_": "api_action", "function": "bash", "kwargs": {"cmd": "x"}}
+
+
+@pytest.mark.parametrize("before", [(ASKED, SEEN), (SEEN, ASKED)])
+def test_what_the_protocol_shows_before_the_first_action_is_the_environment(
+    tmp_path: Path, before: tuple[Json, Json]
+) -> None:
+    (only,) = readings(tmp_path, protocol(*before, DONE))
+    assert not isinstance(only, RecordError)
+    assert (only.task, only.environment) == ("Fix it.", "a room")
+    assert only.steps == (Step("x"),)
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai-chat"])
+def test_a_result_that_begins_a_log_is_not_its_task(tmp_path: Path, name: str) -> None:
+    log = json.loads(LOGS[name]("c", "no x", False))
+    task, call, answer = log["messages"]
+    log["messages"] = [answer, task, call]
+    found = readings(tmp_path, lines(log))
+    (only,), (told,) = episodes(found), refusals(found)
+    assert (only.task, only.steps) == ("Fix it.", (Step("x"),))
+    assert told.message.startswith("1 tool result is left out")
+
+
+def test_a_result_beside_the_task_is_told_and_no_part_of_it(tmp_path: Path) -> None:
+    result = {"type": "tool_result", "tool_use_id": "lost", "content": "no x"}
+    messages = [
+        {"role": "user", "content": [result, {"type": "text", "text": "Fix it."}]},
+        {"role": "assistant", "content": use("c", "x")},
+    ]
+    found = readings(tmp_path, lines({"messages": messages}))
+    (only,), (told,) = episodes(found), refusals(found)
+    assert (only.task, only.steps) == ("Fix it.", (Step("x"),))
+    assert told.message.startswith("1 tool result is left out")
+
+
+LABELLED = "Question: Who?\nObservation 1: lost\nThought 1: I ask.\nAction 1: Search[x]\n"
+
+
+def test_labelled_text_tells_an_observation_before_the_first_action(tmp_path: Path) -> None:
+    found = readings(tmp_path, lines({"0": {"traj": LABELLED, "em": True}}))
+    (only,), (told,) = episodes(found), refusals(found)
+    assert only.steps == (Step("Search[x]", "", "I ask."),)
+    assert told.message.startswith("1 tool result is left out")
+    assert told.position == "line 1, key 0"
+
+
+def test_reflexion_tells_an_observation_before_the_first_action(tmp_path: Path) -> None:
+    text = f"BEGIN TRIAL 0\n--- BEGIN CORRECT AGENTS ---\n{LABELLED}Observation 2: y\n"
+    found = readings(tmp_path, text.encode(), "log.txt")
+    (only,), (told,) = episodes(found), refusals(found)
+    assert only.steps == (Step("Search[x]", "y", "I ask."),)
+    assert told.position == only.source.position == "line 3"
+
+
+def test_labels_are_in_plain_letters(tmp_path: Path) -> None:
+    # The long s and the sign for kelvin are the same letters as s and k in another case.
+    text = f"{LABELLED}Ob\u017fervation 2: y\nObservation 2: z\n".replace("Observation 1", "Note")
+    (only,) = readings(tmp_path, lines({"0": {"traj": text, "em": True}}))
+    assert not isinstance(only, RecordError)
+    assert only.steps == (Step("Search[x]\nOb\u017fervation 2: y", "z", "I ask."),)

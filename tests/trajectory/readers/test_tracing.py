@@ -135,7 +135,10 @@ def test_an_agents_span_and_its_tools_are_an_episode(tmp_path: Path) -> None:
         ({"match": {"value": True}}, Outcome(True, None, "stated")),
         ({"match": {"value": "N"}}, Outcome(False, None, "stated")),
         ({"match": {"value": "P"}}, Outcome(False, 0.5, "stated")),
-        ({"match": {"value": 7}}, Outcome()),
+        (
+            {"match": {"value": 7}},
+            Outcome(reason="`match` says 7, neither a verdict nor a reward"),
+        ),
         ({"a": {"value": "C"}, "b": {"value": "C"}}, Outcome(True, None, "stated")),
         (
             {"a": {"value": "C"}, "b": {"value": "I"}},
@@ -420,6 +423,27 @@ def test_otel_tools_alone_and_older_events(tmp_path: Path) -> None:
     ("scores", "outcome"),
     [
         ([Score("toxicity", 1), Score("latency", 0.2)], Outcome()),
+        ([Score("toxicity", 85), Score("latency", "slow")], Outcome()),
+        ([Score("score", None), Score("reward", "")], Outcome()),
+        (
+            [Score("score", 85), Score("reward", "good")],
+            Outcome(reason="`score` says 85, neither a verdict nor a reward"),
+        ),
+        ([Score("score", "good"), Score("passed", 0, "judge")], Outcome(False, 0.0, "judge")),
+        # One that passed beside four that failed is a count of tests.
+        (
+            [Score("passed", 1), Score("Failed", 4)],
+            Outcome(reason="`passed` says 1, a count beside others and no verdict"),
+        ),
+        (
+            [Score("passed", 1), Score("failed", 4), Score("score", 0.2)],
+            Outcome(None, 0.2, "stated"),
+        ),
+        (
+            [Score("Task Success", 7)],
+            Outcome(reason="`Task Success` says 7, neither a verdict nor a reward"),
+        ),
+        ([Score("passed", True), Score("failed", 4)], Outcome(True, None, "stated")),
         ([Score("Task Success", True)], Outcome(True, None, "stated")),
         ([Score("isCorrect", "false")], Outcome(False, None, "stated")),
         ([Score("score", -100)], Outcome(None, 0.0, "stated")),

@@ -179,7 +179,7 @@ PROTOCOL = Sample(
                 Step('click(on="Seats")', "40 seats", "The link."),
                 Step("echo 40", "[image]\n40"),
                 Step("python\nx = 1\nx"),
-                Step("<finish> 40 </finish>", "", "Sure."),
+                Step("40", "", "Sure."),
             ),
             paid(1.0),
             at("record 1"),

@@ -1,0 +1,58 @@
+"""`deltamem extract --admit`: whose word counts of episodes that nobody is named for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.episodes.policy import POLICIES
+from deltamem_tui.trajectory.model import Outcome
+from deltamem_tui.trajectory.readers.native import from_record, to_line
+from tests.cli.support import Program, heat
+
+SOURCES: list[dict[str, Any]] = [{}, {"source": "unknown"}, {"source": None}]
+
+OTHERS = 1
+"""How many episodes of unknown end wait in the bank of the tests already."""
+
+
+def learned(program: Program, policy: str) -> Any:
+    found = program.json("extract", "kitchen", "--extractor", "rules", "--admit", policy)
+    assert found.code == 0
+    return found.data
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("said", SOURCES)
+def test_an_end_that_a_log_states_without_a_source_is_its_own_word(
+    program: Program, policy: str, said: dict[str, Any]
+) -> None:
+    outcome = {"success": True, **said}
+    log = program.log(heat("bread") | {"outcome": outcome})
+    (taken,) = program.json("import", "kitchen", log).data["trajectories"]
+    assert (taken["success"], taken["outcome_source"]) == (True, "stated")
+    data = learned(program, policy)
+    assert (data["learned"], data["waiting"], data["not_admitted"]) == (1, OTHERS, 0)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_so_it_is_in_a_bank_that_another_program_wrote(program: Program, policy: str) -> None:
+    episode = replace(from_record(heat("bread")), outcome=Outcome(True, source="unknown"))
+    with Bank.open(program.bank).writing() as changes:
+        changes.put_episode_line(episode.id, to_line(episode))
+        changes.log("import", {"trajectories": [episode.id]})
+    assert learned(program, policy)["learned"] == 1
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("source", ["unknown", "judge", "user"])
+def test_an_episode_of_unknown_end_waits_whoever_is_admitted(
+    program: Program, policy: str, source: str
+) -> None:
+    unknown = heat("bread", success=None) | {"outcome": {"source": source}}
+    program("import", "kitchen", program.log(unknown, heat("soup")))
+    data = learned(program, policy)
+    assert (data["learned"], data["waiting"], data["not_admitted"]) == (1, OTHERS + 1, 0)

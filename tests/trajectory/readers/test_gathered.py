@@ -1,0 +1,95 @@
+"""What is gathered of traces comes back as it was, and is not held in memory meanwhile."""
+
+from __future__ import annotations
+
+import tracemalloc
+from tempfile import SpooledTemporaryFile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
+from deltamem_tui.trajectory.readers import gathered
+from deltamem_tui.trajectory.readers.gathered import Gathered
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63)
+    | st.floats(allow_nan=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+def put(parts: Gathered, trace: str, position: str, part: object) -> None:
+    assert not [*parts.add(trace, position, part)]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), JSON), max_size=12))
+def test_traces_come_back_in_order_with_their_parts_in_order(
+    given_parts: list[tuple[str, object]],
+) -> None:
+    with Gathered(DEFAULT_LIMITS) as parts:
+        for number, (trace, part) in enumerate(given_parts, 1):
+            put(parts, trace, f"line {number}", part)
+        found = list(parts.traces())
+    names = list(dict.fromkeys(trace for trace, _ in given_parts))
+    first = {trace: i for i, (trace, _) in reversed([*enumerate(given_parts, 1)])}
+    assert found == [
+        (name, f"line {first[name]}", [part for trace, part in given_parts if trace == name])
+        for name in names
+    ]
+
+
+@pytest.mark.parametrize("part", [float("inf"), 2**64 - 1, "\ud800", "\u2028", {"": [{}]}])
+def test_what_is_hardly_json_comes_back_too(part: object) -> None:
+    with Gathered(DEFAULT_LIMITS) as parts:
+        put(parts, "a", "line 1", part)
+        assert [*parts.traces()] == [("a", "line 1", [part])]
+
+
+def test_memory_does_not_grow_with_what_is_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathered, "MOST_IN_MEMORY", 100_000)
+    small, large = peak(100), peak(2_000)
+    assert large < 1.5 * small
+
+
+def peak(count: int) -> int:
+    """The most memory while traces of ten parts are gathered and given, the parts far apart."""
+    tracemalloc.start()
+    try:
+        with Gathered(DEFAULT_LIMITS) as parts:
+            for number in range(count):
+                put(parts, str(number % (count // 10)), "line 1", "x" * 10_000)
+            assert all(found == ["x" * 10_000] * 10 for _, _, found in parts.traces())
+            return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_trace_that_is_too_large_is_dropped_and_told_once() -> None:
+    with Gathered(Limits(session_bytes=5_000)) as parts:
+        put(parts, "b", "line 1", "y")
+        told = [error for i in range(9) for error in parts.add("a", f"line {i + 2}", "x" * 1000)]
+        assert [(each.position, each.message) for each in told] == [
+            ("line 5", "a trace of more than 4.88 KB")
+        ]
+        assert [*parts.traces()] == [("b", "line 1", ["y"])]
+
+
+class FullDisk(SpooledTemporaryFile[bytes]):
+    def write(self, data: object, /) -> int:
+        raise OSError(28, "No space left on device")
+
+
+def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathered, "SpooledTemporaryFile", FullDisk)
+    with (
+        Gathered(DEFAULT_LIMITS) as parts,
+        pytest.raises(TrajectoryError, match=r"No space left on device .*make room"),
+    ):
+        put(parts, "a", "line 1", "x")
