@@ -121,6 +121,7 @@ def run(
         "left_out": [*map(notice_record, intake.notices)],
         "unmatched": unmatched,
         "disputed": list(intake.disputed),
+        "domains": dict(intake.domains),
         "redactions": dict(intake.redactions),
         "redaction": redaction,
         "dry_run": dry_run,
@@ -135,7 +136,7 @@ def run(
     if stop:
         errors.append(_interrupted(0 if dry_run else intake.count("imported")))
     status = Result.verdict(intake.episodes, errors)
-    notes = notes_on(intake, data, _file_name(outcome))
+    notes = notes_on(intake, data, _file_name(outcome), "" if given_domain else inherited)
     return Result("import", data, tuple(errors), status, view=partial(show, intake), notes=notes)
 
 

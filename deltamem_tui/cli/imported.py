@@ -15,17 +15,19 @@ if TYPE_CHECKING:
 
 _SHOWN_IDS = 3
 _SHOWN_NOTICES = 5
+_SHOWN_DOMAINS = 3
 
 
-def notes_on(intake: Intake, data: dict[str, Any], file: str) -> list[str]:
+def notes_on(intake: Intake, data: dict[str, Any], file: str, usual: str) -> list[str]:
     """What is told beside the report.
 
     Args:
         intake: What became of the logs.
         data: The report as JSON has it.
         file: The name of the user's file, if there is one.
+        usual: The domain that episodes of the bank are expected to have; empty if there is none.
     """
-    notes = []
+    notes = [*_of_other_domains(intake, usual)]
     if intake.changed:
         outcomes = counted(intake.changed, "outcome was", "outcomes were")
         notes.append(f"{outcomes} changed: the later word counts")
@@ -42,6 +44,17 @@ def notes_on(intake: Intake, data: dict[str, Any], file: str) -> list[str]:
         notes.append("nothing was written: this was a dry run")
     more = (*_disputed(intake, file), *_unmatched(data["unmatched"], file))
     return [*notes, *_left_out(intake), *more]
+
+
+def _of_other_domains(intake: Intake, usual: str) -> list[str]:
+    """A note about episodes of other domains than the bank's: was it the right bank?"""
+    others = {name: count for name, count in intake.domains.items() if name != usual}
+    if not usual or not others:
+        return []
+    names = ", ".join(one_line(name, 40) for name in [*others][:_SHOWN_DOMAINS])
+    more = ", …" if len(others) > _SHOWN_DOMAINS else ""
+    which = counted(sum(others.values()), "episode is", "episodes are")
+    return [f"{which} of {names}{more}, while the bank is of {one_line(usual, 40)}"]
 
 
 def _left_out(intake: Intake) -> list[str]:

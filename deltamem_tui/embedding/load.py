@@ -81,14 +81,14 @@ def load_for(
 
 
 def _load(name: str, device: str | None) -> HashingEmbedder | SentenceEmbedder:
-    place = _place(name)
+    place = place_of(name)
     with _lock:
         if (place, device) not in _loaded:
             _loaded[place, device] = _open(place, device)
         return _loaded[place, device]
 
 
-def _place(name: str) -> str:
+def place_of(name: str) -> str:
     """What loads the same embedder from everywhere: a known name, a full path or a full id.
 
     A name that can only be a path is never taken for an id, so it never reaches the network.

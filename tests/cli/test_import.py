@@ -178,6 +178,17 @@ def test_an_episode_has_the_domain_of_its_bank_unless_somebody_says_another(
     assert found.domain == kept
 
 
+def test_episodes_of_another_domain_than_the_bank_s_are_told(empty: Program) -> None:
+    empty("init", "new", "--embedder", "hashing", "--domain", "alfworld")
+    records = [heat("apple") | {"domain": "town"}, heat("rice"), heat("egg") | {"domain": "sea"}]
+    log = empty.log(*records)
+    told = "2 episodes are of town, sea, while the bank is of alfworld"
+    assert told in empty("import", "new", log, "--dry-run").err
+    answer = empty.json("import", "new", log)
+    assert answer.data["domains"] == {"town": 1, "alfworld": 1, "sea": 1}
+    assert "while the bank" not in empty("import", "new", log, "--domain", "town").err
+
+
 @pytest.mark.parametrize(
     ("domain", "words"),
     [

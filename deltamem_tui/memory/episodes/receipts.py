@@ -21,6 +21,8 @@ LISTED_REFUSALS = 1000
 """How many refusals are kept: the first. All are counted."""
 LISTED_FORMATS = 40
 """How many formats the tally of a log names: the first."""
+LISTED_DOMAINS = 100
+"""How many domains are counted apart: the first. A log may name another for every episode."""
 OTHER_FILES = "other logs"
 """The name of the tally of all further logs."""
 
@@ -151,6 +153,7 @@ class Intake:
         named: Those of the user's ids that name an episode that was read.
         disputed: The ids of those episodes, in order, that keep another outcome than the user's
             file gives them, since their log states it.
+        domains: How many of the episodes are of each domain that somebody names.
         listed: Whether receipts are kept.
     """
 
@@ -161,10 +164,12 @@ class Intake:
     left_out: int = 0
     named: set[str] = field(default_factory=set)
     disputed: dict[str, None] = field(default_factory=dict)
+    domains: Counter[str] = field(default_factory=Counter)
     listed: bool = True
 
     def receive(self, received: Received) -> None:
         """Note what became of an episode."""
+        self._count_domain(received.arrival.domain)
         self._tally(received.arrival.source.file).add(received)
         if received.is_disputed:
             self.disputed[received.arrival.id] = None
@@ -228,6 +233,10 @@ class Intake:
     def redactions(self) -> Counter[str]:
         """How many secrets were taken out of what was read, by kind."""
         return sum((tally.redactions for tally in self.files.values()), Counter())
+
+    def _count_domain(self, name: str) -> None:
+        if name and (name in self.domains or len(self.domains) < LISTED_DOMAINS):
+            self.domains[name] += 1
 
     def _tally(self, file: str) -> FileTally:
         tally = self.files.get(file)

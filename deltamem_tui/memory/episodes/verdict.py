@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.memory.episodes.kept import episode
 from deltamem_tui.memory.lesson import REASON_WIDTH
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.readers.native import to_record
+from deltamem_tui.trajectory.readers.native import outcome_of, to_record
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.extraction import Call
@@ -47,9 +48,77 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
         batch.put_episode(to_record(judged))
         batch.log(
             "outcome",
-            {"trajectory": episode_id, "success": success, "before": before.success},
+            {
+                "trajectory": episode_id,
+                "success": success,
+                "before": before.success,
+                "outcome": to_record(known)["outcome"],  # the whole of it: see `take_back_outcome`
+            },
         )
     return judged
+
+
+def take_back_outcome(bank: Bank, episode_id: str) -> Trajectory:
+    """Take back what a person last said of an episode by `give_outcome`.
+
+    Its outcome is again what it was before, with the reward, the reason and who said it; the
+    words before that one can be taken back after it. The journal remembers them, so what was
+    said before the bank was compacted stays.
+
+    Args:
+        bank: The bank; its handle shows the new state afterwards.
+        episode_id: The episode.
+
+    Returns:
+        The episode with the outcome that it had before.
+
+    Raises:
+        TrajectoryError: The bank does not have the episode, no such word is left, or another
+            outcome was given to the episode since.
+        BankCorruptError: What the bank has under this id is not that episode.
+        BankFrozenError: The bank is frozen.
+    """
+    bank.require_writable()
+    with bank.writing() as batch:
+        known = _episode(bank, episode_id)
+        word = _last_word(bank, episode_id)
+        if word is None:
+            raise TrajectoryError(
+                "you said nothing of it that is left to take back", source=episode_id
+            )
+        if known.outcome.source != "user" or known.outcome.success != word.detail.get("success"):
+            raise TrajectoryError(
+                "another outcome was given to it since, which stays", source=episode_id
+            )
+        restored = known.with_outcome(_before(word, episode_id))
+        batch.put_episode(to_record(restored))
+        batch.log("undo", {"undoes": word.sequence, "what": word.event, "trajectory": episode_id})
+    return restored
+
+
+def _last_word(bank: Bank, episode_id: str) -> Commit | None:
+    """The last outcome that a person gave an episode and did not take back."""
+    words: list[Commit] = []
+    for commit in bank.journal.commits() if bank.journal.exists else ():
+        if commit.detail.get("trajectory") != episode_id:
+            continue
+        if commit.event == "outcome":
+            words.append(commit)
+        elif commit.event == "undo":
+            undone = commit.detail.get("undoes")
+            words = [each for each in words if each.sequence != undone]
+    return words[-1] if words else None
+
+
+def _before(word: Commit, episode_id: str) -> Outcome:
+    """The outcome that a person's word took the place of."""
+    record = {"outcome": word.detail.get("outcome")}
+    try:
+        if record["outcome"] is not None:
+            return outcome_of(record)
+    except RecordError:
+        pass
+    raise TrajectoryError("the journal does not say how it stood before", source=episode_id)
 
 
 def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Trajectory:

@@ -142,7 +142,7 @@ def _plain(
     line = _encode((record,))
     if len(line) > log.limits.field_characters:
         return None
-    return Written(record.id, line, record.task, len(rows), outcome, source)
+    return Written(record.id, line, record.task, len(rows), outcome, source, record.domain)
 
 
 def _has_to_go(text: str) -> bool:

@@ -21,6 +21,7 @@ class Written(NamedTuple):
         steps: How many steps it has.
         outcome: How it ended, and who says so.
         source: Where it was read.
+        domain: Its domain; empty if nobody names one.
         redactions: What was taken out of it.
         given: Whether the user's file says that it was a success; None if that is silent.
     """
@@ -31,6 +32,7 @@ class Written(NamedTuple):
     steps: int
     outcome: Outcome
     source: LogSource
+    domain: str = ""
     redactions: Redactions = NOTHING
     given: bool | None = None
 
@@ -51,5 +53,6 @@ def written(trajectory: Trajectory, source: LogSource, redactions: Redactions = 
         steps=len(trajectory.steps),
         outcome=trajectory.outcome,
         source=source,
+        domain=trajectory.domain,
         redactions=redactions,
     )

@@ -1,0 +1,56 @@
+"""Whether an embedder is here is told without loading one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.embedding import at_hand, minilm
+from deltamem_tui.embedding.at_hand import is_at_hand
+from deltamem_tui.errors import EmbedderUnavailableError
+
+
+def test_hashing_is_always_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(at_hand, "find_spec", lambda _: None)
+    assert is_at_hand("hashing")
+    assert not is_at_hand("minilm")
+
+
+def test_the_packaged_model_is_here_where_its_package_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(minilm, "folder", lambda: tmp_path)
+    assert is_at_hand("minilm")
+
+    def missing() -> Path:
+        raise EmbedderUnavailableError("not installed")
+
+    monkeypatch.setattr(minilm, "folder", missing)
+    assert not is_at_hand("minilm")
+
+
+def test_a_folder_is_here_and_a_path_that_is_none_is_not(tmp_path: Path) -> None:
+    assert is_at_hand(str(tmp_path))
+    assert not is_at_hand(str(tmp_path / "no-such-model"))
+
+
+@pytest.mark.parametrize("name", ["some/model", "model"])
+def test_a_model_of_the_hub_is_here_once_it_is_cached(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    """The cache lies as the hub's own client lays it out, which is asked as well."""
+    from huggingface_hub import try_to_load_from_cache
+
+    monkeypatch.setenv("SENTENCE_TRANSFORMERS_HOME", str(tmp_path))
+    model_id = name if "/" in name else f"sentence-transformers/{name}"
+    assert not is_at_hand(name)
+    cached = tmp_path / f"models--{model_id.replace('/', '--')}"
+    (cached / "refs").mkdir(parents=True)
+    (cached / "refs" / "main").write_text("abc")
+    snapshot = cached / "snapshots" / "abc"
+    snapshot.mkdir(parents=True)
+    assert not is_at_hand(name)
+    (snapshot / "config.json").write_text("{}")
+    assert try_to_load_from_cache(model_id, "config.json", cache_dir=str(tmp_path))
+    assert is_at_hand(name)

@@ -1,0 +1,88 @@
+"""A person's word on how an episode ended, and how it is taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.memory.episodes.intake import take_in
+from deltamem_tui.memory.episodes.kept import episode
+from deltamem_tui.memory.episodes.verdict import give_outcome, take_back_outcome
+from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.user_outcomes import UserOutcomes
+
+STATED = Outcome(False, 0.0, "stated", "step_limit")
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    return create_bank(tmp_path / "bank", embedder="hashing")
+
+
+def known(bank: Bank, outcome: Outcome = STATED, task: str = "heat the egg") -> Trajectory:
+    found = Trajectory(task, "a kitchen", (Step("look", "A stove."),), outcome)
+    take_in(bank, [found])
+    return found
+
+
+def outcome_in(bank: Bank, of: Trajectory) -> Outcome:
+    found = episode(Bank.open(bank.path), of.id)
+    assert found is not None
+    return found.outcome
+
+
+def test_what_the_log_stated_comes_back_whole_word_by_word(bank: Bank) -> None:
+    stated = known(bank)
+    other = known(bank, Outcome(), "cool the egg")
+    give_outcome(bank, stated.id, success=True)
+    give_outcome(bank, other.id, success=True)
+    give_outcome(bank, stated.id, success=False)
+    assert outcome_in(bank, stated) == Outcome(False, None, "user")
+    assert take_back_outcome(bank, stated.id).outcome == Outcome(True, None, "user")
+    assert take_back_outcome(bank, stated.id).outcome == STATED
+    assert outcome_in(bank, stated) == STATED
+    assert outcome_in(bank, other) == Outcome(True, None, "user")
+    assert take_back_outcome(bank, other.id).outcome == Outcome()
+    assert verify(Bank.open(bank.path)) == []
+    with pytest.raises(TrajectoryError, match="nothing of it that is left"):
+        take_back_outcome(bank, stated.id)
+
+
+def test_a_word_given_again_after_it_was_taken_back_can_be_taken_back(bank: Bank) -> None:
+    stated = known(bank)
+    for _ in range(2):
+        give_outcome(bank, stated.id, success=True)
+        assert take_back_outcome(bank, stated.id).outcome == STATED
+
+
+def test_what_was_said_since_by_a_file_stays(bank: Bank) -> None:
+    unsaid = known(bank, Outcome())
+    give_outcome(bank, unsaid.id, success=True)
+    said = UserOutcomes({unsaid.id: Outcome(False, None, "user")})
+    take_in(bank, [unsaid], outcomes=said)
+    assert outcome_in(bank, unsaid).success is False
+    with pytest.raises(TrajectoryError, match="another outcome was given to it since"):
+        take_back_outcome(bank, unsaid.id)
+    assert outcome_in(bank, unsaid).success is False
+
+
+@pytest.mark.parametrize("said", [None, [], {"success": "yes"}, {"success": True, "source": "x"}])
+def test_a_journal_that_does_not_say_it_is_told(bank: Bank, said: object) -> None:
+    stated = known(bank)
+    give_outcome(bank, stated.id, success=True)
+    with bank.writing() as batch:
+        batch.log("undo", {"undoes": [], "trajectory": stated.id})
+    with bank.writing() as batch:
+        batch.log("outcome", {"trajectory": stated.id, "success": True, "outcome": said})
+    with pytest.raises(TrajectoryError, match="does not say how it stood before"):
+        take_back_outcome(bank, stated.id)
+
+
+def test_an_episode_that_is_not_there_is_told(bank: Bank) -> None:
+    with pytest.raises(TrajectoryError, match="no episode"):
+        take_back_outcome(bank, "f" * 16)
