@@ -131,6 +131,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("extract", ("E",), "Learn from the waiting episodes", "episodes", brief="extract"),
     Action("succeeded", ("plus",), "Say that the episode succeeded", "episodes", "judge(True)"),
     Action("failed", ("minus",), "Say that the episode failed", "episodes", "judge(False)"),
+    Action("take_back", ("u",), "Take back what you said of how it ended", "episodes"),
     Action("next_node", ("n",), "Show the next node the episode gave", "episodes"),
     Action("episode_node", ("enter",), "Show the node in its tree", "episodes", brief="node"),
     # Statistics

@@ -1,45 +1,39 @@
-"""The browser: one bank at a time, its screens, and what workers tell of it."""
+"""The browser: the program that the screens ask, that workers tell, and that a person leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from textual.screen import Screen
 from textual.theme import Theme
 
-from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TreeName
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.paths import is_shipped
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui import state
 from deltamem_tui.tui.actions import bindings, key_of
-from deltamem_tui.tui.arrivals import Asked
+from deltamem_tui.tui.arrivals import Sought
 from deltamem_tui.tui.background import look_up
+from deltamem_tui.tui.forms import Forms
 from deltamem_tui.tui.jobs.numbers import grounds_of
-from deltamem_tui.tui.jobs.reading import read_bank
 from deltamem_tui.tui.leaving import see_off
-from deltamem_tui.tui.messages import BankRead, BanksFound, Changed, Failed, Proposed, Told
-from deltamem_tui.tui.open_bank import OpenBank
+from deltamem_tui.tui.messages import BanksFound, Changed, Failed, Proposed, Told
 from deltamem_tui.tui.own_keys import checked_keys
 from deltamem_tui.tui.palette import ActionProvider, PaletteOpener
-from deltamem_tui.tui.screens.base import BankScreen, BrowserScreen
-from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.screens.base import BrowserScreen
 from deltamem_tui.tui.seams import FailureKeeper
+from deltamem_tui.tui.terminal import require_screen
 from deltamem_tui.tui.themes import checked_theme
-from deltamem_tui.tui.work import LongWork
+from deltamem_tui.tui.visiting import Visiting
 
 if TYPE_CHECKING:
     from textual.widget import Widget
 
-_LOOK_SECONDS = 1.0
 
-
-class DeltaMemApp(LongWork, PaletteOpener, FailureKeeper):
+class DeltaMemApp(Visiting, Forms, PaletteOpener, FailureKeeper):
     """The program.
 
     Args:
@@ -65,28 +59,14 @@ class DeltaMemApp(LongWork, PaletteOpener, FailureKeeper):
     def __init__(
         self, folder: Path, bank: Path | None = None, configuration: Configuration | None = None
     ) -> None:
-        super().__init__()
+        super().__init__(bank)
         self.folder = folder
         settings = configuration or Configuration()
         self.configuration = replace(settings, keys=checked_keys(settings.keys))
         self.debounce = 0.15
         self.animation_level = "none"
-        self._open = None if bank is None else OpenBank(bank)
-        self._coming: tuple[Path, Asked] | None = None
         self.theme = checked_theme(self.configuration.theme)
         self.set_keymap(self.configuration.keys)
-
-    @property
-    def bank(self) -> Bank:
-        """The bank that is open, as it was last read."""
-        if self._open is None:
-            raise RuntimeError("no bank is open")
-        return self._open.bank
-
-    @property
-    def opened(self) -> bool:
-        """Whether a bank is open and was read."""
-        return self._open is not None and self._open.is_read
 
     def typed(self) -> None:
         """Whatever is typed, what was said before is read."""
@@ -100,17 +80,8 @@ class DeltaMemApp(LongWork, PaletteOpener, FailureKeeper):
         """The first key of an action, for a person."""
         return key_of(action, self.configuration.keys)
 
-    def get_default_screen(self) -> Screen[Any]:
-        """The banks, or the bank that was named: it is read while its screen is laid out."""
-        if self._open is None:
-            return _banks_screen()
-        return self._bank_screen(self._open, self._open.left_on)
-
     def on_mount(self) -> None:
-        """Read the bank that was named."""
-        if self._open is not None:
-            self.open_bank(self._open.path)
-        self.set_interval(_LOOK_SECONDS, self.look_for_changes)
+        """Follow the theme."""
         self.theme_changed_signal.subscribe(self, self._remember_theme)
 
     def _remember_theme(self, theme: Theme) -> None:
@@ -120,7 +91,7 @@ class DeltaMemApp(LongWork, PaletteOpener, FailureKeeper):
         else:
             self.tell(f"{theme.name} until you leave: deltamem.toml names the theme")
 
-    # The bank that is open
+    # What screens ask for
 
     def find_banks(self) -> None:
         """Look through the banks folder."""
@@ -132,89 +103,6 @@ class DeltaMemApp(LongWork, PaletteOpener, FailureKeeper):
             return BanksFound(folder, bank_lines(folder))
 
         look_up(self, "looking for banks", work, keys_wait=True)
-
-    def open_bank(self, path: Path) -> None:
-        """Open a bank from the list, or read the one that is open again."""
-        here = self._open
-        if here is None:
-            self._coming = path, self.asked_here()
-        elif here.path == path:
-            here.is_reading = True
-        else:  # the click was meant for a list that has gone
-            return
-        first = here is None or not here.is_read
-        look_up(self, "opening the bank", lambda _: read_bank(path), keys_wait=first)
-
-    def on_bank_read(self, message: BankRead) -> None:
-        """Show what the bank says now, or the bank that was asked for."""
-        path = message.bank.path
-        if self._open is None:
-            self._come_up(message)
-        elif self._open.path == path:
-            self._catch_up(self._open, message)
-
-    def _come_up(self, message: BankRead) -> None:
-        """Show the bank that was asked for last, if the person still waits for it."""
-        path = message.bank.path
-        if self._coming is None or self._coming[0] != path:
-            return
-        (_, asked), self._coming = self._coming, None
-        if not self.is_awaited(asked):
-            self.tell(f"{one_line(path.name)} is read by now; {self.key_of('open_bank')} opens it")
-            return
-        here = self._open = OpenBank(path)
-        self._catch_up(here, message)
-        self.push_screen(self._bank_screen(here, here.left_on))
-
-    def _catch_up(self, here: OpenBank, message: BankRead) -> None:
-        here.was_read(message)
-        for _, screen in here.screens:
-            screen.catch_up()
-        here.look_where_expected()
-
-    def look_for_changes(self) -> None:
-        """Read the open bank again if another process wrote it, one reading after another."""
-        if self._open is not None and self._open.was_written():
-            self.open_bank(self._open.path)
-
-    async def close_bank(self) -> None:
-        """Go back to the banks."""
-        if (left := self._open) is None:
-            return
-        left.close()
-        self._open = None
-        if len(self.screen_stack) > 1:
-            await self.pop_screen()
-        else:
-            await self.switch_screen(_banks_screen())
-        for name, screen in left.screens:
-            self.uninstall_screen(name)
-            if screen.is_attached:
-                await screen.remove()
-
-    def show(self, name: str) -> BankScreen | None:
-        """Show a screen of the bank whose screen is in front, if one is."""
-        shown = self.screen
-        if not isinstance(shown, BankScreen) or not shown.home.is_read:
-            return None
-        wanted = self._bank_screen(shown.home, name)
-        if shown is not wanted:
-            self.switch_screen(wanted)
-        return wanted
-
-    def show_node(self, tree: TreeName, node_id: str) -> None:
-        """Show a node in its tree."""
-        if isinstance(trees := self.show("trees"), TreesScreen):
-            self.call_after_refresh(trees.go_to, tree, node_id)
-
-    def _bank_screen(self, here: OpenBank, name: str) -> BankScreen:
-        """A screen of a bank. An installed one lives on while another is in front."""
-        screen, is_new = here.screen(name)
-        if is_new:
-            self.install_screen(screen, name)
-        return screen
-
-    # What screens ask for
 
     def is_own(self, path: Path) -> bool:
         """Whether a bank is the person's to write; if not, the reason is shown."""
@@ -229,13 +117,16 @@ class DeltaMemApp(LongWork, PaletteOpener, FailureKeeper):
         return False
 
     def freeze(self, path: Path, *, frozen: bool) -> None:
-        """Freeze a bank, or unfreeze it."""
+        """Freeze a bank, which one key undoes, or ask whether it shall be unfrozen."""
         from deltamem_tui.tui.jobs import keeping
 
         if not self.is_own(path):
             return
-        name = "freezing" if frozen else "unfreezing"
-        self.work(name, lambda _: keeping.freeze(path, frozen=frozen))
+        thaw = self.key_of("freeze_bank")
+        if frozen:
+            self.work("freezing", lambda _: keeping.freeze(path, thaw))
+        else:
+            self.work("looking at what is frozen", lambda _: keeping.plan_unfreeze(path))
 
     def verify(self, path: Path) -> None:
         """Check every file of a bank."""
@@ -255,7 +146,8 @@ class DeltaMemApp(LongWork, PaletteOpener, FailureKeeper):
         """Say what was done, and show the new state."""
         self.tell(message.summary)
         if self._open is not None and self._open.path == message.path:
-            self._open.expected = message.node
+            if message.node and message.asked:
+                self._open.expected = Sought(*message.node, message.asked)
             self.open_bank(message.path)
         else:
             self.find_banks()
@@ -280,10 +172,7 @@ class DeltaMemApp(LongWork, PaletteOpener, FailureKeeper):
 
     async def on_failed(self, message: Failed) -> None:
         """Say what went wrong; if there is no bank to look at, show the banks."""
-        if self._open is not None:
-            self._open.is_reading = False
-            if not self._open.is_read:
-                await self.close_bank()
+        await self.reading_failed()
         self.tell_error(message.error)
         self.look_for_changes()  # what another process wrote may be the reason
 
@@ -323,13 +212,6 @@ class DeltaMemApp(LongWork, PaletteOpener, FailureKeeper):
         self.exit()
 
 
-def _banks_screen() -> Screen[Any]:
-    """The list of banks; who named a bank may never see it."""
-    from deltamem_tui.tui.screens.banks import BanksScreen
-
-    return BanksScreen()
-
-
 def run(
     folder: Path, bank: Path | None, configuration: Configuration, tell: Callable[[str], None]
 ) -> None:
@@ -342,9 +224,11 @@ def run(
         tell: Says something on the terminal, once the browser has given it back.
 
     Raises:
+        UsageError: The terminal cannot show screens.
         ConfigurationError: A key or theme of the settings does not exist.
         BankCorruptError: A bank broke the rules of its format while it was looked at.
     """
+    require_screen()
     app: DeltaMemApp = DeltaMemApp(folder, bank, configuration)
     app.run()
     if app.failure is not None:

@@ -1,4 +1,4 @@
-"""What comes up in front by itself once it is there: a bank, a question.
+"""What comes up in front by itself once it is there: a bank, a question, a node.
 
 It takes the keys from whatever is in front, and they mean something else to it. So it comes up
 only in front of who sits and waits for it: on the screen it was asked for on, no dialog over
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from deltamem_tui.bank.node import TreeName
 from deltamem_tui.tui.key_order import KeyOrder
 from deltamem_tui.tui.screens.base import BrowserScreen
 
@@ -25,6 +26,21 @@ class Asked:
 
     screen: BrowserScreen | None
     deeds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A node that the cursor shall go to once it is shown.
+
+    Attributes:
+        tree: Its tree.
+        node_id: Its id.
+        asked: Where the person stood: who went on has the cursor where it was left.
+    """
+
+    tree: TreeName
+    node_id: str
+    asked: Asked
 
 
 class Arrivals(KeyOrder):

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from deltamem_tui.tui.models.questions import Answer
     from deltamem_tui.tui.models.statistics import Overview
 
+Again = Callable[[DeltaMemError, bool], None]
+"""Told why something came to nothing, and whether the person sits and waits for it still."""
+
 
 @dataclass
 class Failed(Message):
@@ -34,10 +37,14 @@ class Failed(Message):
     Attributes:
         name: What was being done.
         error: The error.
+        again: Lets the person ask for it once more, if there is a way.
+        asked: Where it was asked for.
     """
 
     name: str
     error: DeltaMemError
+    again: Again | None = None
+    asked: Asked | None = None
 
 
 @dataclass
@@ -82,11 +89,13 @@ class Changed(Message):
         path: The bank.
         summary: What was done, as a sentence.
         node: The node to look at now, if there is one.
+        asked: Where it was asked for; who went on is not taken back to the node.
     """
 
     path: Path
     summary: str
     node: tuple[TreeName, str] | None = None
+    asked: Asked | None = None
 
 
 @dataclass
@@ -115,6 +124,7 @@ class Planned(Message):
         called: What is shown here: a plan, an estimate.
         asked: Where it was asked for; it comes up by itself only there.
         later: The question for who opens it elsewhere, if it has to say more there.
+        again: Lets the person ask for it once more, if the doing fails.
     """
 
     name: str
@@ -125,6 +135,7 @@ class Planned(Message):
     called: str = "plan"
     asked: Asked | None = None
     later: str = ""
+    again: Again | None = None
 
 
 @dataclass

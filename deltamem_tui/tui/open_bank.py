@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TreeName
 from deltamem_tui.tui import state
+from deltamem_tui.tui.arrivals import Sought
 from deltamem_tui.tui.bank_screens import BankScreens
 from deltamem_tui.tui.drafts import Drafts
 from deltamem_tui.tui.jobs.reading import Stamp, stamp_of
@@ -37,7 +37,7 @@ class OpenBank:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.is_reading = False
-        self.expected: tuple[TreeName, str] | None = None
+        self.expected: Sought | None = None
         self.drafts = Drafts(path)
         self._bank: Bank | None = None
         self._stamp: Stamp = ()
@@ -105,7 +105,7 @@ class OpenBank:
     def look_where_expected(self) -> None:
         """Go to the node that a change was about, as soon as it is shown."""
         if self.expected and self.trees:
-            self.trees.expect(*self.expected)
+            self.trees.expect(self.expected)
             self.expected = None
 
     # Its end

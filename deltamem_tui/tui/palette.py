@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -15,6 +16,9 @@ from textual.widgets import Input
 
 from deltamem_tui.tui.actions import SCOPE_TITLES, Action, key_names, of_scopes
 from deltamem_tui.tui.screens.base import BrowserScreen
+
+_ABOVE = 1_000.0
+"""More than any score of textual's matcher, which finds letters anywhere between others."""
 
 
 class Palette(CommandPalette):
@@ -66,10 +70,11 @@ class ActionProvider(Provider):
             )
 
     async def search(self, query: str) -> Hits:
-        """What fits the words."""
+        """What fits the words; first what begins with them, then what has words that do."""
         matcher = self.matcher(query)
         for action, title in self._actions():
             if (score := matcher.match(title)) > 0:
+                score += _ABOVE * _nearness(query, action.title)
                 shown = matcher.highlight(title)
                 yield Hit(score, shown, partial(self._run, action), title, self._keys(action))
 
@@ -83,6 +88,17 @@ class ActionProvider(Provider):
         screen = self.screen
         if isinstance(screen, BrowserScreen) and (owner := _owner(action, screen)):
             await self.app.run_action(action.method, owner)
+
+
+def _nearness(query: str, title: str) -> int:
+    """How surely an action is meant: 2 if its title begins so, 1 if words of it do, else 0."""
+    typed, said = query.casefold().strip(), title.casefold()
+    if said.startswith(typed):
+        return 2
+    begun = all(
+        any(word.startswith(part) for word in re.findall(r"\w+", said)) for part in typed.split()
+    )
+    return int(begun)
 
 
 def _owner(action: Action, screen: BrowserScreen) -> DOMNode | None:

@@ -13,12 +13,11 @@ from textual.app import App, SuspendNotSupported
 from textual.timer import Timer
 
 from deltamem_tui.errors import DeltaMemError, UsageError
-from deltamem_tui.text import clean
+from deltamem_tui.text import clean, counted
 from deltamem_tui.tui import programs
 from deltamem_tui.tui.background import look_up
 from deltamem_tui.tui.clipboard import copy_locally
 from deltamem_tui.tui.messages import Told
-from deltamem_tui.tui.models.words import counted
 from deltamem_tui.tui.screens.base import BrowserScreen
 from deltamem_tui.tui.widgets.note_bar import Note
 

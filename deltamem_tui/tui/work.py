@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from textual.message import Message
 
+from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.arrivals import Arrivals
 from deltamem_tui.tui.background import Progress, do_work
-from deltamem_tui.tui.messages import Broken, Planned, WorkAdvanced
+from deltamem_tui.tui.messages import Again, Broken, Changed, Failed, Planned, WorkAdvanced
 from deltamem_tui.tui.screens.base import BrowserScreen
 from deltamem_tui.tui.voice import Voice
 
@@ -35,7 +36,12 @@ class LongWork(Arrivals, Voice):
         self._told_of: Progress | None = None
 
     def work(
-        self, name: str, work: Callable[[Progress], Message], *, can_stop: bool = False
+        self,
+        name: str,
+        work: Callable[[Progress], Message],
+        *,
+        can_stop: bool = False,
+        again: Again | None = None,
     ) -> bool:
         """Do something long; one thing at a time.
 
@@ -43,6 +49,7 @@ class LongWork(Arrivals, Voice):
             name: What is being done.
             work: Does it.
             can_stop: Whether it looks at `Progress.stopped` while it goes on.
+            again: Told the error, if it or what it plans comes to nothing.
 
         Returns:
             Whether it was begun; if not, the person was told what goes on.
@@ -52,8 +59,13 @@ class LongWork(Arrivals, Voice):
         asked = self.asked_here()
 
         def work_and_plan(progress: Progress) -> Message:
-            message = work(progress)
+            try:
+                message = work(progress)
+            except DeltaMemError as error:
+                return Failed(name, error, again, asked)
             if isinstance(message, Planned):
+                message.asked, message.again = asked, again
+            elif isinstance(message, Changed):
                 message.asked = asked
             return message
 
@@ -95,6 +107,12 @@ class LongWork(Arrivals, Voice):
         """A defect ends the browser."""
         raise message.error
 
+    async def on_failed(self, message: Failed) -> None:
+        """Let who asked for it ask once more; what went wrong is told by now."""
+        again, asked, error = message.again, message.asked, message.error
+        if again is not None and asked is not None:
+            self.after_keys(lambda: again(error, self.is_awaited(asked)))
+
     def _show_work(self, state: WorkAdvanced | None) -> None:
         if state is not None and (work := self._work) is not None:
             state = replace(state, can_stop=work.can_stop, stopping=work.stopped)
@@ -129,7 +147,9 @@ class LongWork(Arrivals, Voice):
         from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 
         def answer(sure: bool | None) -> None:
-            if sure and not self.work(plan.name, plan.then, can_stop=plan.can_stop):
+            if sure and not self.work(
+                plan.name, plan.then, can_stop=plan.can_stop, again=plan.again
+            ):
                 self._keep(plan)  # another thing goes on; the answer can be given again
 
         if plan is self.plan:

@@ -21,7 +21,7 @@ from deltamem_tui.errors import (
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.due import due_rows
 from deltamem_tui.memory.episodes.intake import take_in
-from deltamem_tui.memory.episodes.verdict import give_outcome
+from deltamem_tui.memory.episodes.verdict import give_outcome, take_back_outcome
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.parameters import TreeParameters, from_record
 from deltamem_tui.memory.views.filters import Bound, matching, parse_filter
@@ -183,6 +183,7 @@ def test_a_frozen_bank_refuses(bank: Bank) -> None:
         lambda: editing.delete(bank, "task", first),
         lambda: editing.undo(bank),
         lambda: give_outcome(bank, "0" * 16, success=True),
+        lambda: take_back_outcome(bank, "0" * 16),
     ]
     for attempt in attempts:
         with pytest.raises(BankFrozenError):

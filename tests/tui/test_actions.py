@@ -200,6 +200,11 @@ DEEDS: Mapping[str, Deed] = {
     "extract": asks("Learn from the waiting episodes", "3"),
     "succeeded": Deed({"event": "outcome"}, "is a success, you say", before=("3", "G")),
     "failed": Deed({"event": "outcome"}, "is a failure, you say", before=("3", "G")),
+    "take_back": Deed(
+        {"event": "undo"},
+        "is as before: outcome unknown (source: unknown)",
+        before=("3", "G", "plus"),
+    ),
     "next_node": Deed({"number": "node 2 of 9 · n shows the next"}, before=("3",)),
     "episode_node": Deed({"screen": "TreesScreen"}, before=("3",)),
     # Statistics

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
+from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, Payload, born
@@ -17,17 +19,19 @@ from deltamem_tui.memory import editing
 from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.rules import RulesExtractor
 from deltamem_tui.memory.runs import rehearsal
-from deltamem_tui.tui import app as app_module
-from deltamem_tui.tui import key_order
+from deltamem_tui.tui import key_order, state, visiting
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.jobs import extracting
 from deltamem_tui.tui.jobs.reading import read_bank
 from deltamem_tui.tui.messages import BankRead, Planned, Told
+from deltamem_tui.tui.models.arrangement import arrange
+from deltamem_tui.tui.screens import trees as trees_module
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
+from deltamem_tui.tui.widgets.match_list import MatchList
 from tests.tui.support import Person, add_plain, browse, small_bank, trajectory
 
 
@@ -112,7 +116,7 @@ def test_a_bank_that_opens_late_does_not_come_up_over_a_dialog(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate(read_bank)
-    monkeypatch.setattr(app_module, "read_bank", gate)
+    monkeypatch.setattr(visiting, "read_bank", gate)
     monkeypatch.setattr(key_order, "PATIENCE", 0.05)
 
     async def story(person: Person) -> None:
@@ -173,6 +177,92 @@ def test_what_was_not_shown_is_not_deleted(folder: Path) -> None:
         await person.press("y")
         assert person.said[-1].startswith(f"{root.id}: other nodes hang below it by now")
         assert len(Bank.open(folder / "kitchen").tree("task")) == 7
+
+    browse(folder, story, "kitchen")
+
+
+# A node
+
+
+def typed_at_once(person: Person, *keys: str) -> None:
+    for key in keys:
+        person.app.post_message(events.Key(key, key if len(key) == 1 else None))
+
+
+@pytest.mark.parametrize("was_seen", [True, False])
+def test_what_is_typed_behind_the_key_that_shows_a_node_is_meant_for_it(
+    folder: Path, was_seen: bool
+) -> None:
+    """Also where the trees are shown for the first time, and are to be arranged before."""
+    if not was_seen:
+        state.save(folder / "kitchen", state.BankState(screen="recall"))
+
+    async def story(person: Person) -> None:
+        if was_seen:
+            await person.press("2")
+        person.app.screen.query_one("#task", Input).value = "heat some object with a broken stove"
+        await person.settle()
+        matches = person.app.screen.query_one("#task-matches", MatchList)
+        matches.focus()
+        await person.settle()
+        wanted = matches.node
+        assert wanted is not None
+        assert wanted.depth > 1
+        typed_at_once(person, "enter", "L")
+        await person.until(lambda: bool(person.said))
+        await person.settle()
+        assert person.said[-1].startswith(f"{wanted.id} is a ")
+        assert person.node.id == wanted.id
+
+    browse(folder, story, "kitchen")
+
+
+def test_the_cursor_does_not_leave_who_went_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(arrange)
+    gate.opened.set()
+    monkeypatch.setattr(trees_module, "arrange", gate)
+    monkeypatch.setattr(key_order, "PATIENCE", 0.05)
+
+    async def story(person: Person) -> None:
+        hidden = list(Bank.open(folder / "kitchen").tree("task"))[1]
+        await person.press("slash")
+        await person.write("some object")
+        await person.press("enter")
+        await person.press("slash")
+        await person.write("lamp")
+        await person.press("enter")
+        gate.opened.clear()
+        person.app.show_node("task", hidden.id)  # the filter hides it
+        await person.until(lambda: person.trees.arrangement.text == "")
+        await person.until(lambda: not person.app._awaited)
+        await person.pilot.press("t")
+        gate.opened.set()
+        await person.settle()
+        assert person.outline.tree_name == "env"
+        assert person.app.focused is person.outline
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_change_does_not_take_back_who_went_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(editing.relabel)
+    monkeypatch.setattr(editing, "relabel", gate)
+
+    async def story(person: Person) -> None:
+        for went_on in (False, True):
+            gate.opened.clear()
+            await person.press("g")
+            changed = person.node.id
+            await person.pilot.press("L")
+            if went_on:
+                await person.pilot.press("j")
+            gate.opened.set()
+            await person.settle()
+            assert (person.node.id == changed) is not went_on
 
     browse(folder, story, "kitchen")
 

@@ -97,12 +97,17 @@ def test_freeze_verify_and_unfreeze(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press(*["j"] * names(person).index("kitchen"))
         await person.press("Z")
-        assert person.said[-1] == "froze kitchen"
+        assert person.said[-1] == "froze kitchen; Z unfreezes it"
         assert Bank.open(folder / "kitchen").frozen
         assert "frozen" in person.screen
         await person.press("V")
         assert person.said[-1] == "kitchen: every file keeps its promises"
         await person.press("Z")
+        assert "Unfreeze kitchen?" in person.screen
+        await person.press("escape")
+        assert Bank.open(folder / "kitchen").frozen
+        await person.press("Z", "y")
+        assert person.said[-1] == "unfroze kitchen"
         assert not Bank.open(folder / "kitchen").frozen
         with (folder / "kitchen" / "env.nodes.jsonl").open("r+b") as lines:
             lines.write(b"[")
@@ -158,3 +163,26 @@ def test_the_columns_stand_below_their_headings(folder: Path, width: int) -> Non
             assert kitchen[heading.index("domain") :].startswith("alfworld ")
 
     browse(folder, story, size=(width, 24))
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_who_leaves_a_bank_finds_the_cursor_on_it(folder: Path, named: bool) -> None:
+    """Also who came in by another path than the list has, and saw no list before."""
+    for name in ("aaa", "zzz"):
+        shutil.copytree(folder / "kitchen", folder / name)
+
+    def under_cursor(person: Person) -> str:
+        bank = person.app.screen.query_one(BankList).bank
+        assert bank is not None
+        return bank.place.name
+
+    async def story(person: Person) -> None:
+        if not named:
+            await person.press(*["j"] * names(person).index("kitchen"), "enter")
+        await person.press("escape")
+        assert under_cursor(person) == "kitchen"
+        await person.press("k", "R")
+        assert under_cursor(person) == "aaa", "from then on it stays where it is put"
+
+    path = str(Path("..") / folder.name / "kitchen") if named else None
+    browse(folder, story, path)

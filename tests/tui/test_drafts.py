@@ -77,7 +77,7 @@ def test_a_refused_edit_is_offered_by_the_next(
         if closed:
             await person.press("escape", "enter")
         if Bank.open(folder / "kitchen").frozen:
-            await person.press("Z")
+            await person.press("Z", "y")
         person.app.edited = mending
         await person.press("e")
         assert isinstance(person.app.screen, DraftDialog)

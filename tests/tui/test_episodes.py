@@ -14,9 +14,11 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.episodes.intake import take_in
+from deltamem_tui.memory.episodes.kept import episodes
 from deltamem_tui.memory.extraction import Extraction
+from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.memory.rules import RulesExtractor
-from deltamem_tui.trajectory.model import Step
+from deltamem_tui.trajectory.model import Outcome, Step
 from deltamem_tui.trajectory.readers.native import from_record, to_record
 from deltamem_tui.tui.screens.episodes import EpisodeList, EpisodesScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
@@ -105,6 +107,32 @@ def test_an_outcome_is_given_to_an_episode_without_one(folder: Path) -> None:
     browse(folder, story, "kitchen")
 
 
+def test_what_the_log_stated_is_taken_back_word_by_word(folder: Path) -> None:
+    stated = replace(
+        trajectory("wash the pan"), outcome=Outcome(False, 0.0, "stated", "step_limit")
+    )
+    take_in(Bank.open(folder / "kitchen"), [stated])
+
+    async def story(person: Person) -> None:
+        await person.press("3", "G")
+        before = pane(person, "steps")
+        assert "failure (source: stated) · reward 0 · step_limit" in before
+        await person.press("plus")
+        assert person.said[-1] == f"{stated.id} is a success, you say; u takes it back"
+        await person.press("minus")
+        assert "failure (source: user) · " in pane(person, "steps")
+        await person.press("u")
+        assert person.said[-1] == f"{stated.id} is as before: success (source: user)"
+        await person.press("u")
+        assert pane(person, "steps") == before
+        assert person.said[-1].endswith("failure (source: stated) · reward 0 · step_limit")
+        await person.press("u")
+        assert "nothing of it that is left to take back" in person.said[-1]
+        assert pane(person, "steps") == before
+
+    browse(folder, story, "kitchen", size=(120, 40))
+
+
 def test_correcting_a_learnt_episode_keeps_it_learnt(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("3", "minus")
@@ -121,7 +149,7 @@ def test_nothing_is_written_to_a_frozen_bank(folder: Path) -> None:
 
     async def story(person: Person) -> None:
         await person.press("3")
-        for number, key in enumerate(("plus", "minus", "i", "E"), start=1):
+        for number, key in enumerate(("plus", "minus", "u", "i", "E"), start=1):
             await person.press(key)
             assert len(person.said) == number
             assert "the bank is frozen" in person.said[-1]
@@ -145,12 +173,61 @@ def test_import_from_a_log(folder: Path, tmp_path: Path) -> None:
         await person.press("3", "i")
         await person.write(str(log))
         await person.press("enter")
-        assert person.said[-1] == "imported 4 episodes"
+        assert person.said[-1] == "imported 4 episodes (read as native, of alfworld)"
         assert "7 episodes · 6 waiting" in person.screen
         await person.press("i")
         await person.write(str(log))
         await person.press("enter")
-        assert person.said[-1] == "imported 0 episodes, 4 known already"
+        assert person.said[-1] == (
+            "imported 0 episodes (read as native, of alfworld), 4 known already"
+        )
+
+    browse(folder, story, "kitchen")
+
+
+@pytest.mark.parametrize(
+    ("bank_domain", "log_domain", "kept", "said"),
+    [
+        ("alfworld", "", "alfworld", "(read as native, of alfworld)"),
+        (
+            "alfworld",
+            "scienceworld",
+            "scienceworld",
+            "(read as native, of scienceworld, while the bank is of alfworld)",
+        ),
+        ("generic", "webshop", "webshop", "(read as native, of webshop)"),
+        ("generic", "", "", "(read as native)"),
+    ],
+)
+def test_an_imported_episode_has_the_domain_of_its_bank_unless_its_log_names_another(
+    tmp_path: Path, bank_domain: str, log_domain: str, kept: str, said: str
+) -> None:
+    create_bank(tmp_path / "bank", embedder="hashing", domain=bank_domain)
+    log = tmp_path / "log.jsonl"
+    told = replace(trajectory("wash the pan", success=True), domain=log_domain)
+    log.write_bytes(orjson.dumps(to_record(told)) + b"\n")
+
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        await person.write(str(log))
+        await person.press("enter")
+        assert person.said[-1] == f"imported 1 episode {said}"
+
+    browse(tmp_path, story, "bank")
+    (found,) = episodes(Bank.open(tmp_path / "bank"))
+    assert found.domain == kept
+
+
+def test_of_many_domains_the_first_are_named(folder: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    told = [replace(trajectory(f"wash pan {n}", success=True), domain=f"d{n}") for n in range(150)]
+    log.write_bytes(b"".join(orjson.dumps(to_record(each)) + b"\n" for each in told))
+
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        await person.write(str(log))
+        await person.press("enter")
+        assert "of d0, d1, d2 and more, while the bank is of alfworld" in person.said[-1]
 
     browse(folder, story, "kitchen")
 
@@ -164,7 +241,7 @@ def test_the_secrets_that_were_taken_out_are_counted(folder: Path, tmp_path: Pat
         await person.press("3", "i")
         await person.write(str(log))
         await person.press("enter")
-        assert person.said[-1].startswith("imported 1 episode, 1 taken out as secrets (")
+        assert ", 1 taken out as secrets (" in person.said[-1]
         await person.press("G")
         assert key not in pane(person, "steps")
 
@@ -177,7 +254,7 @@ def test_a_log_that_is_none_is_told(folder: Path, tmp_path: Path) -> None:
         await person.write(str(tmp_path / "[/nothing]"))
         await person.press("enter")
         assert "[/nothing]" in person.said[-1]
-        await person.press("i", "escape")
+        await person.press("escape")
         assert isinstance(person.app.screen, EpisodesScreen)
 
     browse(folder, story, "kitchen")

@@ -135,3 +135,103 @@ def test_a_filter_that_is_none_is_told(folder: Path) -> None:
         assert person.outline.line_count() == 3
 
     browse(folder, story, "kitchen")
+
+
+def words(person: Person) -> str:
+    """What the screen says, however it is folded."""
+    return " ".join(person.screen.split())
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24)])
+def test_a_filter_that_cannot_be_read_says_so_while_it_is_typed_and_counts_nothing(
+    folder: Path, size: tuple[int, int]
+) -> None:
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write("label:failure")
+        assert "2 fit the filter" in person.screen
+        for typed, said in (
+            ("label:foo", "✗ label: there is no 'foo' (failure or success)"),
+            ("depth:abc", "✗ depth: 'abc' is no condition on a number (3, >2, <=5 or 1-4)"),
+        ):
+            await person.write(typed)
+            assert said in words(person)
+            assert "fit the filter" not in person.screen
+            assert person.said == [], "the line itself says it"
+        await person.write("depth:3")
+        assert "✗ depth" not in person.screen
+        assert "1 fit the filter" in person.screen
+        await person.write("depth:")
+        await person.press("escape")
+        assert "✗ depth" not in person.screen
+        assert "1 fit the filter" in person.screen, "what it is filtered by counts again"
+
+    browse(folder, story, "kitchen", size=size)
+
+
+def test_what_is_still_being_sought_counts_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, real = threading.Event(), arrange
+
+    def slow(bank: Bank, arrangement: Arrangement, *rest: Any) -> Any:
+        assert not arrangement.text.startswith("lamp") or go_on.wait(20)
+        return real(bank, arrangement, *rest)
+
+    monkeypatch.setattr(trees, "arrange", slow)
+
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write("label:failure")
+        assert "2 fit the filter" in person.screen
+        person.app.screen.query_one("#filter", Input).value = "lamp"
+        await person.until(lambda: "fit the filter" not in person.screen)
+        go_on.set()
+        await person.settle()
+        assert "1 fit the filter" in person.screen
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_misspelt_condition_is_told_with_the_one_that_is_near(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write("depht:3")
+        said = "! depht:3 is taken as words; did you mean depth:3?"
+        assert said in words(person)
+        assert "0 fit the filter" in person.screen
+        await person.press("enter")
+        assert said in words(person), "for as long as it filters"
+        await person.press("escape")
+        assert said not in words(person)
+
+    browse(folder, story, "kitchen", size=(60, 20))
+
+
+def test_the_empty_line_says_what_a_filter_can_be(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        for named in ("the beginning of a node's id", "label:failure", "is:due", "id:29"):
+            assert named in words(person)
+        await person.write("lamp")
+        assert "is:due" not in person.screen
+        await person.write("")
+        assert "is:due" in person.screen
+        await person.press("escape")
+        assert "is:due" not in person.screen
+
+    browse(folder, story, "kitchen", size=(60, 20))
+
+
+@pytest.mark.parametrize("form", ["id:{}", "{}"])
+def test_a_node_is_found_by_its_id(folder: Path, form: str) -> None:
+    wanted = list(Bank.open(folder / "kitchen").tree("task"))[2]
+
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write(form.format(wanted.id[:8]))
+        await person.press("enter", "G")
+        assert person.node.id == wanted.id
+        assert "1 fit the filter" in person.screen
+
+    browse(folder, story, "kitchen")

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from textual import events
 from textual.widgets import Input
 
 from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, Label, Node, Origin, Payload, born
+from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.tui.forms import Answer
+from deltamem_tui.tui.messages import Again
 from deltamem_tui.tui.models.questions import Question
+from deltamem_tui.tui.widgets.dialogs import AskDialog, DraftDialog, Field, NotesDialog
+from deltamem_tui.tui.widgets.match_list import MatchList
+from deltamem_tui.tui.widgets.plot import Plot
 from deltamem_tui.tui.widgets.sheet_dialog import SheetDialog
 from tests.tui.support import NUMBERS, Person, browse
 
@@ -119,6 +127,53 @@ def test_every_screen_shows_a_hostile_bank(hostile: Path) -> None:
     browse(hostile, story, "stranger", size=(120, 40))
 
 
+def test_drafts_notes_and_forms_show_it_harmlessly(hostile: Path) -> None:
+    """What is in front now and then: a text that was not saved, what was said, a form."""
+
+    def refuse(text: str) -> Callable[[Answer, Again], bool]:
+        def begin(_: Answer, __: Again) -> bool:
+            raise UsageError(text, source=text[:100], hint=text[:100])
+
+        return begin
+
+    async def story(person: Person) -> None:
+        for number, text in enumerate(TEXTS):
+            place = person.trees.shown.tree_name, person.node.id
+            person.trees.home.drafts.keep(place, text)
+            await person.press("e")
+            assert isinstance(person.app.screen, DraftDialog)
+            await assert_harmless_at_both_sizes(person)
+            await person.press("escape")
+            person.app.tell(text)
+            await person.press("N")
+            assert isinstance(person.app.screen, NotesDialog)
+            await assert_harmless_at_both_sizes(person)
+            await person.press("escape")
+            person.app.ask(text[:200], [Field("line", text[:200], text[:200])], refuse(text))
+            await person.settle()
+            await person.press("enter")
+            assert isinstance(person.app.screen, AskDialog)
+            assert_harmless(person.screen)
+            await person.press("escape", "j" if number % 2 else "down")
+
+    browse(hostile, story, "stranger", size=(120, 40))
+
+
+def test_scores_of_hostile_episodes_are_plotted_harmlessly(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "stranger", embedder="hashing", parameters=NUMBERS)
+    take_in(bank, [episode(number, clean(text)) for number, text in enumerate(TEXTS)])
+    manifest.write(bank.path, replace(bank.manifest, domain=TEXTS[1], name=TEXTS[2]))
+
+    async def story(person: Person) -> None:
+        await person.press("4", "c")
+        assert person.app.screen.query_one("#scores", Plot).display
+        await assert_harmless_at_both_sizes(person)
+        await person.press("shift+tab", "j", "G")
+        assert_harmless(person.screen)
+
+    browse(tmp_path, story, "stranger", size=(120, 40))
+
+
 def test_dialogs_and_banks_that_travel_show_it_harmlessly(
     hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,6 +261,71 @@ def test_a_long_text_says_how_much_is_left(hostile: Path) -> None:
         assert "x" * 1_000_000 in read[0]
 
     browse(hostile, story, "stranger")
+
+
+def test_its_nodes_are_moved_and_its_chains_shown(hostile: Path) -> None:
+    """The title that names what is moved, the sign on its line, and every root as a chain."""
+
+    async def story(person: Person) -> None:
+        for text in TEXTS:
+            assert person.node.payload.activation_condition == text
+            await person.press("m")
+            assert f"moving » {person.node.id}" in person.screen
+            assert "» " in person.screen.splitlines()[2 + person.outline.cursor]
+            assert_harmless(person.screen)
+            await person.press("escape", "c")
+            assert "chain as an agent receives it · 1 of 1" in person.screen
+            assert_harmless(person.screen)
+            await person.press("escape", "j")
+        assert Bank.open(hostile / "stranger").tree("task").node(person.node.id).depth == 1
+
+    browse(hostile, story, "stranger", size=(80, 50))
+
+
+@pytest.mark.parametrize("size", [(80, 24), NARROW])
+def test_the_filter_says_harmlessly_what_it_cannot_read(
+    hostile: Path, size: tuple[int, int]
+) -> None:
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        for text in (each for each in TEXTS if len(each) < 1_000):
+            for typed, said in (("label:", "✗ label:"), ("depth:", "✗ depth:"), ("depht:", "!")):
+                await person.write(f"{typed}'{text}'")
+                assert said in person.screen
+                assert_harmless(person.screen)
+                await person.pilot.press("enter")
+                await person.settle()
+                assert_harmless(person.screen)
+                await person.press("slash")
+        await person.write("")
+        person.app.post_message(events.Paste("x" * 1_000_000))
+        await person.settle()
+        assert not person.app.screen.query_one("#filter", Input).value, "no filter is so long"
+
+    browse(hostile, story, "stranger", size=size)
+
+
+def test_its_scores_are_shown_and_lead_to_its_nodes(hostile: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("2")
+        await person.write("walk to [fridge 1]")
+        matches = person.app.screen.query_one("#task-matches", MatchList)
+        matches.focus()
+        met = set()
+        for line in range(matches.line_count()):
+            matches.cursor = line
+            await person.settle()
+            assert_harmless(person.screen)
+            if matches.node:
+                met.add(matches.node.payload.activation_condition)
+        assert len(met & set(TEXTS)) > 1
+        wanted = matches.node
+        assert wanted is not None
+        await person.press("enter")
+        assert person.node.id == wanted.id
+        await assert_harmless_at_both_sizes(person)
+
+    browse(hostile, story, "stranger", size=(120, 40))
 
 
 def test_a_deep_chain_is_walked(hostile: Path) -> None:

@@ -17,8 +17,7 @@ from textual.widgets import Input, OptionList
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import ConfigurationError
-from deltamem_tui.tui import app as app_module
-from deltamem_tui.tui import key_order
+from deltamem_tui.tui import key_order, visiting
 from deltamem_tui.tui.actions import ACTIONS, DIALOG_KEYS, Action, Scope
 from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.background import Progress
@@ -137,6 +136,51 @@ def test_the_palette_finds_an_action_and_does_it(folder: Path) -> None:
         assert person.node.depth == 2
 
     browse(folder, story, "kitchen", size=(120, 90))
+
+
+@pytest.mark.parametrize(
+    ("screen", "typed", "first"),
+    [
+        ("kitchen", "fre", "In a bank: Freeze or unfreeze this bank"),
+        ("kitchen", "un", "Trees: Undo the last change by hand"),
+        ("kitchen", "theme", "Everywhere: Choose a theme"),
+        (None, "fre", "Banks: Freeze or unfreeze the bank"),
+        (None, "ban ver", "Banks: Verify every file of the bank"),
+    ],
+)
+def test_the_palette_has_what_begins_as_typed_above_what_holds_the_letters(
+    folder: Path, screen: str | None, typed: str, first: str
+) -> None:
+    async def story(person: Person) -> None:
+        await person.press("colon")
+        await person.write(typed)
+        found = person.app.screen.query_one("CommandList", OptionList)
+        await person.until(
+            lambda: bool(found.option_count) and first in str(found.get_option_at_index(0).prompt)
+        )
+
+    browse(folder, story, screen, size=(120, 40))
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24)])
+def test_the_keys_that_lead_out_and_to_help_are_always_there(
+    folder: Path, size: tuple[int, int]
+) -> None:
+    async def story(person: Person) -> None:
+        for screen in "1234":
+            await person.press(screen, "escape") if screen == "2" else await person.press(screen)
+            *_, last = person.screen.splitlines()
+            assert last.endswith(" q quit  ? keys"), screen
+            assert "esc back" in last, screen
+            assert len(last) <= size[0]
+        await person.press("1", "escape")
+        assert isinstance(person.app.screen, BanksScreen)
+        *_, last = person.screen.splitlines()
+        assert last.endswith(" q quit  ? keys")
+        await person.pilot.click("KeyBar", offset=(len(last) - 12, 0))
+        assert person.app._exit
+
+    browse(folder, story, "kitchen", size=size)
 
 
 def test_quit_asks_nothing(folder: Path) -> None:
@@ -268,6 +312,23 @@ def test_keys_that_come_all_at_once_are_taken_one_after_another(folder: Path) ->
     browse(folder, story, "kitchen")
 
 
+def test_what_is_shown_already_is_not_waited_for(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That the arranging has ended is told behind what it found; enter may come between them."""
+    monkeypatch.setattr(key_order, "PATIENCE", 0.05)
+
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write("lamp")
+        person.trees._arranged._under_way = object()
+        typed_at_once(person, "enter", "c")
+        await person.until(lambda: "chain as an agent" in person.screen or bool(person.said))
+        assert person.said == []
+
+    browse(folder, story, "kitchen")
+
+
 def test_a_key_whose_widget_went_away_holds_nothing_back(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("n")
@@ -300,7 +361,7 @@ def test_what_is_typed_behind_the_key_of_a_dialog_reaches_the_dialog(folder: Pat
 def test_what_is_typed_while_a_bank_is_opened_is_meant_for_the_bank(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = slowly(monkeypatch, app_module, "read_bank")
+    opened = slowly(monkeypatch, visiting, "read_bank")
 
     async def story(person: Person) -> None:
         typed_at_once(person, "enter", "slash", *"De", "enter", "c")
@@ -333,7 +394,7 @@ def test_what_is_typed_behind_a_filter_is_meant_for_what_it_finds(
 
 def test_keys_do_not_wait_for_ever(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_order, "PATIENCE", 1.0)
-    opened = slowly(monkeypatch, app_module, "read_bank")
+    opened = slowly(monkeypatch, visiting, "read_bank")
 
     async def story(person: Person) -> None:
         typed_at_once(person, "enter", "n")

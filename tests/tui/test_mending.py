@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory import editing
 from deltamem_tui.tui import programs
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.messages import Told
@@ -66,6 +68,48 @@ def test_an_edit_that_says_nothing_is_refused(folder: Path, after: str, words: s
         await person.press("e")
         assert words in person.said[-1]
         assert Bank.open(folder / "kitchen").commit.sequence == sequence
+
+    browse(folder, story, "kitchen")
+
+
+HUGE = "a line of a log that went in by mistake\n" * 1000
+
+
+def test_a_huge_edit_is_written_only_if_that_is_meant(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        before = person.node
+        person.app.edited = edited({"1. find it": HUGE})  # type: ignore[assignment]
+        await person.press("e")
+        assert isinstance(person.app.screen, ConfirmDialog)
+        assert "10,015 tokens, 40,0" in person.screen
+        assert "It had 18 tokens before" in person.screen
+        assert "Shall the node say so much?" in person.screen
+        await person.press("n")
+        assert person.said[-1] == "nothing was written; your text is kept, e offers it again"
+        assert person.node == before
+        person.app.edited = lambda text: text
+        await person.press("e", "y")
+        assert isinstance(person.app.screen, ConfirmDialog)
+        await person.press("y")
+        assert HUGE.strip() in person.node.text
+        assert person.said[-1].startswith("edited ")
+        person.app.edited = edited({"a line": "one line"})  # type: ignore[assignment]
+        await person.press("e")
+        assert isinstance(person.app.screen, ConfirmDialog), "it grew again"
+        await person.press("n")
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_huge_text_that_shrinks_is_not_asked_about(folder: Path) -> None:
+    bank = Bank.open(folder / "kitchen")
+    root = next(bank.tree("task").roots())
+    editing.edit(bank, "task", root, replace(root.payload, execution_procedure=HUGE))
+
+    async def story(person: Person) -> None:
+        person.app.edited = edited({"a line": "line"})  # type: ignore[assignment]
+        await person.press("e")
+        assert person.said[-1].startswith("edited ")
 
     browse(folder, story, "kitchen")
 

@@ -51,6 +51,19 @@ def test_a_hostile_bank_sends_no_sequence_to_the_terminal(hostile: Path) -> None
     assert written.count(b"\x1b[2J") <= 1
 
 
+@pytest.mark.parametrize("words", [(), ("browse",)])
+def test_a_dumb_terminal_is_told_in_one_line_and_sent_nothing_else(
+    folder: Path, words: tuple[str, ...]
+) -> None:
+    """It moves no cursor and knows no colour."""
+    command = [sys.executable, "-m", "deltamem_tui", "--banks", str(folder), *words]
+    with Terminal(command, environment={"TERM": "dumb"}) as terminal:
+        assert terminal.until_it_ends() == 2
+        said = terminal.written.decode()
+    assert "TERM=dumb: the browser cannot be drawn on a dumb terminal" in " ".join(said.split())
+    assert "\x1b" not in said
+
+
 def test_no_color_sends_no_colour(folder: Path) -> None:
     """Bold, dim, underlined and reverse are left, and what ends them."""
     said = {style for styles in styles_of(folder, NO_COLOR="1") for style in styles}

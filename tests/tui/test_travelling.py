@@ -89,6 +89,9 @@ def test_what_is_no_bank_is_refused(folder: Path, tmp_path: Path) -> None:
             await person.press("i")
             await fill(person, source, "other", digest)
             assert len(person.said) == number
+            assert isinstance(person.app.screen, AskDialog)
+            assert person.said[-1][:20] in person.screen
+            await person.press("escape")
             assert isinstance(person.app.screen, BanksScreen)
         assert "not a digest" in person.said[-1]
 

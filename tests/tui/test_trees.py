@@ -9,6 +9,9 @@ from textual import events
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, Payload, born
+from deltamem_tui.tui.screens.banks import BanksScreen
+from deltamem_tui.tui.widgets.node_pane import NodePane
+from deltamem_tui.tui.widgets.outline_view import OutlineView
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.support import Person, add_plain, bare_bank, browse
 
@@ -277,3 +280,71 @@ def test_the_pager_gets_the_whole_text(folder: Path) -> None:
         assert "When\nheat some object and put it in a place" in read[0]
 
     browse(folder, story, "kitchen")
+
+
+def pane(person: Person) -> NodePane:
+    return person.trees.query_one(NodePane)
+
+
+def test_another_node_s_chain_is_marked_at_its_end(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("f", "c", "left_square_bracket", "left_square_bracket")
+        assert pane(person).current == 0
+        await person.press("k")
+        assert (person.node.depth, pane(person).current) == (2, 1)
+        await person.press("left_square_bracket", "t", "l", "j")
+        assert (person.outline.tree_name, person.node.depth) == ("env", 2)
+        assert pane(person).current == 1, "what was stepped to in the other tree says nothing here"
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_step_is_kept_when_the_bank_says_something_new_of_the_node(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("f", "c", "left_square_bracket", "left_square_bracket")
+        before = pane(person).sections
+        await person.press("L")
+        assert person.said[-1].endswith("is a success now; u undoes it")
+        assert pane(person).sections != before
+        assert pane(person).current == 0
+
+    browse(folder, story, "kitchen")
+
+
+@pytest.mark.parametrize("key", ["escape", "b"])
+def test_the_way_out_goes_one_step_at_a_time(folder: Path, key: str) -> None:
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write("stove")
+        await person.press("enter", "c")
+        await person.pilot.click(NodePane)
+        assert pane(person).has_focus
+        await person.press(key)
+        assert not pane(person).in_chain
+        assert person.outline.has_focus
+        assert person.trees.arrangement.text == "stove"
+        await person.press(key)
+        assert person.trees.arrangement.text == ""
+        await person.press(key)
+        assert isinstance(person.app.screen, BanksScreen)
+
+    browse(folder, story, "kitchen")
+
+
+def test_sixty_columns_show_the_tree_one_goes_to_and_only_that(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        def shown() -> list[str]:
+            return [each.tree_name for each in person.trees.query(OutlineView) if each.size.width]
+
+        for tree in ("env", "task", "env"):
+            await person.press("t")
+            assert shown() == [tree] == [person.outline.tree_name]
+            assert person.app.focused is person.outline
+        node = list(person.app.bank.tree("task"))[1]
+        person.app.show_node("task", node.id)
+        await person.settle()
+        assert shown() == ["task"]
+        assert person.node.id == node.id
+        assert person.app.focused is person.outline
+
+    browse(folder, story, "kitchen", size=(60, 20))

@@ -406,7 +406,8 @@ def test_importing_and_learning_can_be_cancelled(folder: Path) -> None:
         assert isinstance(person.app.screen, EpisodesScreen)
         begun: list[tuple[str, bool]] = []
 
-        def work(name: str, _: object, *, can_stop: bool = False) -> bool:
+        def work(name: str, _: object, *, can_stop: bool = False, again: object = None) -> bool:
+            assert again is not None
             begun.append((name, can_stop))
             return True
 

@@ -12,11 +12,11 @@ from textual.message import Message
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import DeltaMemError, UsageError
-from deltamem_tui.text import one_line
+from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.messages import Changed, Planned, Told
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.words import counted, dollars
+from deltamem_tui.tui.models.words import dollars
 
 if TYPE_CHECKING:
     from deltamem_tui.llm.cost import Usage

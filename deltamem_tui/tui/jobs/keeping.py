@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.tui.messages import Changed, Told
-from deltamem_tui.tui.models.words import counted
+from deltamem_tui.text import counted, one_line
+from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.messages import Changed, Planned, Told
+from deltamem_tui.tui.models.sections import Section
 
 
 def create(path: Path, *, embedder: str, domain: str, description: str) -> Changed:
@@ -22,18 +24,46 @@ def create(path: Path, *, embedder: str, domain: str, description: str) -> Chang
     return Changed(path, f"created {path.name}")
 
 
-def freeze(path: Path, *, frozen: bool) -> Changed:
-    """Freeze the bank at `path`, or unfreeze it.
+def freeze(path: Path, thaw: str) -> Changed:
+    """Freeze the bank at `path`.
+
+    Args:
+        path: The bank.
+        thaw: The key that unfreezes it.
 
     Raises:
         BankError: It cannot be opened or written.
     """
     bank = Bank.open(path)
-    if frozen:
-        bank.freeze()
-    else:
-        bank.unfreeze()
-    return Changed(path, f"{'froze' if frozen else 'unfroze'} {bank.name}")
+    bank.freeze()
+    return Changed(path, f"froze {bank.name}; {thaw} unfreezes it")
+
+
+def plan_unfreeze(path: Path) -> Planned:
+    """Ask before the bank at `path` is unfrozen: what was promised of it cannot be had back.
+
+    Raises:
+        BankError: It cannot be opened.
+    """
+    bank = Bank.open(path)
+
+    def unfreeze(_: Progress) -> Changed:
+        frozen = Bank.open(path)
+        frozen.unfreeze()
+        return Changed(path, f"unfroze {frozen.name}")
+
+    return Planned(
+        "unfreezing", f"Unfreeze {one_line(bank.name, 60)}?", [_frozen_section(bank)], unfreeze
+    )
+
+
+def _frozen_section(bank: Bank) -> Section:
+    files = counted(len(bank.manifest.digests), "file")
+    return Section(
+        f"Frozen: {files} that verify can prove to be as they were",
+        "Unfrozen it can be written, and these proofs are gone. Frozen again it is another bank. "
+        "To keep this one as it is, export it and install a copy to be written.",
+    )
 
 
 def verify(path: Path) -> Told:

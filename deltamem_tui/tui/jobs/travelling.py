@@ -13,10 +13,9 @@ from textual.message import Message
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankExistsError, UsageError
-from deltamem_tui.text import one_line
+from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.messages import Changed, Planned, Told
 from deltamem_tui.tui.models.travelling import delivery_section, merge_sections, outgoing_sections
-from deltamem_tui.tui.models.words import counted
 
 
 def plan_export(path: Path, out: str, *, episodes: bool, journal: bool, builder: str) -> Planned:

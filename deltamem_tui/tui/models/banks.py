@@ -11,9 +11,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.paths import BankPlace
-from deltamem_tui.text import one_line
+from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.words import counted
 
 
 @dataclass(frozen=True, slots=True)

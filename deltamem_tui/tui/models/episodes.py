@@ -12,11 +12,10 @@ from deltamem_tui.memory.scenes import MODEL as DRAWER
 from deltamem_tui.memory.scenes import scene_of
 from deltamem_tui.memory.views.descent import nodes_by_episode
 from deltamem_tui.memory.views.history import history
-from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.model import Step, Trajectory
+from deltamem_tui.text import counted, one_line
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.words import counted
 
 FIRST_STEPS = 400
 LAST_STEPS = 100
@@ -123,17 +122,10 @@ def episode_sections(
         read_key: The key that shows all steps, told where of very many only the first and the
             last are here; None if all are told here.
     """
-    outcome = trajectory.outcome
-    said = {True: "success", False: "failure", None: "outcome unknown"}[outcome.success]
-    facts = [f"{said} (source: {outcome.source})"]
-    if outcome.reward is not None:
-        facts.append(f"reward {outcome.reward:g}")
-    if outcome.reason:
-        facts.append(one_line(outcome.reason, 500))
     source = trajectory.source
     place = " ".join(part for part in (source.file, source.position, source.format) if part)
     sections = [
-        Section(f"Episode {trajectory.id}", " · ".join([*facts, place])),
+        Section(f"Episode {trajectory.id}", f"{outcome_facts(trajectory.outcome)} · {place}"),
         Section("Task", trajectory.task),
     ]
     if refusal:
@@ -157,6 +149,17 @@ def episode_sections(
             for number, step in enumerate(last, start=FIRST_STEPS + left_out + 1)
         ]
     return sections
+
+
+def outcome_facts(outcome: Outcome) -> str:
+    """How an episode ended: who says so, with which reward, and why."""
+    said = {True: "success", False: "failure", None: "outcome unknown"}[outcome.success]
+    facts = [f"{said} (source: {outcome.source})"]
+    if outcome.reward is not None:
+        facts.append(f"reward {outcome.reward:g}")
+    if outcome.reason:
+        facts.append(one_line(outcome.reason, 500))
+    return " · ".join(facts)
 
 
 def _step_section(number: int, step: Step) -> Section:

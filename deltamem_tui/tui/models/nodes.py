@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.bank.tree import Counts, Tree
-from deltamem_tui.text import clean, count_tokens, one_line
+from deltamem_tui.text import clean, count_tokens, counted, one_line
 from deltamem_tui.tui.models.apart import same_but, told_apart
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.words import counted
 
 TRIGGER_CHARACTERS = 300
 NOTHING = "(says nothing)"

@@ -6,7 +6,8 @@ import re
 
 from deltamem_tui.bank.node import Node, Payload, TreeName
 from deltamem_tui.errors import UsageError
-from deltamem_tui.text import clean
+from deltamem_tui.text import clean, count_tokens, counted
+from deltamem_tui.tui.models.sections import SHOWN_CHARACTERS, Section
 
 _FIELDS = ("activation condition", "execution procedure", "termination condition")
 _EXPLANATIONS: dict[TreeName, tuple[str, str, str]] = {
@@ -65,3 +66,27 @@ def read_sheet(sheet: str) -> Payload:
         clean(sheet[end:stop]).strip() for (_, end), stop in zip(places, ends, strict=True)
     )
     return Payload(condition, procedure, termination)
+
+
+def size_warning(before: Payload, after: Payload) -> Section | None:
+    """What speaks against a text that grew beyond what a node's text is; None if nothing does.
+
+    More than a pane shows whole is no lesson that a person has read: it is most likely a file
+    that went into the editor by mistake, and every agent whose question matches pays for it.
+    """
+    characters = len(_text(after))
+    if characters <= max(SHOWN_CHARACTERS, len(_text(before))):
+        return None
+    size = counted(count_tokens(_text(after)), "token")
+    return Section(
+        f"{size}, {counted(characters, 'character')}",
+        f"It had {counted(count_tokens(_text(before)), 'token')} before. An agent whose question "
+        "matches this node, or one below it, is given all of it.",
+        warning=True,
+    )
+
+
+def _text(payload: Payload) -> str:
+    return "\n".join(
+        (payload.activation_condition, payload.execution_procedure, payload.termination_condition)
+    )

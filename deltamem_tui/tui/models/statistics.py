@@ -10,9 +10,9 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.memory.views.growth import GrowthPoint, growth
 from deltamem_tui.memory.views.statistics import BankStatistics, bank_statistics
+from deltamem_tui.text import counted
 from deltamem_tui.tui.models.bars import BarRow, grouped
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.words import counted
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.calibrate import Proposal

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.node import TREES
-from deltamem_tui.text import one_line
+from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.words import counted
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.travel.installing import Delivery

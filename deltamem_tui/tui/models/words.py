@@ -1,12 +1,8 @@
-"""Numbers with their nouns, and words that can be cut."""
+"""Words that can be cut, and what something costs."""
 
 from __future__ import annotations
 
 import re
-
-from deltamem_tui.text import counted
-
-__all__ = ["counted", "cuttable", "dollars"]
 
 _JOINERS = re.compile("\u200d{2,}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,17 +11,18 @@ from textual.app import ComposeResult
 from textual.widget import Widget
 
 from deltamem_tui import paths
-from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.text import clean
 from deltamem_tui.tui.actions import bindings
+from deltamem_tui.tui.forms import Answer
 from deltamem_tui.tui.jobs import keeping
-from deltamem_tui.tui.messages import BanksFound
+from deltamem_tui.tui.messages import Again, BanksFound
 from deltamem_tui.tui.models.bank_table import BankTable
 from deltamem_tui.tui.models.banks import BankLine, bank_sections
+from deltamem_tui.tui.models.proposing import proposed_embedder
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.travelling import TravellingScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
-from deltamem_tui.tui.widgets.dialogs import AskDialog, Field
+from deltamem_tui.tui.widgets.dialogs import Field
 from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import columns, line_of
@@ -94,7 +95,11 @@ class BankHeading(Widget):
 
 
 class BanksScreen(TravellingScreen):
-    """All banks, and what is known of the one under the cursor."""
+    """All banks, and what is known of the one under the cursor.
+
+    Args:
+        left: The bank that the person comes from, if they saw no list before.
+    """
 
     SCOPES = ("banks", "list", "app")
     BINDINGS: ClassVar = [*bindings("banks")]
@@ -102,6 +107,10 @@ class BanksScreen(TravellingScreen):
     BanksScreen BankList { height: 1fr; }
     BanksScreen TextPane { height: 11; border-top: solid $primary; padding: 0 1; }
     """
+
+    def __init__(self, left: Path | None = None) -> None:
+        super().__init__()
+        self._left = left
 
     def compose(self) -> ComposeResult:
         """List above, details below."""
@@ -122,14 +131,15 @@ class BanksScreen(TravellingScreen):
         self.browser.find_banks()
 
     def show_banks(self, message: BanksFound) -> None:
-        """List the banks, the cursor on the one it was on."""
+        """List the banks, the cursor on the one that was left, or that it was on."""
         banks = self.query_one(BankList)
-        before = banks.bank
+        before = self.chosen_path() or self._left
         banks.banks = message.banks
-        names = [bank.place.path for bank in message.banks]
-        place = before.place.path if before else None
         self.query_one(BankHeading).show(message.banks)
-        banks.lines_changed(names.index(place) if place in names else 0)
+        # Who named a bank by another path than the list comes back to the same line.
+        listed = [bank.place.path.resolve() for bank in message.banks]
+        place = before.resolve() if before else None
+        banks.lines_changed(listed.index(place) if place in listed else 0)
         if not message.banks:
             key = self.browser.key_of("create_bank")
             words = f"There are no banks in {message.folder}. Press {key} to create one."
@@ -172,36 +182,31 @@ class BanksScreen(TravellingScreen):
     def action_create_bank(self) -> None:
         """Ask what the new bank shall be."""
         configuration = self.browser.configuration
+        embedder, label = proposed_embedder(configuration.embedder)
         fields = (
             Field("name", "Name", hint="letters, digits, '.', '_' and '-'"),
             Field("domain", "Domain", configuration.domain, "alfworld, scienceworld, webshop, …"),
             Field(
                 "embedder",
-                "Embedder, for good",
-                configuration.embedder,
+                label,
+                embedder,
                 "minilm, hashing, or a sentence-transformers model",
             ),
             Field("description", "What it is for", hint="may be empty"),
         )
-        self.browser.push_screen(AskDialog("A new bank", fields), self._create)
+        self.browser.ask("A new bank", fields, self._create)
 
-    def _create(self, answer: Mapping[str, str] | None) -> None:
-        if answer is None:
-            return
-        try:
-            # A path would place it where this list never looks.
-            name = paths.check_bank_name(answer["name"])
-            path = paths.new_bank_path(name, self.browser.folder)
-        except DeltaMemError as error:
-            self.browser.tell_error(error)
-            return
-
+    def _create(self, answer: Answer, again: Again) -> bool:
+        # A path would place it where this list never looks.
+        name = paths.check_bank_name(answer["name"])
+        path = paths.new_bank_path(name, self.browser.folder)
         embedder = answer["embedder"]
         domain = clean(answer["domain"]) or "generic"
         description = clean(answer["description"])
-        self.browser.work(
+        return self.browser.work(
             f"creating {path.name}",
             lambda _: keeping.create(
                 path, embedder=embedder, domain=domain, description=description
             ),
+            again=again,
         )

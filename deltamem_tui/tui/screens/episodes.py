@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,11 +12,12 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.episodes.verdict import give_outcome
-from deltamem_tui.text import one_line
+from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.memory.episodes.verdict import give_outcome, take_back_outcome
+from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import Inquiry
+from deltamem_tui.tui.forms import Answer
 from deltamem_tui.tui.jobs.extracting import (
     NAME,
     ModelChoice,
@@ -24,14 +25,18 @@ from deltamem_tui.tui.jobs.extracting import (
     plan_by_model,
 )
 from deltamem_tui.tui.jobs.importing import import_logs
-from deltamem_tui.tui.messages import EpisodesRead
-from deltamem_tui.tui.models.episodes import EpisodeBook, EpisodeLine, episode_sections
+from deltamem_tui.tui.messages import Again, EpisodesRead
+from deltamem_tui.tui.models.episodes import (
+    EpisodeBook,
+    EpisodeLine,
+    episode_sections,
+    outcome_facts,
+)
 from deltamem_tui.tui.models.nodes import detail
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.words import counted
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
-from deltamem_tui.tui.widgets.dialogs import AskDialog, Field
+from deltamem_tui.tui.widgets.dialogs import Field
 from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import columns, line_of
@@ -234,18 +239,38 @@ class EpisodesScreen(BankScreen):
 
     def action_judge(self, success: bool) -> None:
         """Say how the episode ended."""
-        episodes = self.query_one(EpisodeList)
-        if not self.writable() or episodes.book is None or not len(episodes.book):
+        episode_id, nodes = self._to_judge()
+        if not episode_id:
             return
-        episode_id = episodes.book.ids[episodes.cursor]
-        nodes = len(episodes.book.nodes(episodes.cursor))
+        back = self.browser.key_of("take_back")
 
         def work(bank: Bank) -> str:
             give_outcome(bank, episode_id, success=success)
             said = f"{episode_id} is a {'success' if success else 'failure'}, you say"
-            return f"{said}; labels stay as they are ({counted(nodes, 'node')})" if nodes else said
+            if nodes:
+                said += f"; labels stay as they are ({counted(nodes, 'node')})"
+            return f"{said}; {back} takes it back"
 
         self.change("writing the outcome", work)
+
+    def action_take_back(self) -> None:
+        """Take back what was last said of how the episode ended."""
+        episode_id, _ = self._to_judge()
+        if not episode_id:
+            return
+
+        def work(bank: Bank) -> str:
+            outcome = take_back_outcome(bank, episode_id).outcome
+            return f"{episode_id} is as before: {outcome_facts(outcome)}"
+
+        self.change("taking the outcome back", work)
+
+    def _to_judge(self) -> tuple[str, int]:
+        """The episode under the cursor and how many nodes it gave; empty if it cannot be judged."""
+        episodes = self.query_one(EpisodeList)
+        if not self.writable() or episodes.book is None or not len(episodes.book):
+            return "", 0
+        return episodes.book.ids[episodes.cursor], len(episodes.book.nodes(episodes.cursor))
 
     def action_import_logs(self) -> None:
         """Ask for logs."""
@@ -254,18 +279,18 @@ class EpisodesScreen(BankScreen):
                 Field("path", "Log: a file, a folder or a pattern", hint="runs/*.jsonl"),
                 Field("format", "Format", hint="by content"),
             )
-            self.browser.push_screen(AskDialog("Import episodes", fields), self._import)
+            self.browser.ask("Import episodes", fields, self._import)
 
-    def _import(self, answer: Mapping[str, str] | None) -> None:
-        if not answer or not answer["path"]:
-            return
+    def _import(self, answer: Answer, again: Again) -> bool:
+        if not answer["path"]:
+            raise UsageError("name a log")
         path = self.bank.path
         log = str(Path(answer["path"]).expanduser())
-        name = f"importing {one_line(answer['path'], 40)}"
-        self.browser.work(
-            name,
+        return self.browser.work(
+            f"importing {one_line(answer['path'], 40)}",
             lambda progress: import_logs(path, log, answer["format"], progress),
             can_stop=True,
+            again=again,
         )
 
     def action_extract(self) -> None:
@@ -287,24 +312,18 @@ class EpisodesScreen(BankScreen):
             Field("concurrency", "Questions at once", "1"),
             Field("address", "A server of your own", hint="http://localhost:8000/v1"),
         )
-        self.browser.push_screen(AskDialog("Learn from the waiting episodes", fields), self._learn)
+        self.browser.ask("Learn from the waiting episodes", fields, self._learn)
 
-    def _learn(self, answer: Mapping[str, str] | None) -> None:
-        if answer is None:
-            return
+    def _learn(self, answer: Answer, again: Again) -> bool:
         path, configuration = self.bank.path, self.browser.configuration
         if not answer["model"]:
-            self.browser.work(
-                NAME, lambda progress: extract_by_rules(path, progress), can_stop=True
+            return self.browser.work(
+                NAME, lambda progress: extract_by_rules(path, progress), can_stop=True, again=again
             )
-            return
-        try:
-            choice = ModelChoice.of(**answer)
-        except DeltaMemError as error:
-            self.browser.tell_error(error)
-            return
-        self.browser.work(
+        choice = ModelChoice.of(**answer)
+        return self.browser.work(
             "rehearsing",
             lambda progress: plan_by_model(path, choice, configuration, progress),
             can_stop=True,
+            again=again,
         )

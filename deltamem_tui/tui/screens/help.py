@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding
 
 from deltamem_tui.tui.actions import DIALOG_KEYS, SCOPE_TITLES, Scope, key_names, of_scopes
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.widgets.dialog import Dialog
-from deltamem_tui.tui.widgets.text_pane import TextPane
+from deltamem_tui.tui.widgets.dialogs import PaneDialog
 
 _SIGNS = """● a root        ○ a residual     ✗ a failure: a warning, never to be carried out
 ▸ collapsed     ▾ expanded       ≡ its chain was fused into a new root
@@ -36,31 +34,14 @@ def _section(title: str, named: Sequence[tuple[str, str]]) -> Section:
     return Section(title, "\n".join(f"{names:<{room}}  {does}" for names, does in named))
 
 
-class HelpScreen(Dialog[None]):
+class HelpScreen(PaneDialog[None]):
     """The keys, in a pane over the screen."""
 
     DEFAULT_CSS = """
-    HelpScreen { align: center middle; }
-    HelpScreen TextPane {
-        width: 84; max-width: 96%; height: 90%;
-        border: round $primary; padding: 0 1; background: $surface;
-    }
-    HelpScreen:ansi TextPane { background: ansi_default; border: round ansi_blue; }
+    HelpScreen > Vertical { height: 90%; }
+    HelpScreen TextPane { height: 1fr; max-height: 100%; margin-bottom: 0; }
     """
     BINDINGS: ClassVar = [Binding("escape,q,question_mark,f1", "dismiss(None)", "Close")]
 
     def __init__(self, scopes: Iterable[Scope], keys: Mapping[str, str]) -> None:
-        super().__init__()
-        self._sections = help_sections(scopes, keys)
-
-    def compose(self) -> ComposeResult:
-        """One pane."""
-        yield TextPane()
-
-    def on_mount(self) -> None:
-        """Show the keys."""
-        pane = self.query_one(TextPane)
-        pane.border_title = "Keys"
-        pane.border_subtitle = "escape closes"
-        pane.show(self._sections)
-        pane.focus()
+        super().__init__(help_sections(scopes, keys))

@@ -10,13 +10,12 @@ from pathlib import Path
 from textual.reactive import reactive
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Label, Node, TreeName
+from deltamem_tui.bank.node import Label, Node, Payload, TreeName
 from deltamem_tui.errors import BankError, DeltaMemError
-from deltamem_tui.text import one_line
+from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.background import Progress, look_up
 from deltamem_tui.tui.messages import Changed, Planned, SubtreeRead
 from deltamem_tui.tui.models.nodes import subtree_preview
-from deltamem_tui.tui.models.words import counted
 from deltamem_tui.tui.screens.base import BankScreen
 
 
@@ -92,7 +91,9 @@ class MendingScreen(BankScreen):
         )
 
     def _edited(self, chosen: ChosenNode, before: str, after: str) -> None:
-        from deltamem_tui.tui.models.sheet import read_sheet
+        from deltamem_tui.memory.learn import cleaned
+        from deltamem_tui.tui.models.sheet import read_sheet, size_warning
+        from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 
         drafts = self.home.drafts
         if after == before:
@@ -100,13 +101,27 @@ class MendingScreen(BankScreen):
             self.browser.tell("nothing was changed")
             return
         drafts.keep(chosen.place, after)
-        undoes = self._undoes
-        kept = f"your text is kept, {self.browser.key_of('edit')} offers it again"
         try:
-            payload = read_sheet(after)
+            payload = cleaned(read_sheet(after))
         except DeltaMemError as error:
-            self.browser.tell_error(_with_hint(error, kept))
+            self.browser.tell_error(_with_hint(error, self._kept))
             return
+        warning = size_warning(chosen.node.payload, payload)
+        if warning is None:
+            self._write(chosen, payload)
+            return
+
+        def answer(sure: bool | None) -> None:
+            if sure:
+                self._write(chosen, payload)
+            else:
+                self.browser.tell(f"nothing was written; {self._kept}")
+
+        question = "Shall the node say so much?"
+        self.browser.push_screen(ConfirmDialog(question, [warning]), answer)
+
+    def _write(self, chosen: ChosenNode, payload: Payload) -> None:
+        drafts, undoes, kept = self.home.drafts, self._undoes, self._kept
 
         def work(bank: Bank) -> str:
             from deltamem_tui.memory import editing
@@ -202,6 +217,10 @@ class MendingScreen(BankScreen):
         if self.writable():
             path = self.home.path
             self.browser.work("undoing", lambda _: _undone(path))
+
+    @property
+    def _kept(self) -> str:
+        return f"your text is kept, {self.browser.key_of('edit')} offers it again"
 
     @property
     def _undoes(self) -> str:

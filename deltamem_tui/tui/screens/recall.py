@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import ClassVar
 
 from rich.text import Text
@@ -17,12 +16,13 @@ from textual.widgets import Input, Static
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.parameters import Parameters, checked, from_record
-from deltamem_tui.text import count_tokens
+from deltamem_tui.memory.parameters import Parameters, from_record
+from deltamem_tui.text import count_tokens, counted
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import look_up
 from deltamem_tui.tui.jobs.numbers import NUMBERS, save_numbers
 from deltamem_tui.tui.messages import Answered, Failed
+from deltamem_tui.tui.models.played import WORDS, PlayedNumbers, why_not
 from deltamem_tui.tui.models.questions import (
     Answer,
     Question,
@@ -32,7 +32,6 @@ from deltamem_tui.tui.models.questions import (
     placement,
 )
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.words import counted
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.key_bar import KeyBar
@@ -41,7 +40,6 @@ from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.match_list import MatchHeading, MatchList
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
-_WORDS = {"tau_base": "threshold", "failure_penalty": "failure penalty"}
 _TYPABLE = r"[-0-9.,]*"
 _MEANING = (
     "score = similarity − failure penalty (if a failure) · the best is the match "
@@ -79,8 +77,7 @@ class RecallScreen(BankScreen):
     def __init__(self) -> None:
         super().__init__()
         self._vectors = Vectors()
-        self._typed: Parameters | None = None
-        self._stored: Parameters | None = None
+        self._played: PlayedNumbers | None = None
         self._timer: Timer | None = None
         self._asked: tuple[Bank, Question] | None = None
         self._under_way: tuple[Bank, Question] | None = None
@@ -100,7 +97,7 @@ class RecallScreen(BankScreen):
                     with Horizontal(classes="numbers"):
                         for number in NUMBERS:
                             with Horizontal(classes="number"):
-                                yield Static(Text(_WORDS[number]))
+                                yield Static(Text(WORDS[number]))
                                 yield LineInput(
                                     id=f"{tree}-{number}", compact=True, restrict=_TYPABLE
                                 )
@@ -136,29 +133,21 @@ class RecallScreen(BankScreen):
         self._ask()
 
     def _take_over(self, stored: Parameters) -> None:
-        typed = dict(stored)
+        self._played = self._played.over(stored) if self._played else PlayedNumbers(stored, stored)
         for tree in TREES:
             for number in NUMBERS:
                 line = self.query_one(f"#{tree}-{number}", Input)
-                if self._plays_with(tree, number):
-                    played = getattr(self.numbers[tree], number)
-                    typed[tree] = replace(typed[tree], **{number: played})
-                elif not line.has_class("-invalid"):
+                if not self._played.plays_with(tree, number) and not line.has_class("-invalid"):
                     with self.prevent(Input.Changed):
                         line.value = f"{getattr(stored[tree], number):g}"
-        self._typed, self._stored = typed, stored
-
-    def _plays_with(self, tree: TreeName, number: str) -> bool:
-        """Whether a number was typed that is not the bank's own."""
-        if self._typed is None or self._stored is None:
-            return False
-        typed, stored = self._typed[tree], self._stored[tree]
-        return bool(getattr(typed, number) != getattr(stored, number))
 
     @property
-    def numbers(self) -> Parameters:
-        """Threshold and failure penalty as they are typed, the rest as the bank has it."""
-        return self._typed or from_record(self.bank.manifest.parameters)
+    def played(self) -> PlayedNumbers:
+        """The numbers as they are typed, beside the bank's own."""
+        if self._played is None:
+            stored = from_record(self.bank.manifest.parameters)
+            return PlayedNumbers(stored, stored)
+        return self._played
 
     # Asking
 
@@ -187,19 +176,14 @@ class RecallScreen(BankScreen):
         tree_text, _, number = (line.id or "").partition("-")
         tree: TreeName = "env" if tree_text == "env" else "task"
         try:
-            value = float(line.value.replace(",", "."))
-            numbers = self.numbers[tree]
-            if number == "tau_base":
-                numbers = checked(tree, replace(numbers, tau_base=value))
-            else:
-                numbers = checked(tree, replace(numbers, failure_penalty=value))
+            played = self.played.with_number(tree, number, line.value)
         except (ValueError, DeltaMemError) as error:
             line.add_class("-invalid")
-            self._remark(_why_not(tree, number, error))
+            self._remark(why_not(tree, number, error))
             return
         line.remove_class("-invalid")
         self._remark("")
-        self._typed = {**self.numbers, tree: numbers}
+        self._played = played
         self._ask()
 
     def _remark(self, words: str) -> None:
@@ -213,7 +197,7 @@ class RecallScreen(BankScreen):
         question = Question(
             self.query_one("#task", Input).value,
             self.query_one("#scene", Input).value,
-            self.numbers,
+            self.played.typed,
         )
         self._asked = self.bank, question
         if not any(question.text(name) for name in TREES):
@@ -298,20 +282,12 @@ class RecallScreen(BankScreen):
         if self.query("Input.-invalid"):
             self.browser.tell("not saved: a number that is marked does not count", warning=True)
             return
-        typed = self.numbers
+        typed = self.played.typed
         with contextlib.suppress(DeltaMemError):
             if typed == from_record(self.bank.manifest.parameters):
                 self.browser.tell("nothing to save: the bank has these numbers already")
                 return
         if not self.writable():
             return
-        shown = self._stored or typed  # stays so until the bank has been read with what was saved
+        shown = self.played.stored  # stays so until the bank has been read with what was saved
         self.change("saving the parameters", lambda bank: save_numbers(bank, typed, shown))
-
-
-def _why_not(tree: TreeName, number: str, error: ValueError | DeltaMemError) -> str:
-    """Why what was typed is no such number, in the words that stand beside it."""
-    if isinstance(error, DeltaMemError):
-        named = f"{_WORDS[number]} ({number})"
-        return str(error).replace(number, named)
-    return f"{tree} tree: {_WORDS[number]} ({number}) must be a number"

@@ -28,6 +28,7 @@ from deltamem_tui.tui.widgets.bar_plot import BarPlot
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.plot import Plot
+from deltamem_tui.tui.widgets.scrolling import Scrolling
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
@@ -40,22 +41,10 @@ _BARS = {
 }
 
 
-class Plots(VerticalScroll, can_focus=True):
+class Plots(VerticalScroll, Scrolling, can_focus=True):
     """The plots, one below the other; the keys of a list scroll them."""
 
     BINDINGS: ClassVar = [*bindings("list")]
-
-    def action_move_cursor(self, lines: int) -> None:
-        """Scroll by some lines."""
-        self.scroll_relative(y=lines, animate=False)
-
-    def action_move_page(self, pages: int) -> None:
-        """Scroll by some pages."""
-        self.scroll_relative(y=pages * max(self.size.height - 1, 1), animate=False)
-
-    def action_move_to_end(self, direction: int) -> None:
-        """Scroll to the top or the bottom."""
-        self.scroll_to(y=0 if direction < 0 else self.max_scroll_y, animate=False)
 
 
 class StatisticsScreen(BankScreen):

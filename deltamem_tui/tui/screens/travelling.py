@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import clean
+from deltamem_tui.tui.forms import Answer
+from deltamem_tui.tui.messages import Again
 from deltamem_tui.tui.screens.base import BrowserScreen
-from deltamem_tui.tui.widgets.dialogs import AskDialog, Field
-
-Answer = Mapping[str, str] | None
+from deltamem_tui.tui.widgets.dialogs import Field
 
 
 class TravellingScreen(BrowserScreen):
@@ -30,16 +29,14 @@ class TravellingScreen(BrowserScreen):
             Field("episodes", "with the episodes that it was learnt from", tick=True),
             Field("journal", "with its history", tick=True),
         )
-        self.browser.push_screen(
-            AskDialog(f"Export {path.name}", fields), lambda answer: self._export(path, answer)
+        self.browser.ask(
+            f"Export {path.name}", fields, lambda answer, again: self._export(path, answer, again)
         )
 
-    def _export(self, path: Path, answer: Answer) -> None:
-        if answer is None:
-            return
+    def _export(self, path: Path, answer: Answer, again: Again) -> bool:
         from deltamem_tui.tui.jobs.travelling import plan_export
 
-        self.browser.work(
+        return self.browser.work(
             "looking for secrets",
             lambda _: plan_export(
                 path,
@@ -48,6 +45,7 @@ class TravellingScreen(BrowserScreen):
                 journal=bool(answer["journal"]),
                 builder=clean(answer["builder"]),
             ),
+            again=again,
         )
 
     def action_install_bank(self) -> None:
@@ -58,15 +56,15 @@ class TravellingScreen(BrowserScreen):
             Field("digest", "Its digest, if you were told", hint="sha256:…"),
             Field("writable", "may be written from now on", tick=True),
         )
-        self.browser.push_screen(AskDialog("Install a bank", fields), self._install)
+        self.browser.ask("Install a bank", fields, self._install)
 
-    def _install(self, answer: Answer) -> None:
-        if not answer or not answer["source"]:
-            return
+    def _install(self, answer: Answer, again: Again) -> bool:
         from deltamem_tui.tui.jobs.travelling import plan_install
 
+        if not answer["source"]:
+            raise UsageError("name the archive, or the bank's folder")
         folder = self.browser.folder
-        self.browser.work(
+        return self.browser.work(
             "checking",
             lambda _: plan_install(
                 answer["source"],
@@ -75,6 +73,7 @@ class TravellingScreen(BrowserScreen):
                 digest=answer["digest"],
                 writable=bool(answer["writable"]),
             ),
+            again=again,
         )
 
     def action_merge_banks(self) -> None:
@@ -85,23 +84,26 @@ class TravellingScreen(BrowserScreen):
             Field("others", f"Banks whose nodes {path.name} shall get too", hint="names or paths"),
             Field("episodes", "with their episodes", "yes", tick=True),
         )
-        self.browser.push_screen(
-            AskDialog(f"Merge into {path.name}", fields), lambda answer: self._merge(path, answer)
+        self.browser.ask(
+            f"Merge into {path.name}",
+            fields,
+            lambda answer, again: self._merge(path, answer, again),
         )
 
-    def _merge(self, path: Path, answer: Answer) -> None:
-        if not answer or not answer["others"]:
-            return
+    def _merge(self, path: Path, answer: Answer, again: Again) -> bool:
         import shlex
 
         from deltamem_tui.tui.jobs.travelling import plan_merge
 
+        if not answer["others"]:
+            raise UsageError("name a bank, or several")
         try:
             others = shlex.split(answer["others"])
-        except ValueError:
-            self.browser.tell_error(UsageError("a quotation mark is left open"))
-            return
+        except ValueError as error:
+            raise UsageError("a quotation mark is left open") from error
         folder, episodes = self.browser.folder, bool(answer["episodes"])
-        self.browser.work(
-            "comparing", lambda _: plan_merge(path, others, folder, episodes=episodes)
+        return self.browser.work(
+            "comparing",
+            lambda _: plan_merge(path, others, folder, episodes=episodes),
+            again=again,
         )

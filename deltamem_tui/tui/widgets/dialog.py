@@ -1,4 +1,4 @@
-"""What all that comes up over a screen has in common: it is answered once."""
+"""What all that comes up over a screen has in common: it is answered once, most in a box."""
 
 from __future__ import annotations
 
@@ -28,3 +28,17 @@ class Dialog(ModalScreen[AnswerT]):
             return AwaitComplete()
         self.answered = True
         return super().dismiss(result)
+
+
+class BoxDialog(Dialog[AnswerT]):
+    """A dialog that is a box over the middle of the screen."""
+
+    DEFAULT_CSS = """
+    BoxDialog { align: center middle; }
+    BoxDialog > Vertical {
+        width: 90%; max-width: 90; height: auto; max-height: 90%;
+        border: round $primary; padding: 0 1; background: $surface;
+    }
+    BoxDialog:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
+    BoxDialog KeyLine { color: $text-muted; }
+    """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -12,31 +12,15 @@ from textual.binding import Binding
 from textual.containers import Vertical
 from textual.widgets import Input, Static
 
+from deltamem_tui.text import clean
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.widgets.dialog import Dialog
+from deltamem_tui.tui.widgets.dialog import BoxDialog
 from deltamem_tui.tui.widgets.key_line import Key, KeyLine
 from deltamem_tui.tui.widgets.line_input import LineInput
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from deltamem_tui.tui.widgets.tick import Tick
 
-_CSS = """
-{name} {{ align: center middle; }}
-{name} > Vertical {{
-    width: 90%; max-width: 90; height: auto; max-height: 90%;
-    border: round $primary; padding: 0 1; background: $surface;
-}}
-{name} Input {{ margin-bottom: 1; }}
-{name} .quiet {{ color: $text-muted; }}
-{name} TextPane {{ height: auto; max-height: 14; margin-bottom: 1; }}
-{name}:ansi > Vertical {{ background: ansi_default; border: round ansi_blue; }}
-"""
-
-_CONFIRM = (Key("y does it", "dismiss(True)"), Key("escape leaves it", "dismiss(False)"))
-_DRAFT = (
-    Key("y goes on with it", "dismiss(True)"),
-    Key("n begins anew", "dismiss(False)"),
-    Key("escape leaves both", "dismiss(None)"),
-)
+AnswerT = TypeVar("AnswerT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,28 +42,42 @@ class Field:
     tick: bool = False
 
 
-class AskDialog(Dialog[Mapping[str, str] | None]):
-    """Asks for a few lines; gives them by name, or None."""
+class AskDialog(BoxDialog[Mapping[str, str] | None]):
+    """Asks for a few lines; gives them by name, or None.
 
-    DEFAULT_CSS = _CSS.format(name="AskDialog")
+    Args:
+        title: What they are for.
+        fields: The lines.
+        reason: Why they are asked for once more; empty the first time.
+    """
+
+    DEFAULT_CSS = """
+    AskDialog > Vertical { overflow-y: auto; scrollbar-size-vertical: 1; }
+    AskDialog Input { margin-bottom: 1; }
+    AskDialog #reason { color: $text-warning; text-style: bold; margin-bottom: 1; max-height: 5; }
+    AskDialog:ansi #reason { color: ansi_red; }
+    """
     BINDINGS: ClassVar = [Binding("escape", "dismiss(None)", "Leave it")]
 
-    def __init__(self, title: str, fields: Sequence[Field]) -> None:
+    def __init__(self, title: str, fields: Sequence[Field], reason: str = "") -> None:
         super().__init__()
         self._title = title
         self._fields = fields
+        self._reason = reason
 
     def compose(self) -> ComposeResult:
         """The lines."""
         with Vertical():
-            yield Static(Text(self._title, "bold"))
+            yield Static(Text(clean(self._title), "bold"))
+            if self._reason:
+                yield Static(Text(clean(self._reason)), id="reason")
             for field in self._fields:
                 if field.tick:
                     yield Tick(field.label, ticked=bool(field.value), id=field.name)
                     continue
-                yield Static(Text(field.label))
+                yield Static(Text(clean(field.label)))
                 yield LineInput(field.value, placeholder=field.hint, id=field.name, compact=True)
-            yield KeyLine(self._keys(), classes="quiet")
+            yield KeyLine(self._keys())
 
     def _keys(self) -> list[Key]:
         ticks = [Key("space ticks")] if any(field.tick for field in self._fields) else []
@@ -105,33 +103,58 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
         return self.query_one(f"#{field.name}", Input).value.strip()
 
 
-class ConfirmDialog(Dialog[bool]):
-    """Shows what would be done, and asks."""
+class PaneDialog(BoxDialog[AnswerT]):
+    """Something to read, at most a question about it, and the keys that answer it.
 
-    DEFAULT_CSS = _CSS.format(name="ConfirmDialog")
+    Args:
+        sections: What is to be read.
+        question: What is asked; empty if nothing is, and reading is all there is to do.
+    """
+
+    KEYS: ClassVar[Sequence[Key]] = (Key("escape closes", "dismiss(None)"),)
+    DEFAULT_CSS = """
+    PaneDialog TextPane { height: auto; max-height: 14; margin-bottom: 1; }
+    """
+
+    def __init__(self, sections: Sequence[Section], question: str = "") -> None:
+        super().__init__()
+        self._sections = sections
+        self._question = question
+
+    def compose(self) -> ComposeResult:
+        """What is to be read, and the question."""
+        with Vertical():
+            yield TextPane()
+            if self._question:
+                yield Static(Text(clean(self._question), "bold"))
+            yield KeyLine(self.KEYS)
+
+    def on_mount(self) -> None:
+        """Show what is to be read."""
+        pane = self.query_one(TextPane)
+        pane.show(self._sections)
+        pane.focus()
+
+
+class ConfirmDialog(PaneDialog[bool]):
+    """Shows what would be done, and asks.
+
+    Args:
+        question: Whether it shall be done.
+        sections: What would be done.
+    """
+
+    KEYS: ClassVar = (Key("y does it", "dismiss(True)"), Key("escape leaves it", "dismiss(False)"))
     BINDINGS: ClassVar = [
         Binding("y", "dismiss(True)", "Do it"),
         Binding("escape,n", "dismiss(False)", "Leave it"),
     ]
 
     def __init__(self, question: str, sections: Sequence[Section]) -> None:
-        super().__init__()
-        self._question = question
-        self._sections = sections
-
-    def compose(self) -> ComposeResult:
-        """The preview and the question."""
-        with Vertical():
-            yield TextPane(id="preview")
-            yield Static(Text(self._question, "bold"))
-            yield KeyLine(_CONFIRM, classes="quiet")
-
-    def on_mount(self) -> None:
-        """Show the preview."""
-        self.query_one(TextPane).show(self._sections)
+        super().__init__(sections, question)
 
 
-class DraftDialog(Dialog[bool | None]):
+class DraftDialog(PaneDialog[bool | None]):
     """Offers a text that could not be saved: to go on with it, or to begin anew.
 
     Args:
@@ -139,7 +162,11 @@ class DraftDialog(Dialog[bool | None]):
         now: What the node says now.
     """
 
-    DEFAULT_CSS = _CSS.format(name="DraftDialog")
+    KEYS: ClassVar = (
+        Key("y goes on with it", "dismiss(True)"),
+        Key("n begins anew", "dismiss(False)"),
+        Key("escape leaves both", "dismiss(None)"),
+    )
     BINDINGS: ClassVar = [
         Binding("y", "dismiss(True)", "Go on with it"),
         Binding("n", "dismiss(False)", "Begin anew"),
@@ -147,50 +174,19 @@ class DraftDialog(Dialog[bool | None]):
     ]
 
     def __init__(self, draft: str, now: str) -> None:
-        super().__init__()
-        self._sections = [
-            Section("Your text", draft),
-            Section("What the node says now", now, quiet=True),
-        ]
-
-    def compose(self) -> ComposeResult:
-        """Both texts, and the question."""
-        with Vertical():
-            yield TextPane(id="preview")
-            yield Static(Text("Go on with your text, which was not saved?", "bold"))
-            yield KeyLine(_DRAFT, classes="quiet")
-
-    def on_mount(self) -> None:
-        """Show both."""
-        self.query_one(TextPane).show(self._sections)
+        both = Section("Your text", draft), Section("What the node says now", now, quiet=True)
+        super().__init__(both, "Go on with your text, which was not saved?")
 
 
-class NotesDialog(Dialog[None]):
+class NotesDialog(PaneDialog[None]):
     """What the program said, whole.
 
     Args:
         notes: The notes, the last one first.
     """
 
-    DEFAULT_CSS = _CSS.format(name="NotesDialog")
     BINDINGS: ClassVar = [Binding("escape,q,N", "dismiss(None)", "Close")]
 
     def __init__(self, notes: Sequence[str]) -> None:
-        super().__init__()
-        self._notes = notes
-
-    def compose(self) -> ComposeResult:
-        """The notes."""
-        with Vertical():
-            yield TextPane(id="notes")
-            yield KeyLine([Key("escape closes", "dismiss(None)")], classes="quiet")
-
-    def on_mount(self) -> None:
-        """Show them."""
-        pane = self.query_one(TextPane)
-        pane.show([Section("What was said last, the newest first"), *map(_note, self._notes)])
-        pane.focus()
-
-
-def _note(words: str) -> Section:
-    return Section("", words)
+        heading = Section("What was said last, the newest first")
+        super().__init__([heading, *(Section("", words) for words in notes)])

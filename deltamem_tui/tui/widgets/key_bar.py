@@ -17,8 +17,8 @@ from textual.widget import Widget
 from deltamem_tui.tui.actions import Scope, of_scopes
 from deltamem_tui.tui.widgets.painting import line_of
 
-_LAST = "help"
-"""The action whose key is shown however narrow the terminal is."""
+_ALWAYS = ("close_bank", "quit", "help")
+"""The actions whose keys are shown however narrow the terminal is: the ways out, and help."""
 
 
 class KeyBar(Widget):
@@ -64,17 +64,15 @@ class KeyBar(Widget):
             (self.app.get_key_display(binding), binding.description, binding.action)
             for binding in self._offered()
         ]
-        room = self.size.width
-        last = [entry for entry in entries if entry[2] == _LAST]
-        room -= sum(map(_width, last))
+        entries.sort(key=lambda entry: entry[2] == "help")  # the last of all
+        room = self.size.width - sum(_width(entry) for entry in entries if entry[2] in _ALWAYS)
         for entry in entries:
-            if entry in last:
+            if entry[2] in _ALWAYS:
+                yield entry
                 continue
-            room -= _width(entry)
-            if room < 0:
-                break
-            yield entry
-        yield from last
+            room -= _width(entry)  # what comes behind one that has no room has none either
+            if room >= 0:
+                yield entry
 
     def _offered(self) -> list[Binding]:
         """One binding an action, in the order of the scopes."""

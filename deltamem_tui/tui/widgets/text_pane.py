@@ -17,6 +17,7 @@ from deltamem_tui.text import clean
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets.painting import strip_of, wrapped
+from deltamem_tui.tui.widgets.scrolling import Scrolling
 
 if TYPE_CHECKING:
     from deltamem_tui.tui.app import DeltaMemApp
@@ -36,7 +37,7 @@ class _Line:
     text: str
 
 
-class TextPane(ScrollView, can_focus=True):
+class TextPane(ScrollView, Scrolling, can_focus=True):
     """Sections of text, one of which may be the current one.
 
     Attributes:
@@ -155,15 +156,3 @@ class TextPane(ScrollView, can_focus=True):
 
     def _style(self, name: str) -> Style:
         return self.get_component_rich_style(f"pane--{name}", partial=True)
-
-    def action_move_cursor(self, lines: int) -> None:
-        """Scroll by some lines."""
-        self.scroll_relative(y=lines, animate=False)
-
-    def action_move_page(self, pages: int) -> None:
-        """Scroll by some pages."""
-        self.scroll_relative(y=pages * max(self.size.height - 1, 1), animate=False)
-
-    def action_move_to_end(self, direction: int) -> None:
-        """Scroll to the top or the bottom."""
-        self.scroll_to(y=0 if direction < 0 else len(self._lines), animate=False)

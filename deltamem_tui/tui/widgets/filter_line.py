@@ -1,0 +1,93 @@
+"""The line that filters the outlines, and below it what is to be said of what was typed."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Static
+
+from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.views.filters import FILTER_HELP, LONGEST_FILTER, doubt_about, parse_filter
+from deltamem_tui.tui.widgets.line_input import LineInput
+
+
+class FilterLine(Vertical):
+    """A filter as it is typed. It is there while one types, and while it filters."""
+
+    DEFAULT_CSS = """
+    FilterLine { height: auto; }
+    FilterLine > LineInput { display: none; }
+    FilterLine.-open > LineInput { display: block; }
+    FilterLine > Static {
+        display: none; height: auto; padding: 0 1;
+        &.-said { display: block; }
+        &.-help { text-style: dim; }
+        &.-warning { color: $text-warning; }
+        &:ansi.-warning { color: ansi_red; }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._line = LineInput(
+            placeholder="words or conditions", id="filter", compact=True, max_length=LONGEST_FILTER
+        )
+        self._remark = Static()
+
+    def compose(self) -> ComposeResult:
+        """The line, and a remark."""
+        yield self._line
+        yield self._remark
+
+    @property
+    def text(self) -> str:
+        """What the line says."""
+        return self._line.value
+
+    @property
+    def is_typed_in(self) -> bool:
+        """Whether it has the focus."""
+        return self._line.has_focus
+
+    def open(self) -> None:
+        """Let the person type."""
+        self.add_class("-open")
+        self._line.focus()
+
+    def show(self, text: str, *, open: bool = False) -> None:  # noqa: A002 - the opposite of shut
+        """Say this filter; an empty one is put away, unless it is to be open."""
+        if self._line.value != text:
+            self._line.value = text
+        self.set_class(bool(text) or open, "-open")
+        self._say()
+
+    def on_input_changed(self) -> None:
+        """Say at once what is wrong with what was typed."""
+        self._say()
+
+    def on_descendant_focus(self) -> None:
+        """Say what can be typed."""
+        self._say()
+
+    def on_descendant_blur(self) -> None:
+        """Who types no more needs no help."""
+        self._say()
+
+    def _say(self) -> None:
+        words, kind = self._remark_on(self.text)
+        self._remark.update(Text(words))
+        self._remark.set_class(bool(words), "-said")
+        for each in ("-help", "-warning"):
+            self._remark.set_class(kind == each, each)
+
+    def _remark_on(self, text: str) -> tuple[str, str]:
+        """What is to be said of a filter, and whether it is help or a warning."""
+        if not text:
+            return (FILTER_HELP if self.is_typed_in else ""), "-help"
+        try:
+            parse_filter(text)
+        except UsageError as error:
+            return f"✗ {error}", "-warning"
+        doubt = doubt_about(text)
+        return (f"! {doubt}" if doubt else ""), "-warning"

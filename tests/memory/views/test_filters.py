@@ -1,0 +1,108 @@
+"""Filters as they are typed: what is read, what is refused and why, what is taken as words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Origin, Payload, born
+from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.parameters import from_record
+from deltamem_tui.memory.views.filters import (
+    FILTER_HELP,
+    NodeFilter,
+    doubt_about,
+    matching,
+    parse_filter,
+)
+from tests.tui.support import add_plain, bare_bank
+
+REFUSED = {
+    "x" * 1_000_000: "1,000,000 characters are too many for a filter (at most 1,000)",
+    "depth:abc": "depth: 'abc' is no condition on a number (3, >2, <=5 or 1-4)",
+    "hits:": "hits: which number? (3, >2, <=5 or 1-4)",
+    "lamp recalls:>": "recalls: '>' is no condition on a number (3, >2, <=5 or 1-4)",
+    "label:foo": "label: there is no 'foo' (failure or success)",
+    "label:root": "label: there is no 'root' (failure or success)",
+    "kind:": "kind: which one? (root or residual)",
+    "kind:r": "kind: 'r' may be more than one (root or residual)",
+    "is:x": "is: there is no 'x' "
+    "(never-recalled, consolidated, due, failure, success, root or residual)",
+    "id:fridge": "id: 'fridge' is not the beginning of one (up to 16 of the digits 0-9 and a-f)",
+    "id:": "id: '' is not the beginning of one (up to 16 of the digits 0-9 and a-f)",
+}
+
+
+@pytest.mark.parametrize("typed", REFUSED, ids=lambda typed: typed[:20])
+def test_a_filter_that_is_none_says_what_is_wrong_and_what_would_be_right(typed: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        parse_filter(typed)
+    assert str(refusal.value) == REFUSED[typed]
+
+
+def test_conditions_are_read_in_upper_and_lower_case() -> None:
+    assert parse_filter("Label:Fail KIND:root ID:29AB") == NodeFilter(
+        label="failure", kind="root", id="29ab"
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("depht:3", "depht:3 is taken as words; did you mean depth:3?"),
+        ("lamp Lable:failure", "Lable:failure is taken as words; did you mean label:failure?"),
+        ("recall:0", "recall:0 is taken as words; did you mean recalls:0?"),
+        ("https://x", "https://x is taken as words"),
+        ("depth:3", ""),
+        ("lamp", ""),
+        ("12:30", ""),
+        ("", ""),
+    ],
+)
+def test_what_looks_like_a_condition_and_is_none_is_told(typed: str, said: str) -> None:
+    assert doubt_about(typed) == said
+    assert parse_filter(typed) is not None
+
+
+def test_what_the_help_names_is_a_filter() -> None:
+    named = [part.strip() for part in FILTER_HELP.replace(";", ",").split(",")]
+    conditions = [part for part in named if ":" in part]
+    assert {each.partition(":")[0] for each in conditions} == {
+        *("id", "label", "kind", "depth", "hits", "recalls", "is"),
+    }
+    for each in conditions:
+        assert parse_filter(each).words == (), each
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    bank = bare_bank(tmp_path / "ids")
+    said = [Payload(f"root {number}", f"do {number}") for number in range(40)]
+    add_plain(bank, "task", [born("task", None, "success", each, Origin()) for each in said])
+    return Bank.open(bank.path)
+
+
+def found(bank: Bank, typed: str) -> list[str]:
+    tree, numbers = bank.tree("task"), from_record(bank.manifest.parameters)["task"]
+    kept = matching(tree, parse_filter(typed), numbers)
+    return [tree.node_at(int(row)).id for row in kept.nonzero()[0]]
+
+
+def test_a_node_is_found_by_the_beginning_of_its_id(bank: Bank) -> None:
+    ids = [node.id for node in bank.tree("task")]
+    for node_id in ids:
+        for typed in (node_id, node_id[:8], node_id[:4].upper()):
+            assert found(bank, f"id:{typed}") == [node_id]
+            assert found(bank, typed) == [node_id]
+    one = ids[0][0]
+    assert found(bank, f"id:{one}") == [each for each in ids if each.startswith(one)]
+    assert found(bank, f"{ids[3]} root") == [ids[3]]
+    assert found(bank, f"{ids[3]} hits:1") == []
+    assert found(bank, f"id:{ids[3][1:]}") == []
+
+
+def test_fewer_digits_are_a_word_of_the_text(bank: Bank) -> None:
+    ids = {node.payload.activation_condition: node.id for node in bank.tree("task")}
+    assert found(bank, "39") == [ids["root 39"]]

@@ -1,0 +1,33 @@
+"""What is found out beside the screen: what was given up says nothing any more."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from deltamem_tui.tui.background import Stopped, look_up
+from deltamem_tui.tui.messages import Told
+from tests.tui.support import Person, browse
+
+
+def test_what_is_found_out_after_it_was_given_up_is_not_told(folder: Path) -> None:
+    go_on, ended = threading.Event(), threading.Event()
+    knew: list[bool] = []
+
+    def slow(stopped: Stopped) -> Told:
+        assert go_on.wait(20)
+        knew.append(stopped())
+        return Told("the old answer")
+
+    async def story(person: Person) -> None:
+        look_up(person.app, "asking", slow, then=ended.set)
+        await person.pilot.pause()
+        look_up(person.app, "asking", lambda _: Told("the new answer"))
+        await person.settle()
+        go_on.set()
+        await person.until(ended.is_set)
+        await person.settle()
+        assert knew == [True]
+        assert person.said == ["the new answer"]
+
+    browse(folder, story)

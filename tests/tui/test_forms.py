@@ -1,0 +1,211 @@
+"""What was filled in for nothing is not lost: it is asked for again, and the reason told."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widgets import Input, Static
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.config import DEFAULT_EMBEDDER, Configuration
+from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.jobs.importing import import_logs
+from deltamem_tui.tui.messages import Changed, Told
+from deltamem_tui.tui.models import proposing
+from deltamem_tui.tui.screens import episodes
+from deltamem_tui.tui.screens.banks import BanksScreen
+from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
+from deltamem_tui.tui.widgets.tick import Tick
+from tests.tui.support import Person, browse
+
+
+async def fill(person: Person, **answers: str) -> None:
+    """Fill in some lines of a dialog, and go on."""
+    assert isinstance(person.app.screen, AskDialog)
+    for name, answer in answers.items():
+        person.app.screen.query_one(f"#{name}", Input).value = answer
+    await person.press("enter")
+
+
+def filled(person: Person) -> Mapping[str, str]:
+    """What the lines of the dialog in front say."""
+    assert isinstance(person.app.screen, AskDialog)
+    return {line.id or "": line.value for line in person.app.screen.query(Input)}
+
+
+def reason(person: Person) -> str:
+    return str(person.app.screen.query_one("#reason").render())
+
+
+def test_a_bank_whose_embedder_is_not_there_is_asked_for_again(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("n")
+        await fill(person, name="lab", embedder="./no-such-model", description="for the lab")
+        assert "no such folder" in person.said[-1]
+        assert filled(person) == {
+            "name": "lab",
+            "domain": "generic",
+            "embedder": "./no-such-model",
+            "description": "for the lab",
+        }
+        assert "no such folder" in reason(person)
+        assert "minilm" in reason(person)
+        await fill(person, embedder="hashing")
+        assert person.said[-1] == "created lab"
+        await person.press("n")
+        assert filled(person)["name"] == ""
+        assert not person.app.screen.query("#reason")
+
+    browse(folder, story, size=(80, 24))
+    assert Bank.open(folder / "lab").manifest.description == "for the lab"
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [({"digest": "sha256:abc"}, "not a digest"), ({"source": "no/such.deltamem"}, "no/such")],
+)
+def test_an_installation_that_is_refused_is_asked_for_again(
+    folder: Path, typed: Mapping[str, str], why: str
+) -> None:
+    async def story(person: Person) -> None:
+        await person.press("i")
+        person.app.screen.query_one(Tick).ticked = True
+        answers = {"source": str(folder / "kitchen"), "name": "other", **typed}
+        await fill(person, **answers)
+        assert why in reason(person)
+        assert answers.items() <= filled(person).items()
+        assert person.app.screen.query_one(Tick).ticked
+        await fill(person, source=str(folder / "kitchen"), digest="")
+        assert isinstance(person.app.screen, ConfirmDialog)
+
+    browse(folder, story)
+
+
+def test_what_fails_when_it_is_done_is_asked_for_again_too(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "no-folder").write_text("a file")
+    file = tmp_path / "no-folder" / "x.deltamem"
+
+    async def story(person: Person) -> None:
+        await person.press("e")
+        await fill(person, out=str(file), builder="me")
+        assert isinstance(person.app.screen, ConfirmDialog)
+        await person.press("y")
+        assert filled(person) == {"out": str(file), "builder": "me"}
+        assert "no-folder" in reason(person)
+
+    browse(folder, story)
+
+
+@pytest.mark.parametrize(
+    ("keys", "title"), [("i", "Install a bank"), ("m", "Merge into"), ("enter 3 i", "Import")]
+)
+def test_an_empty_line_that_is_needed_is_asked_for(folder: Path, keys: str, title: str) -> None:
+    async def story(person: Person) -> None:
+        await person.press(*keys.split(), "enter")
+        assert title in person.screen
+        assert reason(person).startswith("name ")
+
+    browse(folder, story)
+
+
+def test_a_quotation_mark_left_open_is_asked_for_again(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("m")
+        await fill(person, others="'other")
+        assert "left open" in reason(person)
+        assert filled(person) == {"others": "'other"}
+
+    browse(folder, story)
+
+
+def test_who_went_on_finds_it_as_it_was_and_no_key_is_taken(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = str(tmp_path / "[/no]")
+    go_on = threading.Event()
+
+    def late(*given: Any) -> Changed:
+        assert go_on.wait(20)
+        return import_logs(*given)
+
+    monkeypatch.setattr(episodes, "import_logs", late)
+
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        await person.write(log)
+        await person.pilot.press("enter", "j")
+        go_on.set()
+        await person.settle()
+        front = person.app.screen
+        assert not isinstance(front, AskDialog)
+        assert "[/no]" in person.said[-1]
+        await person.press("i")
+        assert filled(person) == {"path": log, "format": ""}
+        assert "[/no]" in reason(person)
+        await person.press("escape", "i")
+        assert filled(person) == {"path": "", "format": ""}
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_was_filled_in_while_another_thing_goes_on_is_kept(
+    folder: Path, tmp_path: Path
+) -> None:
+    go_on = threading.Event()
+
+    def work(_: Progress) -> Told:
+        assert go_on.wait(20)
+        return Told("done")
+
+    async def story(person: Person) -> None:
+        person.app.work("verifying", work)
+        await person.pilot.press("3", "i")
+        await person.settle(work=False)
+        person.app.screen.query_one("#path", Input).value = "some.jsonl"
+        await person.pilot.press("enter")
+        await person.settle(work=False)
+        assert person.said[-1].startswith("still verifying")
+        go_on.set()
+        await person.settle()
+        await person.press("i")
+        assert filled(person)["path"] == "some.jsonl"
+
+    browse(folder, story, "kitchen")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "here", "proposed", "warned"),
+    [
+        (DEFAULT_EMBEDDER, {DEFAULT_EMBEDDER, "minilm"}, DEFAULT_EMBEDDER, False),
+        (DEFAULT_EMBEDDER, {"minilm"}, "minilm", True),
+        (DEFAULT_EMBEDDER, set(), DEFAULT_EMBEDDER, True),
+        ("my/model", {"minilm"}, "my/model", True),
+        ("hashing", {"hashing"}, "hashing", False),
+    ],
+)
+def test_the_embedder_that_is_proposed_works_here_or_says_that_it_does_not(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    wanted: str,
+    here: set[str],
+    proposed: str,
+    warned: bool,
+) -> None:
+    monkeypatch.setattr(proposing, "is_at_hand", here.__contains__)
+
+    async def story(person: Person) -> None:
+        await person.press("n")
+        assert filled(person)["embedder"] == proposed
+        words = [str(each.render()) for each in person.app.screen.query(Static)]
+        warning = f"Embedder, for good ({wanted} is not on this machine and would be downloaded)"
+        assert (warning in words) is warned
+        assert ("downloaded)" in person.screen) is warned
+        await person.press("escape")
+        assert isinstance(person.app.screen, BanksScreen)
+
+    configuration = Configuration(embedder=wanted)
+    browse(folder, story, size=(80, 24), configuration=configuration)
