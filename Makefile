@@ -8,10 +8,12 @@ SOURCES := deltamem_tui tests benchmarks
 PYTEST_FLAGS ?=
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The tests start the program some hundred times; it need not be compiled each time.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check lint types walls bench formats shipped format clean
+.PHONY: help demo test thorough check lint types walls bench formats shipped format clean
 
 help: ## Say what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -21,6 +23,9 @@ demo: $(READY) ## Build a bank from real episodes and look at it
 
 test: $(READY) ## Run the tests
 	$(BIN)/pytest -n 2 --dist worksteal $(PYTEST_FLAGS)
+
+thorough: $(READY) ## Run the tests with ten times the examples, killed at every point there is
+	$(MAKE) test PYTEST_FLAGS="--hypothesis-profile=thorough $(PYTEST_FLAGS)"
 
 check: lint types walls ## Format, lint, types, walls, and the tests with their coverage
 	$(MAKE) test PYTEST_FLAGS="--cov --cov-report=term:skip-covered $(PYTEST_FLAGS)"
@@ -50,6 +55,7 @@ format: $(READY) ## Format, and mend what can be mended
 
 clean: ## Remove what was made, .venv included
 	rm -rf $(VENV) build dist .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find $(SOURCES) docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Three steps with a stamp each, so that a broken download is taken up where it broke.
 # torch comes first and alone: nothing else may choose its version.

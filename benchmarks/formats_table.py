@@ -16,6 +16,7 @@ from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.sources import find_logs
+from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.readers import read_log
 from deltamem_tui.trajectory.readers.reading import reader_of
 from deltamem_tui.trajectory.secrets.redaction import redact
@@ -54,11 +55,11 @@ def _row(log: Log) -> list[Cell]:
     first = ""
     for reading in read_log(log, reader):
         if isinstance(reading, RecordError):
-            if reading.is_notice:
-                continue
             counts["rejected"] += 1
             where = f"{reading.position}: " if reading.position else ""
             first = first or one_line(f"{where}{reading.message}", 80)
+            continue
+        if isinstance(reading, Notice):
             continue
         success = reading.outcome.success
         counts["episodes"] += 1

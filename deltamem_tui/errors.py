@@ -66,9 +66,14 @@ class DeltaMemError(Exception):
 
     def __str__(self) -> str:
         """The whole error on one line: `source, position: message (hint)`."""
-        where = ", ".join(part for part in (self.source, self.position) if part)
-        line = f"{where}: {self.message}" if where else self.message
-        return f"{line} ({self.hint})" if self.hint else line
+        return on_one_line(self.message, self.source, self.position, self.hint)
+
+
+def on_one_line(message: str, source: str | None, position: str | None, hint: str | None) -> str:
+    """What, where and what to do as one line: `source, position: message (hint)`."""
+    where = ", ".join(part for part in (source, position) if part)
+    line = f"{where}: {message}" if where else message
+    return f"{line} ({hint})" if hint else line
 
 
 class UsageError(DeltaMemError):
@@ -133,12 +138,9 @@ class RecordError(TrajectoryError):
 
     Attributes:
         format: The format it was read as; empty if none was found.
-        is_notice: Whether nothing is wrong: it only tells what was left out by design, so it
-            rejects nothing.
     """
 
     format: str = ""
-    is_notice: bool = False
 
 
 class LogFormatError(TrajectoryError):

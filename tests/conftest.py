@@ -4,19 +4,44 @@ from __future__ import annotations
 
 import gc
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
-# No test asserts how long anything takes: on a busy machine an example may take its time.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
+from tests import effort
+
+effort.register()
+
+# Thousands of tests are made and none is thrown away: the collector of cycles has nothing to do.
+gc.disable()
 
 # Two processes of two threads each wait for one another, which burns time on busy cores.
 # The libraries read this when they are first imported, here and in every program of a test.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Nothing here outlives a run, so it need not reach a disk where there is memory to hold it: a
+# sixth of the time went into renames that wait for one. Workers and programs inherit this.
+MEMORY = Path("/dev/shm")
+ENOUGH = 4 << 30  # bytes; a run holds a fourth of it
+
 LONGEST = "test_readme.py"
+
+
+def room_in_memory() -> bool:
+    """Whether there is a folder in memory for what the tests write."""
+    if not os.access(MEMORY, os.W_OK | os.X_OK):
+        return False
+    room = os.statvfs(MEMORY)
+    return room.f_bavail * room.f_frsize >= ENOUGH
+
+
+if "TMPDIR" not in os.environ and room_in_memory():
+    folder = MEMORY / f"deltamem-tests-{os.getuid()}"
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0o711)  # like /tmp, it lets through who knows the way: a test reads as nobody
+    os.environ["TMPDIR"] = str(folder)
+    tempfile.tempdir = None  # pytest's capture has asked for it already
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -28,3 +53,4 @@ def pytest_collection_finish() -> None:
     """Let the collector of cycles look only at what tests make, not at every test there is."""
     gc.collect()
     gc.freeze()
+    gc.enable()

@@ -54,7 +54,7 @@ def test_near_roots_of_shards_are_dealt_with_while_the_shards_are_there(tmp_path
     write_shard(tmp_path / "two.jsonl", LINES[4:8])
     roots = {}
     for policy in ("keep", "hang"):
-        near = ("--near", "0.3", "--near-policy", policy)
+        near = ("--near", "0.3", "--near-policy", policy, "--workers", "1")
         done = build(tmp_path, policy, "one.jsonl", "two.jsonl", "--domain", "alfworld", *near)
         assert done.returncode == 0, done.stderr
         bank = open_bank(tmp_path / policy)
@@ -66,7 +66,7 @@ def test_near_roots_of_shards_are_dealt_with_while_the_shards_are_there(tmp_path
 
 def test_one_log_is_one_shard(tmp_path: Path) -> None:
     write_shard(tmp_path / "one.jsonl", LINES[:2])
-    done = build(tmp_path, "bank", "one.jsonl", "--domain", "alfworld")
+    done = build(tmp_path, "bank", "one.jsonl", "--domain", "alfworld", "--workers", "1")
     assert done.returncode == 0, done.stderr
     assert verify(open_bank(tmp_path / "bank")) == []
     assert "2 episodes learnt in 1 shards" in done.stdout
@@ -74,7 +74,7 @@ def test_one_log_is_one_shard(tmp_path: Path) -> None:
 
 def test_a_shard_that_fails_leaves_no_bank(tmp_path: Path) -> None:
     write_shard(tmp_path / "one.jsonl", LINES[:1])
-    done = build(tmp_path, "both", "one.jsonl", "nowhere.jsonl")
+    done = build(tmp_path, "both", "one.jsonl", "nowhere.jsonl", "--workers", "1")
     assert done.returncode == 1
     assert "nowhere.jsonl: no such file" in done.stderr
     assert "1 of 2 shards failed; no bank was made" in done.stderr

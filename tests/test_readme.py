@@ -1,4 +1,8 @@
-"""Every command and code block of the README runs, in order, in a folder of its own."""
+"""Every command and code block of the README runs, in order, in a folder of its own.
+
+The commands are typed as they stand, to a shell. Those of `warm` find the libraries loaded; the
+blocks that follow them and the tests of the wheel start the installed program cold.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ import pytest
 
 from tests.llm.hosted import hosted
 from tests.places import ROOT
+from tests.warm import warm_programs
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS = [(match[1], match[2]) for match in BLOCK.finditer((ROOT / "README.md").read_text())]
@@ -43,6 +48,15 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
         }
 
 
+@pytest.fixture(scope="module")
+def warm(
+    environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, str]]:
+    """The same reader's, of whose `deltamem` the libraries are loaded already."""
+    with warm_programs(tmp_path_factory.mktemp("warm"), environment) as programs:
+        yield {**environment, "PATH": f"{programs}{os.pathsep}{environment['PATH']}"}
+
+
 def run(program: list[str], folder: Path, environment: dict[str, str]) -> str:
     done = subprocess.run(
         program, cwd=folder, env=environment, capture_output=True, text=True, check=False
@@ -63,18 +77,14 @@ def test_there_is_no_block_that_is_not_run() -> None:
     assert [line for line in made if not line.startswith("deltamem ")] == ["make demo", "make test"]
 
 
-def test_the_commands(checkout: Path, environment: dict[str, str]) -> None:
+def test_the_commands(checkout: Path, warm: dict[str, str]) -> None:
+    said = {}
     for language, block in BLOCKS:
         for line in commands(block) if language == "sh" else ():
             if line.startswith("deltamem "):
-                run(["sh", "-c", line], checkout, environment)
-    bank = run(["deltamem", "info", "household"], checkout, environment)
-    assert "frozen\tyes" in bank
-
-
-def test_the_recalled_context_is_not_empty(checkout: Path, environment: dict[str, str]) -> None:
-    block = next(block for _, block in BLOCKS if "recall scienceworld" in block)
-    context = run(["sh", "-c", commands(block)[-1]], checkout, environment)
+                said[line] = run(["sh", "-c", line], checkout, warm)
+    assert "frozen\tyes" in run(["deltamem", "info", "household"], checkout, warm)
+    (context,) = (said[line] for line in said if line.startswith("deltamem recall scienceworld"))
     assert "Base skill" in context
     assert "Base knowledge" in context
 
@@ -104,8 +114,8 @@ def test_make_test_runs_the_tests() -> None:
     assert "/pytest" in printed
 
 
-def test_the_demo(checkout: Path, environment: dict[str, str]) -> None:
-    printed = run(["sh", "docs/demo.sh"], checkout, environment)
+def test_the_demo(checkout: Path, warm: dict[str, str]) -> None:
+    printed = run(["sh", "docs/demo.sh"], checkout, warm)
     wanted = ("imported\t179", "task tree (", "### Base skill", "<past_experience>", "browse lab")
     assert [part for part in wanted if part not in printed] == []
     assert "docs/demo.sh" in run(["make", "--dry-run", "demo"], ROOT, dict(os.environ))

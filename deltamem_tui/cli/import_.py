@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deltamem_tui.cli import options
-from deltamem_tui.cli.imported import file_record, notes_on, notice_record, receipt_record, show
+from deltamem_tui.cli.imported import (
+    domains_record,
+    file_record,
+    left_out_record,
+    notes_on,
+    receipt_record,
+    show,
+)
 from deltamem_tui.cli.interruption import interruptible
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.output import InterruptionError, Result
@@ -70,7 +77,7 @@ def run(
     out of every text before it is kept.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.episodes.domains import domain_of, in_domain
+    from deltamem_tui.memory.episodes.domains import domain_of
     from deltamem_tui.memory.episodes.intake import take_in
     from deltamem_tui.trajectory.logs.pace import Pace
     from deltamem_tui.trajectory.logs.sources import find_logs
@@ -88,23 +95,24 @@ def run(
         found = [*find_logs(logs)]  # read twice, which standard input alone could not be
         _check_named(read_logs(found, format=format), given, redaction, outcome)
     pace = Pace()
-    inherited = domain_of(opened)
     readings: Iterator[Reading | Written]
-    if given_domain or not given.are_for_all:  # lines written at once do not tell their ids
-        readings = read_logs(found, format=format, success_at=success_at, pace=pace)
-    else:
+    if given.are_for_all:
+        usual = given_domain or domain_of(opened)
         readings = read_written(
-            found, format=format, success_at=success_at, pace=pace, domain=inherited
+            found, format=format, success_at=success_at, pace=pace, domain=usual
         )
+    else:  # lines written at once do not tell their ids
+        readings = read_logs(found, format=format, success_at=success_at, pace=pace)
     before = len(opened.episodes)
     with interruptible() as stop, invocation.output.progress("reading", pace.total) as pace.advance:
-        wanted = takewhile(lambda _: not stop, in_domain(readings, inherited, given=given_domain))
+        wanted = takewhile(lambda _: not stop, readings)
         try:
             intake = take_in(
                 opened,
                 wanted,
                 redaction=redaction,
                 outcomes=given,
+                domain=given_domain,
                 dry_run=dry_run,
                 listed=invocation.output.json,
             )
@@ -118,10 +126,10 @@ def run(
         "changed": intake.changed,
         "duplicates": intake.count("duplicate"),
         "rejected": intake.refused,
-        "left_out": [*map(notice_record, intake.notices)],
+        "left_out": left_out_record(intake),
         "unmatched": unmatched,
         "disputed": list(intake.disputed),
-        "domains": dict(intake.domains),
+        "domains": domains_record(intake),
         "redactions": dict(intake.redactions),
         "redaction": redaction,
         "dry_run": dry_run,
@@ -136,7 +144,7 @@ def run(
     if stop:
         errors.append(_interrupted(0 if dry_run else intake.count("imported")))
     status = Result.verdict(intake.episodes, errors)
-    notes = notes_on(intake, data, _file_name(outcome), "" if given_domain else inherited)
+    notes = notes_on(intake, data, _file_name(outcome))
     return Result("import", data, tuple(errors), status, view=partial(show, intake), notes=notes)
 
 

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
-    from deltamem_tui.errors import RecordError
     from deltamem_tui.memory.episodes.receipts import FileTally, Intake, Receipt
     from deltamem_tui.trajectory.model import OutcomeSource
 
 _SHOWN_IDS = 3
 _SHOWN_NOTICES = 5
-_SHOWN_DOMAINS = 3
 
 
-def notes_on(intake: Intake, data: dict[str, Any], file: str, usual: str) -> list[str]:
+def notes_on(intake: Intake, data: dict[str, Any], file: str) -> list[str]:
     """What is told beside the report.
 
     Args:
         intake: What became of the logs.
         data: The report as JSON has it.
         file: The name of the user's file, if there is one.
-        usual: The domain that episodes of the bank are expected to have; empty if there is none.
     """
-    notes = [*_of_other_domains(intake, usual)]
+    from deltamem_tui.memory.episodes.telling import told_domains, told_notices
+
+    domains = told_domains(intake)
+    notes = [domains] if domains else []
     if intake.changed:
         outcomes = counted(intake.changed, "outcome was", "outcomes were")
         notes.append(f"{outcomes} changed: the later word counts")
@@ -43,26 +44,7 @@ def notes_on(intake: Intake, data: dict[str, Any], file: str, usual: str) -> lis
     if data["dry_run"]:
         notes.append("nothing was written: this was a dry run")
     more = (*_disputed(intake, file), *_unmatched(data["unmatched"], file))
-    return [*notes, *_left_out(intake), *more]
-
-
-def _of_other_domains(intake: Intake, usual: str) -> list[str]:
-    """A note about episodes of other domains than the bank's: was it the right bank?"""
-    others = {name: count for name, count in intake.domains.items() if name != usual}
-    if not usual or not others:
-        return []
-    names = ", ".join(one_line(name, 40) for name in [*others][:_SHOWN_DOMAINS])
-    more = ", …" if len(others) > _SHOWN_DOMAINS else ""
-    which = counted(sum(others.values()), "episode is", "episodes are")
-    return [f"{which} of {names}{more}, while the bank is of {one_line(usual, 40)}"]
-
-
-def _left_out(intake: Intake) -> list[str]:
-    """Notes on what readers left out by design, the first of them word for word."""
-    notes = [str(told) for told in intake.notices[:_SHOWN_NOTICES]]
-    if more := intake.left_out - len(notes):
-        notes.append(f"more was left out so in {counted(more, 'place')}: see `--json`")
-    return notes
+    return [*notes, *told_notices(intake, _SHOWN_NOTICES, listing="`--json`"), *more]
 
 
 def _disputed(intake: Intake, file: str) -> list[str]:
@@ -160,9 +142,14 @@ def file_record(file: str, tally: FileTally) -> dict[str, Any]:
     }
 
 
-def notice_record(told: RecordError) -> dict[str, str | None]:
-    """What was left out by design, as JSON has it."""
-    return {"message": told.message, "source": told.source, "position": told.position}
+def left_out_record(intake: Intake) -> dict[str, Any]:
+    """What was left out by design, as JSON has it: the first words, and how many there were."""
+    return {"total": intake.noticed, "listed": [asdict(told) for told in intake.notices]}
+
+
+def domains_record(intake: Intake) -> dict[str, Any]:
+    """Of which domains the episodes are, as JSON has it: the first, and how many are of any."""
+    return {"total": intake.domains.total, "listed": dict(intake.domains.listed)}
 
 
 def receipt_record(receipt: Receipt) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Status = Literal["success", "partial", "error"]
 View = Callable[[Page], None]
 
+_SHOWN_ERRORS = 20  # of one file; more would drown what was printed before
 _PATIENCE = 1.0  # seconds before a person is told that something is going on
 
 
@@ -158,8 +160,8 @@ class Output:
             return ExitCode.FAILURE
         for words in result.notes:
             self.note(words)
-        for error in result.errors:
-            self.note(f"error: {one_line(str(error))}", style="red")
+        for words in _told(result.errors):
+            self.note(f"error: {words}", style="red")
         return result.exit_code
 
     def note(self, words: str, *, style: str = "") -> None:
@@ -212,6 +214,22 @@ class Output:
             self._stdout.write(document.decode())
         else:
             binary.write(document)
+
+
+def _told(errors: Sequence[DeltaMemError]) -> Iterator[str]:
+    """The errors, a line each; of those of one source no more than a person would read."""
+    seen = Counter(error.source for error in errors)
+    left = {
+        source: _SHOWN_ERRORS if count > _SHOWN_ERRORS + 1 else count
+        for source, count in seen.items()
+    }
+    for error in errors:
+        left[error.source] -= 1
+        if left[error.source] >= 0:
+            yield one_line(str(error))
+        if left[error.source] == 0 and (more := seen[error.source] - _SHOWN_ERRORS) > 1:
+            where = f"{error.source}: " if error.source else ""
+            yield one_line(f"{where}and {more:,} more: see `--json`")
 
 
 def _described(error: DeltaMemError) -> dict[str, str]:

@@ -32,6 +32,13 @@ _TALLIES = frozenset(
     {"fail", "failed", "failures", "incorrect", "missed", "tests", "total", "unresolved"}
     | {"unsolved", "wrong"}
 )
+# Beside a score, what all of it would be: `max_score`, or `out_of` of whichever there is.
+_WHOLES = ("max_{}", "maximum_{}", "{}_max", "max_possible_{}")
+_ANY_WHOLES = ("out_of", "max_points", "points_possible")
+# What may be that, and may be the best that another run reached, or where the scale begins.
+_UNCLEAR = ("best_{}", "min_{}", "{}_min", "{}_scale", "{}_range")
+_ANY_UNCLEAR = ("best", "max", "maximum", "scale")
+_TOTAL = ("total",)
 # Inspect's letter for a partly correct answer.
 _HALF_WORDS = frozenset({"p", "partial"})
 # Rewards come from divisions and sums of floats: 0.9999999999 is a one.
@@ -130,8 +137,50 @@ def recorded(
     """
     said = {key: verdict_of(record.get(key)) for key in flags if not is_tally(record, key)}
     # Some write a flag where others write a number.
-    said |= {key: stated(record.get(key)) for key in rewards}
-    return explained(together(said), record, (*flags, *rewards))
+    said |= {key: reward_under(record, key) for key in rewards}
+    outcome = together(said)
+    if outcome == Outcome():
+        outcome = next((each for each in said.values() if each.reason), outcome)
+    return explained(outcome, record, (*flags, *rewards))
+
+
+def reward_under(record: Mapping[str, object], key: str) -> Outcome:
+    """What a record states under the key of a reward, on the scale that it names beside it.
+
+    Args:
+        record: The record, with whatever other keys.
+        key: One of `REWARD_KEYS`.
+
+    Returns:
+        As `stated`; of unknown outcome, with the reason, if the scale cannot be made out.
+    """
+    value = number(record.get(key))
+    if value is None:
+        return stated(record.get(key))
+    wholes = _beside(record, key, _WHOLES, _ANY_WHOLES)
+    counted = _TOTAL if value.is_integer() and value else ()
+    unclear = _beside(record, key, _UNCLEAR, (*_ANY_UNCLEAR, *counted))
+    usual = {name: 0.0 if "min" in name else 1.0 for name in unclear}
+    unclear = {name: each for name, each in unclear.items() if number(each) != usual[name]}
+    if not unclear and len({*map(number, wholes.values())}) <= 1:
+        best = next(map(number, wholes.values()), None)
+        outcome = stated(record.get(key), best=1.0 if best is None else best)
+        if outcome.source != "unknown" or not wholes:
+            return outcome
+    beside = ", ".join(f"`{name}` {value}" for name, value in (wholes | unclear).items())
+    shown = one_line(f"`{key}` says {record[key]} beside {beside}", 160)
+    return Outcome(reason=f"{shown}: no reward from 0 to 1 can be made out")
+
+
+def _beside(
+    record: Mapping[str, object], key: str, own: Iterable[str], general: Iterable[str]
+) -> dict[str, object]:
+    """The numbers under names that go with a key, or with the only score of the record."""
+    stems = dict.fromkeys((key, key.removeprefix("final_")))
+    names = [name.format(stem) for stem in stems for name in own]
+    if key == "score" or number(record.get("score")) is None:
+        names += general
+    return {name: record[name] for name in names if number(record.get(name)) is not None}
 
 
 def stated_under(record: Mapping[str, object], key: str, *, best: float = 1.0) -> Outcome:
@@ -249,10 +298,19 @@ def _word(outcome: Outcome) -> str:
 
 
 def is_tally(record: Mapping[str, object], key: str) -> bool:
-    """Whether the number under `key` says how many, since what it is one of is counted too."""
-    if number(record.get(key)) is None:
+    """Whether the number under `key` says how many, since what it is one of is counted too.
+
+    A nought and a one beside each other (`passed` 1, `failed` 0) are two flags or the counts of
+    one thing, and say the same either way.
+    """
+    value = number(record.get(key))
+    if value is None:
         return False
-    return any(number(record.get(other)) is not None for other in _TALLIES)
+    numbers = (number(record.get(other)) for other in _TALLIES)
+    beside = [other for other in numbers if other is not None and other.is_integer()]
+    if not beside:
+        return False
+    return max(beside) > 1 or (value.is_integer() and value + sum(beside) != 1)
 
 
 def decided(outcome: Outcome, success_at: float = 1.0) -> Outcome:

@@ -19,6 +19,7 @@ from deltamem_tui.trajectory.outcomes import (
     REWARD_KEYS,
     decided,
     is_tally,
+    reward_under,
     stated,
     together,
     verdict_of,
@@ -109,7 +110,8 @@ def _check_twins(log: Log) -> None:
 def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found: dict[str, object] = {}
     for key, value in pairs:
-        if found.setdefault(key, value) != value:
+        before = found.setdefault(key, value)
+        if before is not value and before != value:  # NaN is no other value than itself
             raise RecordError(
                 f"a second, different value for {one_line(key, 80)}",
                 hint="one episode has one outcome; name trials by their trajectory id",
@@ -261,7 +263,7 @@ def _outcome(value: object, log: Log, position: str, success_at: float) -> Outco
     outcome = decided(outcome, success_at)
     if not outcome.known:
         raise UsageError(
-            f"not an outcome: {one_line(str(said), 60)}",
+            f"not an outcome: {one_line(_shown(said), 60)}",
             source=log.name,
             position=position,
             hint="success, failure, true, false, or a reward from 0 to 1",
@@ -269,9 +271,14 @@ def _outcome(value: object, log: Log, position: str, success_at: float) -> Outco
     return replace(outcome, source="user")
 
 
+def _shown(value: object) -> str:
+    """A value as the file has it: `null`, `[true]`, and text without quotation marks."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _read(key: str, row: Mapping[str, object]) -> Outcome:
     if key in REWARD_KEYS:
-        return stated(row[key])
+        return reward_under(row, key)
     return Outcome() if is_tally(row, key) else verdict_of(row[key])
 
 

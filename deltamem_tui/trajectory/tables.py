@@ -11,7 +11,8 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Line, Log
 
 # Spreadsheets begin a table so, that others of their kind may know.
-_SEPARATOR = re.compile(r"sep=(?P<delimiter>[,;\t])\s*")
+_SEPARATOR = re.compile(r"sep=(?P<delimiter>.)\s*")
+_DELIMITERS = ",;\t"
 
 Row = tuple[object, str]
 """A row, and where it stands."""
@@ -26,16 +27,14 @@ def table_rows(log: Log, known: Collection[str]) -> Iterator[Row]:
             of an id and, if there is a second column, its outcome.
 
     Raises:
-        RecordError: A line cannot be read, a row has more cells than the table has columns, or
-            two columns have one name.
+        RecordError: A line cannot be read, a row has more cells than the table has columns,
+            two columns have one name, or something else parts its cells.
     """
-    lines = _readable_lines(log)
-    first = 1
-    if named := _SEPARATOR.fullmatch(lines[0].text):
-        lines, first = lines[1:], 2
-        if not lines:
-            return
-    delimiter = named["delimiter"] if named else max(",;\t", key=lines[0].text.count)
+    all_lines = _readable_lines(log)
+    lines, delimiter = _begun(all_lines)
+    if not lines:
+        return
+    first = len(all_lines) - len(lines) + 1
     header, *rows = _cells(lines, delimiter)
     names = [name.strip().lower() for name in header]
     headed = not set(names).isdisjoint(known)
@@ -52,6 +51,29 @@ def table_rows(log: Log, known: Collection[str]) -> Iterator[Row]:
                 )
             cells = {name: cell.strip() for name, cell in zip(names, row, strict=False)}
             yield cells, f"row {number}"
+
+
+def _begun(lines: list[Line]) -> tuple[list[Line], str]:
+    """A table's lines from its first row on, and what parts its cells.
+
+    Raises:
+        RecordError: It says itself that something else parts them.
+    """
+    lines = _from_first_row(lines)
+    if not lines or not (named := _SEPARATOR.fullmatch(lines[0].text)):
+        return lines, max(_DELIMITERS, key=lines[0].text.count) if lines else ""
+    if named["delimiter"] not in _DELIMITERS:
+        raise RecordError(
+            f"a table whose cells are parted by `{one_line(named['delimiter'], 10)}`",
+            position=lines[0].position,
+            hint="save it with commas, semicolons or tabs between them",
+        )
+    return _from_first_row(lines[1:]), named["delimiter"]
+
+
+def _from_first_row(lines: list[Line]) -> list[Line]:
+    rows = (i for i, line in enumerate(lines) if line.text.strip(_DELIMITERS + " "))
+    return lines[next(rows, len(lines)) :]
 
 
 def _readable_lines(log: Log) -> list[Line]:

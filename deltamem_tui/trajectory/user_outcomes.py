@@ -104,6 +104,12 @@ def user_outcomes(choice: str, *, success_at: float = 1.0) -> UserOutcomes:
     if choice in ("success", "failure"):
         return UserOutcomes(otherwise=Outcome(success=choice == "success", source="user"))
     path = Path(choice)
+    if path.exists() and not path.is_file():
+        raise UsageError(
+            f"a {'folder' if path.is_dir() else 'pipe or a device'}, and no file of outcomes: "
+            f"{one_line(choice, 120)}",
+            hint="name the file itself; what comes out of a pipe has to be written into one first",
+        )
     if not path.is_file():
         raise UsageError(
             f"no outcome and no file: {one_line(choice, 120)}",

@@ -20,7 +20,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.cli import output
 from deltamem_tui.cli.imported import telling
 from deltamem_tui.cli.output import Advance, Output
-from deltamem_tui.memory.episodes import intake
+from deltamem_tui.memory.episodes import domains, intake
 from deltamem_tui.memory.episodes.kept import episodes
 from deltamem_tui.trajectory.readers import reading
 from tests.bank.support import file_bytes
@@ -185,8 +185,28 @@ def test_episodes_of_another_domain_than_the_bank_s_are_told(empty: Program) -> 
     told = "2 episodes are of town, sea, while the bank is of alfworld"
     assert told in empty("import", "new", log, "--dry-run").err
     answer = empty.json("import", "new", log)
-    assert answer.data["domains"] == {"town": 1, "alfworld": 1, "sea": 1}
+    assert answer.data["domains"] == {"total": 3, "listed": {"town": 1, "alfworld": 1, "sea": 1}}
     assert "while the bank" not in empty("import", "new", log, "--domain", "town").err
+
+
+def test_a_domain_in_other_letters_is_the_bank_s(empty: Program) -> None:
+    empty("init", "new", "--embedder", "hashing", "--domain", "alfworld")
+    log = empty.log(heat("apple") | {"domain": "ALFWorld"})
+    assert "while the bank" not in empty("import", "new", log).err
+
+
+def test_of_very_many_domains_every_episode_is_counted(
+    empty: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(domains, "LISTED_DOMAINS", 4)
+    empty("init", "new", "--embedder", "hashing", "--domain", "alfworld")
+    log = empty.log(*(heat(f"egg {n}") | {"domain": f"d{n}"} for n in range(6)), heat("rice"))
+    told = empty("import", "new", log, "--dry-run").err
+    assert "6 episodes are of d0, d1, d2, …, while the bank is of alfworld" in told
+    assert empty.json("import", "new", log).data["domains"] == {
+        "total": 7,
+        "listed": {"d0": 1, "d1": 1, "d2": 1, "d3": 1},
+    }
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from deltamem_tui.memory.episodes import receipts
 from tests.cli.support import Program
 from tests.trajectory.readers.log_files import lines
 from tests.trajectory.readers.test_branches import claude
@@ -9,7 +12,7 @@ from tests.trajectory.readers.test_branches import claude
 RETRIED = (
     claude("u1", None, "Fix it."),
     claude("a1", "u1", "Fixed the wrong one."),
-    claude("u2", None, "Fix the parser."),
+    claude("u2", None, "Fix it."),
     claude("u8", None, "Search.", isSidechain=True),
     claude("a2", "u2", "Fixed it."),
 )
@@ -22,24 +25,35 @@ def test_what_is_left_out_by_design_is_told_and_rejects_nothing(program: Program
     assert "rejected\t0\n" in answer.out
     assert "session.jsonl, line 1: 2 messages are left out: the conversation went" in answer.err
     assert "session.jsonl, line 4: 1 message of sub-agents is left out" in answer.err
+    (tried,) = program.json("formats", "try", log).data["logs"][0]["trials"]
+    assert (tried["episodes"], tried["rejected"], tried["first_rejection"]) == (1, 0, None)
     again = program.json("import", "kitchen", log)
     assert (again.code, again.document["status"]) == (0, "success")
     assert (again.data["rejected"], again.data["duplicates"]) == (0, 1)
-    assert again.data["left_out"][1] == {
+    assert again.data["left_out"]["total"] == 2
+    assert again.data["left_out"]["listed"][1] == {
         "message": "1 message of sub-agents is left out: their work is not the session's",
         "source": "session.jsonl",
         "position": "line 4",
+        "hint": "a file of a sub-agent alone is an episode",
     }
 
 
-def test_only_the_first_words_on_it_are_told_to_people(program: Program) -> None:
+def test_only_the_first_words_on_it_are_told(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To people a few, to programs many, to both how many there are."""
     sessions = ([{**line, "sessionId": f"s{i}"} for line in RETRIED] for i in range(4))
     log = _log(program, "sessions.jsonl", b"".join(lines(*session) for session in sessions))
     answer = program("import", "kitchen", log)
     assert answer.code == 0
     assert answer.err.count("left out:") == 5
-    assert "more was left out so in 3 places" in answer.err
-    assert len(program.json("import", "kitchen", log, "--dry-run").data["left_out"]) == 8
+    assert "more was left out so in 3 places: see `--json`" in answer.err
+    monkeypatch.setattr(receipts, "LISTED_NOTICES", 7)
+    told = program.json("import", "kitchen", log, "--dry-run").data["left_out"]
+    assert (told["total"], len(told["listed"])) == (8, 7)
+    again = program("import", "kitchen", log)
+    assert "more was left out so in 3 places, of which `--json` lists 2" in again.err
 
 
 def _log(program: Program, name: str, content: bytes) -> str:

@@ -181,6 +181,33 @@ def test_hostile_text_is_neither_lost_nor_obeyed(terminal: bool) -> None:
         assert character not in shown + got.stderr.getvalue()
 
 
+@pytest.mark.parametrize(("count", "shown"), [(3, 3), (21, 21), (22, 20), (1500, 20)])
+def test_of_many_errors_of_one_file_the_first_are_shown_and_the_rest_counted(
+    count: int, shown: int
+) -> None:
+    errors: list[DeltaMemError] = [
+        RecordError("no", source="a", position=f"line {index}") for index in range(count)
+    ]
+    errors += [RecordError("no", source="b"), RecordError("no"), InterruptionError("interrupted")]
+    result = Result("import", None, errors, "partial")
+    program = captured()
+    assert program.output.publish(result) is ExitCode.INTERRUPTED
+    lines = program.stderr.getvalue().splitlines()
+    more = [f"error: a: and {count - shown:,} more: see `--json`"] if shown < count else []
+    assert lines == [
+        *(f"error: a, line {index}: no" for index in range(shown)),
+        *more,
+        "error: b: no",
+        "error: no",
+        "error: interrupted",
+    ]
+    machine = captured(json=True)
+    machine.output.publish(result)
+    told = machine.document["errors"]
+    assert isinstance(told, list)
+    assert len(told) == count + 3
+
+
 def test_a_piped_table_has_one_record_a_line_with_tabs() -> None:
     page, stream = plain_page()
     page.table(

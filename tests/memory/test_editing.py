@@ -24,7 +24,8 @@ from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.episodes.verdict import give_outcome, take_back_outcome
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.parameters import TreeParameters, from_record
-from deltamem_tui.memory.views.filters import Bound, matching, parse_filter
+from deltamem_tui.memory.views.filters import Bound, parse_filter
+from deltamem_tui.memory.views.matching import matching
 from deltamem_tui.trajectory.readers.native import from_record as episode_of
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
@@ -18,6 +18,7 @@ from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.learn import learn, parent_of
 from deltamem_tui.memory.recall import recall
 from deltamem_tui.memory.vectors.similarity import Rows, Scan
+from tests.effort import examples
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters, unit
 
 # Few directions, so that the same and nearly the same ones come again and ties are common.
@@ -136,7 +137,7 @@ def reference_shape(tree: ReferenceTree) -> list[tuple[object, ...]]:
     ]
 
 
-@settings(max_examples=250, deadline=None)
+@examples(60)
 @given(
     episodes=EPISODES,
     question=DIRECTIONS,
@@ -197,7 +198,7 @@ def scan_of(reference: ReferenceTree) -> Scan:
     )
 
 
-@settings(max_examples=2500, deadline=None)
+@examples(2000)
 @given(
     episodes=st.lists(st.tuples(DIRECTIONS, st.booleans(), st.booleans()), max_size=12),
     question=DIRECTIONS,

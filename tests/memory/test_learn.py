@@ -31,6 +31,7 @@ from deltamem_tui.memory.lesson import Lesson
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.bank.fragile import NEVER, FragileOS, KilledError
 from tests.bank.support import contents, file_bytes
+from tests.effort import in_turn
 from tests.memory.support import (
     CARD,
     ChosenEmbedder,
@@ -342,8 +343,8 @@ def test_killed_or_refused_at_every_effect_an_episode_is_there_or_not(tmp_path: 
     after = contents(undisturbed)
     final_bytes = file_bytes(undisturbed.path)
     for how in ("before", "half", "disk full"):
-        for last, name in enumerate(counting.names, start=1):
-            if how == "half" and name != "pwrite":
+        for last in in_turn(len(counting.names)):
+            if how == "half" and counting.names[last - 1] != "pwrite":
                 continue
             bank = copied(base, tmp_path / f"{how} {last}")
             acknowledged = attempt(bank, last_episode, FragileOS(last, how))

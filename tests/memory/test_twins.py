@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
@@ -19,6 +19,7 @@ from deltamem_tui.memory.lesson import Lesson
 from deltamem_tui.memory.parameters import change
 from deltamem_tui.memory.twins import twin_of
 from deltamem_tui.trajectory.model import Step, Trajectory
+from tests.effort import examples
 from tests.memory.support import (
     ChosenEmbedder,
     EchoExtractor,
@@ -146,7 +147,7 @@ def test_a_node_below_another_parent_is_no_twin(tmp_path: Path) -> None:
 QUESTIONS = st.sampled_from([X, NEAR_X, Y, (1, 1, 0)])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(
     steps=st.lists(
         st.tuples(QUESTIONS, QUESTIONS, st.booleans(), st.sampled_from(["act", "skip", "undo"])),

@@ -65,6 +65,7 @@ def test_what_states_no_outcome(value: object) -> None:
     assert stated(value) == Outcome()
 
 
+MADE_OUT = "{}: no reward from 0 to 1 can be made out"
 COUNTED = "`{}` says {}, a count beside others and no verdict"
 
 
@@ -74,7 +75,9 @@ COUNTED = "`{}` says {}, a count beside others and no verdict"
         ({"passed": 1, "failed": 4}, Outcome(reason=COUNTED.format("passed", 1))),
         ({"correct": 1.0, "total": "5"}, Outcome(reason=COUNTED.format("correct", 1.0))),
         ({"passed": 1, "failed": 4, "score": 50}, Outcome(reason=COUNTED.format("passed", 1))),
-        ({"resolved": 1, "unresolved": 0, "reward": 0.5}, Outcome(None, 0.5, "stated")),
+        ({"resolved": 1, "unresolved": 0, "reward": 0.5}, Outcome(True, 0.5, "stated")),
+        ({"resolved": 1, "unresolved": 1, "reward": 0.5}, Outcome(None, 0.5, "stated")),
+        ({"passed": 1, "failed": 0.9}, Outcome(True, 1.0, "stated")),
         ({"passed": True, "failed": 4}, Outcome(True, None, "stated")),
         ({"passed": 1, "failed": None}, Outcome(True, 1.0, "stated")),
         ({"success": 1}, Outcome(True, 1.0, "stated")),
@@ -135,6 +138,18 @@ def test_what_may_both_be_true_is_no_contradiction(
     [
         ({"score": 100}, "`score` says 100, neither a verdict nor a reward"),
         ({"success": "maybe"}, "`success` says maybe, neither a verdict nor a reward"),
+        ({"score": 1, "best": 100}, MADE_OUT.format("`score` says 1 beside `best` 100")),
+        ({"score": 1, "total": 5}, MADE_OUT.format("`score` says 1 beside `total` 5")),
+        ({"score": 6, "max_score": 5}, MADE_OUT.format("`score` says 6 beside `max_score` 5")),
+        ({"score": 1, "max_score": 0}, MADE_OUT.format("`score` says 1 beside `max_score` 0")),
+        (
+            {"reward": 1, "max_reward": 5, "out_of": 9},
+            MADE_OUT.format("`reward` says 1 beside `max_reward` 5, `out_of` 9"),
+        ),
+        (
+            {"score": 2, "max_score": 5, "min_score": 1},
+            MADE_OUT.format("`score` says 2 beside `max_score` 5, `min_score` 1"),
+        ),
         ({"success": " ", "reward": None, "score": {"a": 1}}, ""),
         ({}, ""),
     ],
@@ -143,6 +158,32 @@ def test_a_value_that_says_nothing_is_why_the_outcome_is_unknown(
     record: dict[str, object], reason: str
 ) -> None:
     assert recorded(record) == Outcome(reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("record", "success", "reward"),
+    [
+        ({"score": 1, "max_score": 5}, None, 0.2),
+        ({"score": 5, "max_score": 5}, None, 1.0),
+        ({"score": 80, "max_score": "100"}, None, 0.8),
+        ({"score": 1, "out_of": 10}, None, 0.1),
+        ({"final_reward": 3, "max_reward": 4}, None, 0.75),
+        ({"score": 0.7, "max_score": 1, "best": 1.0, "min_score": 0}, None, 0.7),
+        ({"score": 0.7, "total": 5}, None, 0.7),
+        ({"score": 0, "total": 5}, None, 0.0),
+        ({"reward": 0.5, "score": 3, "max_score": 6}, None, 0.5),
+        ({"reward": 0.3, "score": 3, "out_of": 10}, None, 0.3),
+        ({"success": True, "score": 1, "best": 100}, True, None),
+        ({"score": "pass", "max_score": 5}, True, None),
+        ({"reward": 1, "score": 5, "max_score": 5}, None, 1.0),
+    ],
+)
+def test_a_score_is_put_on_the_scale_beside_it(
+    record: dict[str, object], success: bool | None, reward: float | None
+) -> None:
+    found = recorded(record)
+    assert (found.success, found.source) == (success, "stated")
+    assert found.reward == (reward if reward is None else pytest.approx(reward))
 
 
 @given(st.none() | st.booleans(), st.none() | st.sampled_from([0.0, 0.5, 1.0]))

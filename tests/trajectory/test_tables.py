@@ -101,6 +101,17 @@ def test_a_spreadsheets_own_first_line_names_the_delimiter(tmp_path: Path, delim
     assert read(tmp_path, content) == [({"id": "a,;", "success": "yes"}, "row 3")]
 
 
+@pytest.mark.parametrize("before", ["\n", " \r\n\n", ",\n", "\nsep=,\n", "sep=,\n\n"])
+def test_empty_lines_before_the_header_are_nothing(tmp_path: Path, before: str) -> None:
+    row = f"row {before.count(chr(10)) + 2}"
+    assert read(tmp_path, f"{before}id,success\na,yes\n") == [({"id": "a", "success": "yes"}, row)]
+
+
+@pytest.mark.parametrize("content", ["\n,\n", " \n,,\n"])
+def test_empty_lines_alone_have_no_rows(tmp_path: Path, content: str) -> None:
+    assert read(tmp_path, content) == []
+
+
 def test_a_table_of_a_spreadsheets_own_line_alone_has_no_rows(tmp_path: Path) -> None:
     assert read(tmp_path, "sep=;\n") == []
 
@@ -113,6 +124,7 @@ def test_a_cell_may_hold_the_delimiter_and_quotation_marks(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("content", "words"),
     [
+        ("sep=|\nid|outcome\nb|failure\n", r"line 1: a table whose cells are parted by `\|`"),
         ("id,success,Success\na,1,1\n", "two columns success"),
         ("id,success\na,1,2\n", "3 cells, where 2 are expected"),
         ("a,1\nb,1,2\n", "row 2: 3 cells, where 2 are expected"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import orjson
@@ -29,6 +30,21 @@ USER_FAILURE = Outcome(success=False, source="user")
 def test_one_word_for_all_unknown_ones() -> None:
     assert user_outcomes("failure").apply(episode()).outcome == USER_FAILURE
     assert user_outcomes("success").apply(episode()).outcome == USER_SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        ("", "a folder, and no file of outcomes: "),
+        ("pipe", "a pipe or a device, and no file of outcomes: "),
+        ("nowhere", "no outcome and no file: "),
+    ],
+)
+def test_what_is_no_file_of_outcomes(tmp_path: Path, choice: str, words: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError) as told:
+        user_outcomes(str(tmp_path / choice))
+    assert told.value.message.startswith(words)
 
 
 def test_the_logs_own_word_wins() -> None:

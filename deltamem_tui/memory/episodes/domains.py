@@ -1,17 +1,17 @@
-"""Which domain an episode has: the one that the user gives, else its log's own, else its bank's."""
+"""The domain that a bank's episodes are expected to have, and those that they do have."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections import Counter
+from dataclasses import dataclass, field
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.reader import Reading
-from deltamem_tui.trajectory.readers.written import Written
+from deltamem_tui.trajectory.domains import key
 
 GENERIC = "generic"
 """The domain of a bank that is for no kind of environment in particular."""
+LISTED_DOMAINS = 100
+"""How many domains are counted apart: the first. A log may name another for every episode."""
 
 
 def domain_of(bank: Bank) -> str:
@@ -20,19 +20,35 @@ def domain_of(bank: Bank) -> str:
     return "" if domain == GENERIC else domain
 
 
-def in_domain(
-    readings: Iterator[Reading | Written], otherwise: str, *, given: str = ""
-) -> Iterator[Reading | Written]:
-    """The readings, each episode with its domain.
+@dataclass(slots=True)
+class DomainTally:
+    """Of which domains some episodes are.
 
-    Args:
-        readings: What readers give. An episode that is written out already has its domain.
-        otherwise: The domain of those whose logs name none, as `domain_of` tells it.
-        given: The domain that the user gives all of them; empty if none is given.
+    Attributes:
+        usual: The domain that they are expected to have; empty if there is none.
+        listed: How many are of each domain that somebody names: the first `LISTED_DOMAINS`.
+        total: How many are of a domain that somebody names, listed or not.
+        of_others: How many of these are of another domain than the usual one.
     """
-    for reading in readings:
-        if isinstance(reading, Trajectory):
-            chosen = given or reading.domain or otherwise
-            yield reading if chosen == reading.domain else replace(reading, domain=chosen)
-        else:
-            yield reading
+
+    usual: str = ""
+    listed: Counter[str] = field(default_factory=Counter)
+    total: int = 0
+    of_others: int = 0
+
+    def add(self, domain: str) -> None:
+        """Count one more episode."""
+        if not domain:
+            return
+        self.total += 1
+        self.of_others += self._is_other(domain)
+        if domain in self.listed or len(self.listed) < LISTED_DOMAINS:
+            self.listed[domain] += 1
+
+    @property
+    def others(self) -> list[str]:
+        """The domains other than the usual one, as far as they are listed."""
+        return [domain for domain in self.listed if self._is_other(domain)]
+
+    def _is_other(self, domain: str) -> bool:
+        return bool(self.usual) and key(domain) != key(self.usual)

@@ -1,12 +1,14 @@
 """Intake: episodes from logs into a bank, each once, waiting to be learnt.
 
-Secrets are taken out here, because every way into a bank's episodes leads through here.
-An episode's id is that of what is kept, and so is the id that users name an outcome by.
+Secrets are taken out here, and episodes get their domain, because every way into a bank's
+episodes leads through here. An episode's id is that of what is kept, and so is the id that
+users name an outcome by.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Literal
 
@@ -17,13 +19,16 @@ from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.shelf import LINE_LIMIT
 from deltamem_tui.bank.episodes import Episodes, EpisodeState
 from deltamem_tui.errors import RecordError
+from deltamem_tui.memory.episodes.domains import DomainTally, domain_of
 from deltamem_tui.memory.episodes.kept import episode
 from deltamem_tui.memory.episodes.receipts import Intake, Received
 from deltamem_tui.memory.episodes.standing import Standing, standing
 from deltamem_tui.memory.scenes import with_scene_of
 from deltamem_tui.trajectory.admission import admitted
+from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.logs.log import located
 from deltamem_tui.trajectory.model import LogSource, Outcome
+from deltamem_tui.trajectory.notice import Notice, Told
 from deltamem_tui.trajectory.readers.native import from_record, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.written import Written, written
@@ -44,6 +49,7 @@ def take_in(
     *,
     redaction: Redaction = "secrets",
     outcomes: UserOutcomes = _NO_OUTCOMES,
+    domain: str = "",
     dry_run: bool = False,
     listed: bool = True,
     advance: Callable[[int], None] = lambda _: None,
@@ -56,10 +62,12 @@ def take_in(
 
     Args:
         bank: The bank; its handle shows the new state afterwards.
-        records: What readers give: episodes, written out already or not, and records they
-            refused.
+        records: What readers give: episodes, written out already or not, records they refused,
+            and notices.
         redaction: What is taken out of the episodes first.
         outcomes: What the user says of episodes whose logs do not say how they ended.
+        domain: The domain that the user gives all episodes. Without, an episode has the one
+            that its log names, else the bank's.
         dry_run: Look, but write nothing.
         listed: Keep a receipt of each episode. Without, memory does not grow with the logs.
         advance: Told how many records were read since it was last called.
@@ -68,8 +76,10 @@ def take_in(
         BankFrozenError: The bank is frozen.
         StorageError: The disk refused; what was committed before stays.
     """
-    intake = Intake(listed=listed)
+    usual = domain_of(bank)
+    intake = Intake(listed=listed, domains=DomainTally("" if domain else usual))
     seen: dict[str, Standing] = {}
+    records = (_in_domain(record, usual, domain) for record in records)
     arrivals = (_arrived(record, redaction, outcomes, intake.named) for record in records)
     before = _Before()
     for batch in _batches(arrivals, advance):
@@ -83,6 +93,8 @@ def take_in(
         for each in answered:
             if isinstance(each, Received):
                 intake.receive(each)
+            elif isinstance(each, Notice):
+                intake.notice(each)
             else:
                 intake.reject(each)
     return intake
@@ -129,11 +141,23 @@ def _with_drawn_scene(bank: Bank, arrival: Written) -> bytes:
     return arrival.line if found is news else to_line(found)
 
 
+def _in_domain(record: Reading | Written, usual: str, given: str) -> Reading | Written:
+    """The record, with the episode's domain if it is one."""
+    if isinstance(record, Told):
+        return record
+    domain = chosen(record.domain, otherwise=usual, given=given)
+    if domain == record.domain:
+        return record
+    if isinstance(record, Written):  # by somebody who could not know this bank's domain
+        record = from_record(orjson.loads(record.line))
+    return replace(record, domain=domain)
+
+
 def _arrived(
     record: Reading | Written, redaction: Redaction, outcomes: UserOutcomes, named: set[str]
-) -> Written | RecordError:
+) -> Written | Told:
     """A record as it shall be kept, or why it is not."""
-    if isinstance(record, RecordError):
+    if isinstance(record, Told):
         return record
     if isinstance(record, Written):  # it has an outcome, and nothing that could be taken out
         return _bounded(record)
@@ -164,13 +188,13 @@ def _bounded(arrival: Written) -> Written | RecordError:
 
 
 def _batches(
-    arrivals: Iterable[Written | RecordError], advance: Callable[[int], None]
-) -> Iterator[list[Written | RecordError]]:
+    arrivals: Iterable[Written | Told], advance: Callable[[int], None]
+) -> Iterator[list[Written | Told]]:
     """Gather episodes, so that the lock is never held while a log is read.
 
     What is refused already stays in its place among them: others may be refused before it.
     """
-    batch: list[Written | RecordError] = []
+    batch: list[Written | Told] = []
     size = 0
     for arrival in arrivals:
         advance(1)
@@ -209,9 +233,9 @@ class _Before:
 def _answered(
     bank: Bank,
     before: Episodes,
-    batch: Sequence[Written | RecordError],
+    batch: Sequence[Written | Told],
     seen: dict[str, Standing],
-) -> list[Received | RecordError]:
+) -> list[Received | Told]:
     """What becomes of each episode; what is refused already stays so.
 
     Args:
@@ -220,9 +244,9 @@ def _answered(
         batch: The episodes, and what is refused between them.
         seen: Per id of this intake so far, how that episode's outcome stands.
     """
-    answered: list[Received | RecordError] = []
+    answered: list[Received | Told] = []
     for arrival in batch:
-        if isinstance(arrival, RecordError):
+        if not isinstance(arrival, Written):
             answered.append(arrival)
             continue
         said = arrival.outcome
@@ -286,12 +310,12 @@ def _word(outcome: Outcome) -> str:
     return "success" if outcome.success else "failure"
 
 
-def _origin(bank: Bank, batch: Sequence[Written | RecordError], arrival: Written) -> str:
+def _origin(bank: Bank, batch: Sequence[Written | Told], arrival: Written) -> str:
     """Who said the opposite of an episode's outcome: the record, as far as it can be found."""
     for other in batch:
         if other is arrival:
             break
-        if isinstance(other, RecordError):
+        if not isinstance(other, Written):
             continue
         if other.id == arrival.id and other.outcome.success is (not arrival.outcome.success):
             return _place(other.source)

@@ -1,7 +1,7 @@
 """What became of the records of some logs: a tally per file, and a receipt per episode.
 
-Tallies and refusals take no more room than `LISTED_FILES` and `LISTED_REFUSALS` ask for,
-however much was read; receipts are kept only on request.
+Tallies, refusals and notices take no more room than `LISTED_FILES`, `LISTED_REFUSALS` and
+`LISTED_NOTICES` ask for, however much was read; receipts are kept only on request.
 """
 
 from __future__ import annotations
@@ -11,18 +11,20 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.memory.episodes.domains import DomainTally
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource
+from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.readers.written import Written
 
 LISTED_FILES = 1000
 """How many logs have a tally of their own: the first. A log may name another for every episode."""
 LISTED_REFUSALS = 1000
 """How many refusals are kept: the first. All are counted."""
+LISTED_NOTICES = 1000
+"""How many notices are kept: the first. All are counted."""
 LISTED_FORMATS = 40
 """How many formats the tally of a log names: the first."""
-LISTED_DOMAINS = 100
-"""How many domains are counted apart: the first. A log may name another for every episode."""
 OTHER_FILES = "other logs"
 """The name of the tally of all further logs."""
 
@@ -148,28 +150,28 @@ class Intake:
             `LISTED_FILES` on, further logs are one, `OTHER_FILES`.
         received: A receipt for every episode, in order, if receipts are kept.
         rejected: The first records that were refused, and why, up to `LISTED_REFUSALS`.
-        notices: The first words about what readers left out by design, up to as many.
-        left_out: How many such words there were.
+        notices: The first words about what readers left out by design, up to `LISTED_NOTICES`.
+        noticed: How many such words there were.
         named: Those of the user's ids that name an episode that was read.
         disputed: The ids of those episodes, in order, that keep another outcome than the user's
             file gives them, since their log states it.
-        domains: How many of the episodes are of each domain that somebody names.
+        domains: Of which domains the episodes are.
         listed: Whether receipts are kept.
     """
 
     files: dict[str, FileTally] = field(default_factory=dict)
     received: list[Receipt] = field(default_factory=list)
     rejected: list[RecordError] = field(default_factory=list)
-    notices: list[RecordError] = field(default_factory=list)
-    left_out: int = 0
+    notices: list[Notice] = field(default_factory=list)
+    noticed: int = 0
     named: set[str] = field(default_factory=set)
     disputed: dict[str, None] = field(default_factory=dict)
-    domains: Counter[str] = field(default_factory=Counter)
+    domains: DomainTally = field(default_factory=DomainTally)
     listed: bool = True
 
     def receive(self, received: Received) -> None:
         """Note what became of an episode."""
-        self._count_domain(received.arrival.domain)
+        self.domains.add(received.arrival.domain)
         self._tally(received.arrival.source.file).add(received)
         if received.is_disputed:
             self.disputed[received.arrival.id] = None
@@ -177,15 +179,16 @@ class Intake:
             self.received.append(_receipt(received))
 
     def reject(self, error: RecordError) -> None:
-        """Note a record that was refused, or what was left out by design."""
-        if error.is_notice:
-            self.left_out += 1
-            if len(self.notices) < LISTED_REFUSALS:
-                self.notices.append(error)
-            return
+        """Note a record that was refused."""
         self._tally(error.source or "").refuse(error)
         if len(self.rejected) < LISTED_REFUSALS:
             self.rejected.append(error)
+
+    def notice(self, told: Notice) -> None:
+        """Note what was left out by design."""
+        self.noticed += 1
+        if len(self.notices) < LISTED_NOTICES:
+            self.notices.append(told)
 
     def count(self, reception: Reception) -> int:
         """How many episodes had this reception."""
@@ -233,10 +236,6 @@ class Intake:
     def redactions(self) -> Counter[str]:
         """How many secrets were taken out of what was read, by kind."""
         return sum((tally.redactions for tally in self.files.values()), Counter())
-
-    def _count_domain(self, name: str) -> None:
-        if name and (name in self.domains or len(self.domains) < LISTED_DOMAINS):
-            self.domains[name] += 1
 
     def _tally(self, file: str) -> FileTally:
         tally = self.files.get(file)

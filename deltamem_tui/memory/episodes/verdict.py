@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.memory.episodes.kept import episode
 from deltamem_tui.memory.lesson import REASON_WIDTH
@@ -41,10 +42,7 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
     with bank.writing() as batch:
         known = _episode(bank, episode_id)
         before = known.outcome
-        # A reward that contradicts the person's word is the log's mistake, so it goes.
-        agrees = before.success == success
-        outcome = Outcome(success, before.reward if agrees else None, "user")
-        judged = known.with_outcome(outcome)
+        judged = known.with_outcome(_said(success, before))
         batch.put_episode(to_record(judged))
         batch.log(
             "outcome",
@@ -52,7 +50,9 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
                 "trajectory": episode_id,
                 "success": success,
                 "before": before.success,
-                "outcome": to_record(known)["outcome"],  # the whole of it: see `take_back_outcome`
+                # For `take_back_outcome`: the whole of how it stood, and what was made of it.
+                "outcome": to_record(known)["outcome"],
+                "learnt": _is_learnt(bank, episode_id),
             },
         )
     return judged
@@ -65,6 +65,9 @@ def take_back_outcome(bank: Bank, episode_id: str) -> Trajectory:
     words before that one can be taken back after it. The journal remembers them, so what was
     said before the bank was compacted stays.
 
+    A word that the episode was learnt from since stays too: its nodes have their label from
+    it. One on an episode that was learnt already can be taken back, since it changed no node.
+
     Args:
         bank: The bank; its handle shows the new state afterwards.
         episode_id: The episode.
@@ -73,41 +76,73 @@ def take_back_outcome(bank: Bank, episode_id: str) -> Trajectory:
         The episode with the outcome that it had before.
 
     Raises:
-        TrajectoryError: The bank does not have the episode, no such word is left, or another
-            outcome was given to the episode since.
+        TrajectoryError: The bank does not have the episode, no such word is left, another
+            outcome was given to the episode since, be it the same, or it was learnt from since.
         BankCorruptError: What the bank has under this id is not that episode.
         BankFrozenError: The bank is frozen.
     """
     bank.require_writable()
     with bank.writing() as batch:
         known = _episode(bank, episode_id)
-        word = _last_word(bank, episode_id)
+        word, superseded = _last_word(bank, episode_id)
         if word is None:
             raise TrajectoryError(
                 "you said nothing of it that is left to take back", source=episode_id
             )
-        if known.outcome.source != "user" or known.outcome.success != word.detail.get("success"):
+        before = _before(word, episode_id)
+        if superseded or known.outcome != _said(word.detail.get("success"), before):
             raise TrajectoryError(
                 "another outcome was given to it since, which stays", source=episode_id
             )
-        restored = known.with_outcome(_before(word, episode_id))
+        if _is_learnt(bank, episode_id) and word.detail.get("learnt") is not True:
+            success = "success" if known.outcome.success else "failure"
+            raise TrajectoryError(
+                f"was learnt from as a {success} since, which stays",
+                source=episode_id,
+                hint="say how it ended, or relabel the nodes that it gave",
+            )
+        restored = known.with_outcome(before)
         batch.put_episode(to_record(restored))
         batch.log("undo", {"undoes": word.sequence, "what": word.event, "trajectory": episode_id})
     return restored
 
 
-def _last_word(bank: Bank, episode_id: str) -> Commit | None:
-    """The last outcome that a person gave an episode and did not take back."""
-    words: list[Commit] = []
+def _last_word(bank: Bank, episode_id: str) -> tuple[Commit | None, bool]:
+    """The last outcome that a person gave an episode and did not take back.
+
+    Returns:
+        That commit, if there is one, and whether an import gave the episode an outcome since.
+    """
+    said: list[Commit] = []
     for commit in bank.journal.commits() if bank.journal.exists else ():
-        if commit.detail.get("trajectory") != episode_id:
+        if commit.event == "import":
+            if said and episode_id in _ids(commit):
+                said.append(commit)
+        elif commit.detail.get("trajectory") != episode_id:
             continue
-        if commit.event == "outcome":
-            words.append(commit)
+        elif commit.event == "outcome":
+            said.append(commit)
         elif commit.event == "undo":
             undone = commit.detail.get("undoes")
-            words = [each for each in words if each.sequence != undone]
-    return words[-1] if words else None
+            said = [each for each in said if each.sequence != undone]
+    words = [each for each in said if each.event == "outcome"]
+    return (words[-1], said[-1] is not words[-1]) if words else (None, False)
+
+
+def _ids(commit: Commit) -> list[Any]:
+    """The episodes that an import added or gave another outcome."""
+    ids = commit.detail.get("trajectories")
+    return ids if isinstance(ids, list) else []
+
+
+def _said(success: Any, before: Outcome) -> Outcome:
+    """The outcome of an episode once a person said it; before that it had another."""
+    # A reward that contradicts the person's word is the log's mistake, so it goes.
+    return Outcome(success, before.reward if before.success == success else None, "user")
+
+
+def _is_learnt(bank: Bank, episode_id: str) -> bool:
+    return bank.episodes.state(episode_id) == EpisodeState.LEARNT
 
 
 def _before(word: Commit, episode_id: str) -> Outcome:

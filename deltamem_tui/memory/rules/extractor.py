@@ -18,6 +18,7 @@ from deltamem_tui.memory.rules.skill import Episode, failure, success
 from deltamem_tui.memory.rules.webshop import WebShopDialect
 from deltamem_tui.memory.scenes import scene_of
 from deltamem_tui.text import clean
+from deltamem_tui.trajectory.domains import key
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _READ = 8000
@@ -50,7 +51,7 @@ class RulesExtractor:
             OutcomeUnknownError: Nobody said how the episode ended.
         """
         trajectory = _readable(trajectory)
-        dialect = _DIALECTS.get(trajectory.domain.lower(), _GENERAL)
+        dialect = _DIALECTS.get(key(trajectory.domain), _GENERAL)
         if tree == "env":
             return knowledge(trajectory, dialect, chain)
         if trajectory.outcome.success is None:

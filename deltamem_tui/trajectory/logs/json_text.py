@@ -19,6 +19,7 @@ _OPENING = re.compile(rb"[{\[]")
 # What changes no depth: all but brackets, short strings whole. Longer ones are found faster.
 _LEVEL = re.compile(rb'(?:[^"{}\[\]]++|"[^"\\]{0,100}+")*+')
 _STRING = re.compile(rb'"[^"\\]*"')
+_BEGINS = (b"{", b"[", b'"')
 _BETWEEN_VALUES = b" \t\r\n,"
 _SHOWN_JUNK = 60
 _WORTH_COUNTING = 16
@@ -85,7 +86,7 @@ def _too_deep(nesting: int) -> RecordError:
 
 
 def _complaint(data: bytes, error: orjson.JSONDecodeError) -> str:
-    if error.pos >= len(data.rstrip()) - 1:
+    if error.pos >= len(data.rstrip()) - 1 and data.lstrip()[:1] in _BEGINS:
         return "JSON that ends in the middle of a value"
     return f"not JSON: {one_line(error.msg, 120)} (column {error.pos + 1} of the record)"
 

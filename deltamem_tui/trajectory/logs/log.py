@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.text import one_line
@@ -24,6 +24,7 @@ from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits, human_si
 from deltamem_tui.trajectory.logs.notebook import output_lines
 from deltamem_tui.trajectory.logs.pace import Pace
 from deltamem_tui.trajectory.logs.streams import is_gzip, open_utf8
+from deltamem_tui.trajectory.notice import Notice, Told
 
 _HEAD_BYTES = 64 * 1024
 _CHUNK = 1 << 20
@@ -85,13 +86,13 @@ class Preview:
         layout: How the content is laid out.
         head: The first 64 KB as text; of a zip archive the names of its members.
         records: The first few JSON values, if it is JSON; those that do not parse are absent.
-        refusal: The first of those that cannot be read, if there is one.
+        refusals: Those of the first few that cannot be read.
     """
 
     layout: Layout
     head: str
     records: tuple[object, ...] = ()
-    refusal: RecordError | None = None
+    refusals: tuple[RecordError, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -144,9 +145,9 @@ class Log:
         is_json = self.layout in ("lines", "array", "values")
         first = list(islice(self.records(), _PREVIEW_RECORDS)) if is_json else []
         records = tuple(item.value for item in first if isinstance(item, Record))
-        refusal = next((item for item in first if isinstance(item, RecordError)), None)
+        refusals = tuple(item for item in first if isinstance(item, RecordError))
         head = self._read_head()[:_HEAD_BYTES].decode("utf-8", "replace")
-        return Preview(self.layout, head, records, refusal)
+        return Preview(self.layout, head, records, refusals)
 
     @property
     def is_text(self) -> bool:
@@ -182,6 +183,7 @@ class Log:
 
     def values(self) -> Iterator[Value | RecordError]:
         """The same, for a reader that parses by itself what it can."""
+        _ = self._size_before
         if self.layout == "lines":
             return self._line_values()
         if self.layout in ("array", "values"):
@@ -199,7 +201,7 @@ class Log:
             yield Record(parse_json(data, self.limits.nesting), position)
             return
         except RecordError as error:
-            refusal = located(error, self.name, position)
+            refusal = self._refused(located(error, self.name, position))
         start = data.find(b"{")
         if start > 0 and not begins_array(data):
             try:
@@ -271,13 +273,13 @@ class Log:
         try:
             names = "\n".join(self.member_names())
         except RecordError as error:
-            return Preview("zip", "", refusal=located(error, self.name))
+            return Preview("zip", "", refusals=(located(error, self.name),))
         unknown = RecordError(
             "a zip archive of no format that comes as one",
             source=self.name,
             hint="unpack it and import the folder",
         )
-        return Preview("zip", names[:_HEAD_BYTES], refusal=unknown)
+        return Preview("zip", names[:_HEAD_BYTES], refusals=(unknown,))
 
     def _printed_lines(self) -> Iterator[Line]:
         for cell, number, text in output_lines(self.document()):
@@ -295,14 +297,21 @@ class Log:
         return "\n".join(lines)
 
     def _read_head(self) -> bytes:
-        """The first 64 KB, or the whole first line where that is longer."""
+        """The first 64 KB, or the whole first line where that is longer.
+
+        Compressed data that is cut short before is what there is; that it is cut is told when
+        it is read.
+        """
+        head = b""
         try:
             with open_utf8(self.path, self.limits) as stream:
-                head = stream.read(_HEAD_BYTES)
+                while len(head) < _HEAD_BYTES and (data := stream.read1(_HEAD_BYTES - len(head))):
+                    head += data
                 if b"\n" not in head:
                     head += stream.readline(self.limits.record_bytes)
         except RecordError as error:
-            raise located(error, self.name) from error
+            if not head.strip():
+                raise located(error, self.name) from error
         except OSError as error:
             reason = f"cannot be read: {error.strerror or error}"
             raise TrajectoryError(reason, source=self.name) from error
@@ -370,13 +379,28 @@ class Log:
                             yield Value(cut.data, position)
                         else:
                             where = position if cut.kind == "refused" else f"before {position}"
-                            yield RecordError(cut.reason, source=self.name, position=where)
+                            error = RecordError(cut.reason, source=self.name, position=where)
+                            yield self._refused(error) if ended else error
                         count += cut.kind != "junk"
         except RecordError as error:
             yield located(error, self.name, f"record {count + 1}")
         except OSError as error:
             reason = f"cannot be read on: {error.strerror or error}"
             yield RecordError(reason, source=self.name, position=f"record {count + 1}")
+
+    @cached_property
+    def _size_before(self) -> int:
+        """How long the file was when it was first looked at."""
+        with suppress(OSError):
+            return self.path.stat().st_size
+        return 0
+
+    def _refused(self, error: RecordError) -> RecordError:
+        """A refusal, with what is most likely behind it if the file is not what it was."""
+        with suppress(OSError):
+            if self.path.stat().st_size < self._size_before:
+                error.hint = "the file became shorter while it was read: import it again"
+        return error
 
     def _hole(self, position: str) -> RecordError:
         return RecordError(
@@ -406,14 +430,19 @@ def _pass_blank_lines(stream: io.BufferedReader) -> int:
     return count
 
 
-def located(error: RecordError, source: str, position: str | None = None) -> RecordError:
-    """The same error with its file and position, where it did not know them."""
+@overload
+def located(told: RecordError, source: str, position: str | None = None) -> RecordError: ...
+@overload
+def located(told: Notice, source: str, position: str | None = None) -> Notice: ...
+def located(told: Told, source: str, position: str | None = None) -> Told:
+    """The same error or notice with its file and position, where it did not know them."""
+    if isinstance(told, Notice):
+        return told.located(source, position)
     found = RecordError(
-        error.message,
-        source=error.source or source,
-        position=error.position or position,
-        hint=error.hint,
+        told.message,
+        source=told.source or source,
+        position=told.position or position,
+        hint=told.hint,
     )
-    found.format = error.format
-    found.is_notice = error.is_notice
+    found.format = told.format
     return found

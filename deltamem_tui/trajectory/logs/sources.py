@@ -7,8 +7,8 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
 from typing import IO
 
 from deltamem_tui.errors import TrajectoryError
@@ -41,6 +41,10 @@ def find_logs(
 ) -> Iterator[FoundLog]:
     """All logs that the given paths mean, in a fixed order.
 
+    A log is called as its file, or as its path inside the folder that was named. Where two
+    would be called the same, each is called by as much of its path, as it was typed, as tells
+    them apart.
+
     Args:
         paths: Files, folders (searched whole), glob patterns, or `-` for standard input. What
             was found already is taken as it is: standard input can be read only once.
@@ -49,11 +53,47 @@ def find_logs(
     Raises:
         TrajectoryError: Something named does not exist or cannot be read.
     """
+    found: list[FoundLog] = []
     for path in paths:
-        if isinstance(path, FoundLog):
-            yield path
-        else:
-            yield from _logs_of(str(path), limits)
+        found += [path] if isinstance(path, FoundLog) else _logs_of(str(path), limits)
+    names = _told_apart([item.log for item in found])
+    for item, name in zip(found, names, strict=True):
+        yield item if name == item.log.name else replace(item, log=replace(item.log, name=name))
+
+
+def _told_apart(logs: list[Log]) -> list[str]:
+    """The names of logs, those of the same one with as much of their paths as it takes."""
+    names = [log.name for log in logs]
+    more = 0
+    while True:
+        more += 1
+        longer = {index: _with_parents(logs[index], more) for index in _alike(logs, names)}
+        if all(names[index] == name for index, name in longer.items()):
+            return names  # none is left, or their paths are at an end
+        for index, name in longer.items():
+            names[index] = name
+
+
+def _alike(logs: list[Log], names: list[str]) -> list[int]:
+    """Which logs have the name of another one that lies elsewhere."""
+    by_name: dict[str, list[int]] = {}
+    for index, name in enumerate(names):
+        by_name.setdefault(name, []).append(index)
+    several = (group for group in by_name.values() if len(group) > 1)
+    return [
+        index
+        for group in several
+        if len({logs[each].path.resolve() for each in group}) > 1
+        for index in group
+    ]
+
+
+def _with_parents(log: Log, more: int) -> str:
+    """A log's name with so many more parts of the path before it as it was typed."""
+    if log.keep is not None:  # a copy of a pipe, whose path nobody typed
+        return log.name
+    parts = log.path.parts
+    return _shown(PurePath(*parts[-min(len(PurePath(log.name).parts) + more, len(parts)) :]))
 
 
 def _logs_of(name: str, limits: Limits) -> Iterator[FoundLog]:
@@ -75,7 +115,7 @@ def _logs_of(name: str, limits: Limits) -> Iterator[FoundLog]:
     elif path.exists():  # a named pipe, such as the shell makes for <(…)
         try:
             with path.open("rb") as pipe:
-                yield FoundLog(_copied(pipe, path.name, limits), named=True)
+                yield FoundLog(_copied(pipe, _pipe_name(path), limits), named=True)
         except OSError as error:
             raise TrajectoryError(f"cannot be read: {error.strerror}", source=name) from error
     else:
@@ -183,5 +223,10 @@ def _copied(pipe: IO[bytes], name: str, limits: Limits) -> Log:
     return Log(name, Path(copy.name), limits, keep=copy)
 
 
-def _shown(path: Path) -> str:
+def _pipe_name(path: Path) -> str:
+    """What a pipe is called: one that the shell made has only a number."""
+    return f"pipe {path.name}" if path.name.isdecimal() else _shown(PurePath(path.name))
+
+
+def _shown(path: PurePath) -> str:
     return one_line(path.as_posix(), 400)

@@ -53,7 +53,11 @@ def open_utf8(path: Path, limits: Limits, pace: Pace | None = None) -> io.Buffer
         raise TrajectoryError(
             f"cannot be read: {error.strerror or error}", source=path.name
         ) from error
-    return _as_utf8(stream)
+    try:
+        return _as_utf8(stream)
+    except RecordError:
+        stream.close()
+        raise
 
 
 def is_gzip(path: Path) -> bool:
@@ -113,10 +117,11 @@ class _Gunzipped(io.RawIOBase):
             # read1 hands over what is there, so that lines before a cut are not lost with it.
             data = self._unpacked.read1(len(view))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            read = "whole records before that place are read; " if self._count else ""
             raise RecordError(
                 f"the gzip data is damaged or cut short: {error}",
                 position=f"byte {self._count} of the unpacked data",
-                hint="what came before was read; fetch the file again",
+                hint=f"{read}fetch the file again",
             ) from error
         self._count += len(data)
         if self._count > self._most:

@@ -11,7 +11,10 @@ from deltamem_tui.trajectory.readers.chat_logs import (
 from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
 
-_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking"})
+_BLOCKS = frozenset(
+    {"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"}
+    | {"web_search_tool_result", "web_fetch_tool_result", "mcp_tool_use", "mcp_tool_result"}
+)
 
 
 def has_blocks(messages: object) -> bool:

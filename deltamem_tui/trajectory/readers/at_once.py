@@ -17,6 +17,7 @@ import msgspec
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.admission import is_clean
+from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.logs.log import Log, Value
 from deltamem_tui.trajectory.model import LogSource, Outcome, StepRow, digest, identity
 from deltamem_tui.trajectory.outcomes import decided, undisputed
@@ -130,7 +131,7 @@ def _plain(
         return None
     record.metadata = native.with_own_id(record.metadata, record.id)
     record.id = digest(identity(record.task, record.environment, rows))
-    record.domain = record.domain or domain
+    record.domain = chosen(record.domain, otherwise=domain)
     read = record.source
     if not read.file:  # whatever it was read from once, now it is read from here
         read.file, read.position, read.format = log.name, read.position or position, ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.readers.messages import answered_calls, calls_made, content_text
 from deltamem_tui.trajectory.readers.own_words import own_words
 from deltamem_tui.trajectory.readers.reader import notice
@@ -64,8 +64,8 @@ class Branches:
 
         Args:
             said: What was said, in the order of the log.
-            one_task: Whether all of it is about one task: then of several prompts that each
-                begin it, those that it did not go on from were tried anew.
+            one_task: Whether all of it is about one task: then of several prompts in the same
+                words that each begin it, those that it did not go on from were tried anew.
         """
         anew = self._tried_anew(said) if one_task else frozenset[str]()
         rooted = ((self._roots[each.name], each.name) for each in said if each.name in self._roots)
@@ -95,13 +95,20 @@ class Branches:
         """The first prompts that the conversation did not go on from.
 
         A log in which anything else is a root does not tell what follows what, or goes on after
-        a summary: nothing is known of it.
+        a summary: nothing is known of it. Nor is it where prompts in different words each led
+        to work, which is one task after another. What leads to the agent's last words is what
+        the conversation went on from; before these, a prompt that led to nothing was left.
         """
         roots = {each.name: each for each in said if self._roots.get(each.name) == each.name}
         if not all(name in self._begins and _is_prompt(each) for name, each in roots.items()):
             return frozenset()
-        tips = (self._roots[each.name] for each in reversed(said) if each.name in self._roots)
-        return frozenset(roots) - {next((root for root in tips if root in roots), "")}
+        work = [i for i, each in enumerate(said) if each.message.get("role") == "assistant"]
+        worked = [root for i in work if (root := self._roots.get(said[i].name, "")) in roots]
+        if not worked or len({_prompt(roots[root]) for root in worked}) > 1:
+            return frozenset()
+        kept, early = worked[-1], {each.name for each in said[: work[-1]]}
+        again = {name for name in roots if _prompt(roots[name]) == _prompt(roots[kept])}
+        return frozenset((again | (roots.keys() & early)) - {kept})
 
     def _way_to(self, name: str) -> Iterator[str]:
         while name:
@@ -114,7 +121,7 @@ def before_in(line: Json, key: str) -> str | None:
     return None if line.get(key, "") is None else as_text(line.get(key))
 
 
-def told_left(left: Sequence[Said]) -> Iterator[RecordError]:
+def told_left(left: Sequence[Said]) -> Iterator[Notice]:
     """The word about a branch's messages that are left out, if there are any."""
     if left:
         what = "1 message is" if len(left) == 1 else f"{len(left):,} messages are"
@@ -125,12 +132,17 @@ def told_left(left: Sequence[Said]) -> Iterator[RecordError]:
         )
 
 
+def _prompt(said: Said) -> str:
+    """The user's own words, however they are spaced."""
+    return " ".join(own_words(content_text(said.message.get("content"))).split())
+
+
 def _is_prompt(said: Said) -> bool:
     """Whether it is the user who speaks, in their own words."""
     message = said.message
     if message.get("role") != "user" or any(True for _ in answered_calls(message)):
         return False
-    return bool(own_words(content_text(message.get("content"))))
+    return bool(_prompt(said))
 
 
 def _turn(message: Json) -> str:

@@ -28,6 +28,7 @@ _TEXT_KINDS = (None, "", "text", "input_text", "output_text")
 _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thought")
 # What an environment says to a thought, because it was told to.
 _NODS_TO_THOUGHT = frozenset({"", "OK", "OK.", "Ok."})
+_EXAMPLE = "part of a solved example"
 
 
 def spoken(message: object) -> Json:
@@ -71,13 +72,19 @@ def episode(
         RecordError: No user says anything, the agent does nothing, or a message of a
             speaker that nobody knows.
     """
-    heard = [spoken(message) for message in messages if not _is_example(as_mapping(message))]
+    conversation = conversation or Conversation()
+    heard = []
+    for message in messages:
+        if _is_example(as_mapping(message)):
+            conversation.pass_over("message", _EXAMPLE)
+        else:
+            heard.append(spoken(message))
     opening = next((index for index, message in enumerate(heard) if _asks(message)), None)
     if opening is None:
         raise RecordError("no message of a user, so no task")
-    conversation = conversation or Conversation()
-    for message in heard[: opening + 1]:  # what tools say there answers calls that were lost
-        _tell_results(conversation, message)
+    for message in heard[:opening]:
+        _tell_before_task(conversation, message)
+    _tell_results(conversation, heard[opening])
     prompts = (_text(message) for message in heard[:opening] if message["role"] == "system")
     rules = "\n".join(filter(None, prompts))
     if _is_briefing(heard[opening : opening + 3]):
@@ -86,6 +93,7 @@ def episode(
     told, scene = task_and_scene(observation_of(_words(heard[opening])))
     anew = (i for i, message in enumerate(heard) if begins_anew(_text(message)) and _asks(message))
     if (restart := max(anew, default=opening)) > opening:  # what went before is an example
+        conversation.pass_over("message", _EXAMPLE, restart - opening)
         opening, rules = restart, scene or rules
         told, scene = task_and_scene(_words(heard[opening]))[0], ""
     conversation.user(told)
@@ -154,6 +162,19 @@ def _words(message: Json) -> str:
 
 def _asks(message: Json) -> bool:
     return message["role"] == "user" and bool(_words(message))
+
+
+def _tell_before_task(conversation: Conversation, message: Json) -> None:
+    """Tell a conversation what was done before there was a task, and what came of it.
+
+    Nothing of it is a step; but what tools say there that answers no call was lost.
+    """
+    if message["role"] != "agent":
+        _tell_results(conversation, message)
+    elif not _is_text(message):
+        tell_message(conversation, message)
+    elif (action := thought_and_action(_text(message))[1]) != _text(message):
+        conversation.act(action)
 
 
 def _tell_results(conversation: Conversation, message: Json) -> None:

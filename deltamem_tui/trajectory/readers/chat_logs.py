@@ -18,7 +18,7 @@ from deltamem_tui.trajectory.readers.prefixes import NAMING_KEYS, Conversed, cou
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.roles import speaker
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, texts
-from deltamem_tui.trajectory.readers.whole_log import left_out
+from deltamem_tui.trajectory.readers.whole_log import rest_refused
 
 _SAID = frozenset({"content", "value", "text", "parts", "tool_calls"})
 _AGENT_KEYS = ("model", "model_name", "agent")
@@ -97,7 +97,7 @@ class _Loose:
             return
         if self._messages and self.has_gap:
             self._is_over = True
-            yield left_out(message.position)
+            yield rest_refused(message.position)
             return
         self.has_gap = False
         try:

@@ -10,6 +10,7 @@ from itertools import chain
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Preview, located
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.readers.branches import Branches, Said, before_in, told_left
 from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
 from deltamem_tui.trajectory.readers.messages import content_text, tell_message
@@ -18,7 +19,7 @@ from deltamem_tui.trajectory.readers.reader import Reader, Reading, notice, shar
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
 from deltamem_tui.trajectory.readers.whole_log import (
     Records,
-    left_out,
+    rest_refused,
     stray,
     stray_kind,
     whole_log,
@@ -102,7 +103,7 @@ class _Session:
         strand = self._strand(line, position, gaps)
         if strand.gaps != gaps and not strand.breaks_off:
             strand.breaks_off = True
-            yield left_out(position)
+            yield rest_refused(position)
         if strand.breaks_off:
             return
         strand.directory = strand.directory or as_text(line.get("cwd"))
@@ -154,7 +155,7 @@ def _episode(
     )
 
 
-def _told_aside(said: list[Said]) -> Iterator[RecordError]:
+def _told_aside(said: list[Said]) -> Iterator[Notice]:
     """The word about what sub-agents did for a session, if they did anything."""
     if said:
         what = "1 message" if len(said) == 1 else f"{len(said):,} messages"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.branches import Said, told_left
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text
@@ -34,6 +35,7 @@ _SERVED = {
     "tool_search_call": ("tool_search", "arguments"),
     "image_generation_call": ("image_generation", "revised_prompt"),
 }
+_NOTHING: tuple[object, ...] = (None, "", {})
 # What the program puts between the items for itself.
 _NOTES = frozenset(
     {"ghost_snapshot", "compaction", "compaction_summary", "context_compaction", "other"}
@@ -52,7 +54,8 @@ class _Session(Session):
     repository: str = ""
     system: str = ""
     agent: str = ""
-    items: list[Json] = field(default_factory=list)
+    items: list[Said] = field(default_factory=list)
+    rolled_back: list[Said] = field(default_factory=list)
     has_user_events: bool = False
     has_items: bool = False
 
@@ -65,7 +68,7 @@ class _Session(Session):
         name = as_text(as_mapping(line.get("payload")).get("id"))
         if line.get("type") != "session_meta" or name == self.id:
             return False
-        return bool(self.items) or self.breaks_off
+        return bool(self.items or self.rolled_back) or self.breaks_off
 
     def take(self, value: object) -> None:
         line = as_mapping(value)
@@ -91,9 +94,35 @@ class _Session(Session):
         """Events repeat the items, but for one: they alone say what the user really typed."""
         if event.get("type") == "user_message":
             self.has_user_events = True
-            self.items.append({"user_event": event.get("message")})
+            self._hear({"user_event": event.get("message")})
         elif event.get("type") == "agent_message":
-            self.items.append({"agent_event": event.get("message")})
+            self._hear({"agent_event": event.get("message")})
+        elif event.get("type") == "thread_rolled_back":
+            self._roll_back(event.get("num_turns"))
+
+    def _hear(self, item: Json) -> None:
+        self.items.append(Said("", self.position, item))
+
+    def _roll_back(self, turns: object) -> None:
+        """The user went back: the last turns are undone, or at least no part of what follows."""
+        begins = [index for index, said in enumerate(self.items) if self._is_turn(said.message)]
+        count = turns if type(turns) is int else 0
+        if count > 0 and begins:
+            first = begins[-min(count, len(begins))]
+            self.rolled_back += self.items[first:]
+            del self.items[first:]
+
+    def _is_turn(self, item: Json) -> bool:
+        """Whether an item is what the user says, which begins a turn."""
+        if self.has_user_events:
+            return "user_event" in item
+        return item.get("role") == "user" and bool(own_words(content_text(item.get("content"))))
+
+    def _is_heard(self, item: Json) -> bool:
+        """Whether an item is told to the conversation, and not in another way beside it."""
+        if "agent_event" in item:
+            return not self.has_items
+        return item.get("role") != "user" or not self.has_user_events
 
     def _take_item(self, item: Json) -> None:
         kind = as_text(item.get("type"))
@@ -105,9 +134,10 @@ class _Session(Session):
             self.system = self.system or next(filter(None, found), "")
         elif kind == "message" or kind in _CALLS:
             self.has_items = True
-        self.items.append(item)
+        self._hear(item)
 
     def episode(self) -> Trajectory:
+        self.told.extend(told_left([s for s in self.rolled_back if self._is_heard(s.message)]))
         conversation = self._conversation()
         self.told.extend(conversation.unheard())
         return conversation.episode(
@@ -122,15 +152,13 @@ class _Session(Session):
 
     def _conversation(self) -> Conversation:
         conversation = Conversation()
-        for item in self.items:
+        for item in (said.message for said in self.items if self._is_heard(said.message)):
             if "user_event" in item:
                 conversation.user(own_words(as_text(item["user_event"])))
             elif "agent_event" in item:
-                if not self.has_items:
-                    conversation.say(as_text(item["agent_event"]))
+                conversation.say(as_text(item["agent_event"]))
             elif item.get("role") == "user":
-                if not self.has_user_events:
-                    conversation.user(own_words(content_text(item.get("content"))))
+                conversation.user(own_words(content_text(item.get("content"))))
             else:
                 _tell(conversation, item)
         return conversation
@@ -152,13 +180,22 @@ def _tell(conversation: Conversation, item: Json) -> None:
         conversation.act(call_text(as_text(item.get("name")) or "tool", arguments), call_id)
     elif kind in _SERVED:
         name, key = _SERVED[kind]
-        conversation.act(call_text(name, item.get(key)), call_id)
+        given = item.get(key)
+        conversation.act(
+            call_text(name, _asked(given) if kind == "local_shell_call" else given), call_id
+        )
     elif kind == "web_search_call":
         query = as_mapping(item.get("action")).get("query")
         conversation.act(call_text("web_search", {"query": query}), call_id)
     elif kind in _ANSWERS:
         output = item.get("output")
         conversation.answer(_output(output), call_id, failed=_has_failed(output))
+
+
+def _asked(action: object) -> Json:
+    """What a shell was asked for, without what the program puts beside it whatever it is."""
+    given = as_mapping(action)
+    return {key: value for key, value in given.items() if key != "type" and value not in _NOTHING}
 
 
 def _output(output: object) -> str:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, NamedTuple, ParamSpec
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log, located
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers.reader import Reading, each_record, placed_or_refused
+from deltamem_tui.trajectory.notice import Told
+from deltamem_tui.trajectory.readers.reader import Reading, each_record, notice, placed_or_refused
 from deltamem_tui.trajectory.readers.tasks import issue_of
 
 _P = ParamSpec("_P")
@@ -27,8 +28,24 @@ class _Draft:
     action: str
     thought: str = ""
     call_id: str = ""
+    is_call: bool = False
+    tool: str = ""
     observations: list[str] = field(default_factory=list)
     answered: bool = False
+
+
+class Called(NamedTuple):
+    """A call that an agent has made.
+
+    Attributes:
+        action: It as one action.
+        tool: The tool's name, if whoever told of it said it.
+        is_answered: Whether a tool has answered it.
+    """
+
+    action: str
+    tool: str
+    is_answered: bool
 
 
 class Conversation:
@@ -50,10 +67,10 @@ class Conversation:
         self._open: deque[_Draft] = deque()
         self._unnamed: deque[_Draft] = deque()
         self._calls: dict[str, _Draft] = {}
-        self._has_calls = False
         self._thoughts: list[str] = []
         self._said: list[str] = []
         self._unheard = 0
+        self._passed_over: dict[tuple[str, str], int] = {}
 
     @property
     def task(self) -> str:
@@ -73,7 +90,7 @@ class Conversation:
     @property
     def has_calls(self) -> bool:
         """Whether the agent has called a tool, and not only spoken."""
-        return self._has_calls
+        return any(draft.is_call for draft in self._steps)
 
     def awaits(self, call_id: str) -> bool:
         """Whether a call of this name was made that no tool has answered."""
@@ -118,11 +135,17 @@ class Conversation:
             self._take_offer()
             self._said.append(text.strip())
 
-    def act(self, action: str, call_id: str = "") -> None:
-        """The agent calls a tool."""
+    def act(self, action: str, call_id: str = "", *, tool: str = "") -> None:
+        """The agent calls a tool.
+
+        Args:
+            action: The call as one action.
+            call_id: What an answer calls it that names it.
+            tool: The tool's name, for answers that name only that (see `calls`).
+        """
         self._take_offer()
-        self._has_calls = True
-        self._add(_Draft(action, "\n".join([*self._thoughts, *self._said]), call_id))
+        thought = "\n".join([*self._thoughts, *self._said])
+        self._add(_Draft(action, thought, call_id, is_call=True, tool=tool))
         self._said.clear()
 
     def answer(self, text: str, call_id: str = "", *, failed: bool = False) -> None:
@@ -155,15 +178,48 @@ class Conversation:
         if text.strip():
             draft.observations.append(text.strip("\n"))
 
-    def unheard(self) -> Iterator[RecordError]:
-        """Why tools' answers are left out that came before the agent had done anything."""
+    def calls(self) -> list[Called]:
+        """The calls that the agent has made, in order."""
+        made = (draft for draft in self._steps if draft.is_call)
+        return [Called(draft.action, draft.tool, draft.answered) for draft in made]
+
+    def answer_calls(self, answers: Mapping[int, tuple[str, bool]]) -> None:
+        """Tools answer some of the `calls`.
+
+        Args:
+            answers: By a call's index, what came back, and whether the tool failed.
+        """
+        made = [draft for draft in self._steps if draft.is_call]
+        for index, (text, failed) in answers.items():
+            made[index].answered = True
+            if text.strip() or failed:
+                made[index].observations.append(_as_error(text) if failed else text.strip("\n"))
+
+    def pass_over(self, what: str, why: str, count: int = 1) -> None:
+        """Something of the log is no part of the episode, by design.
+
+        Args:
+            what: What one of it is called (`message`).
+            why: Why it is none, as words behind a colon.
+            count: How many there are.
+        """
+        if count:
+            told = (what, why)
+            self._passed_over[told] = self._passed_over.get(told, 0) + count
+
+    def unheard(self) -> Iterator[Told]:
+        """The word about what is left out.
+
+        That is why tools' answers are that came before the agent had done anything, and a
+        notice of what was passed over by design.
+        """
         if self._unheard:
-            one = self._unheard == 1
-            what = "1 tool result is" if one else f"{self._unheard:,} tool results are"
             yield RecordError(
-                f"{what} left out: the log holds no call before it",
-                hint="nothing to do, unless the log has lost its beginning",
+                f"{are_left_out('tool result', self._unheard)}: the log holds no call before it",
+                hint="look whether the log has lost its beginning",
             )
+        for (what, why), count in self._passed_over.items():
+            yield notice(f"{are_left_out(what, count)}: {why}", position="")
 
     def episode(
         self,
@@ -232,8 +288,11 @@ class Conversation:
         self._thoughts.clear()
 
     def _forget_steps(self) -> None:
+        calls = sum(draft.is_call for draft in self._steps)
+        self.pass_over("call", "made before the user's task", calls)
+        # Nobody but a tool answers before there is a user.
+        self._unheard += sum(len(each.observations) for each in self._steps if not each.is_call)
         self._steps.clear()
-        self._has_calls = False
         self._open.clear()
         self._unnamed.clear()
         self._calls.clear()
@@ -268,6 +327,11 @@ def each_conversation(
         return in_full("", parse, value)
 
     return each_record(readings)
+
+
+def are_left_out(what: str, count: int) -> str:
+    """The beginning of the word about things of a log that are no part of an episode."""
+    return f"1 {what} is left out" if count == 1 else f"{count:,} {what}s are left out"
 
 
 def _as_error(text: str) -> str:

@@ -120,7 +120,9 @@ def _loaded(path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(data.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        reason = f"not TOML: {one_line(str(error), 200)}"
+        twice = any(words in str(error) for words in ("overwrite", "mutate", "twice"))
+        what = "a name is given twice: " if twice else ""
+        reason = f"not TOML: {what}{one_line(str(error), 200)}"
         raise ConfigurationError(reason, source=name) from error
 
 

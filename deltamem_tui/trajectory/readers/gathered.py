@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from sys import getsizeof
 from tempfile import SpooledTemporaryFile
 from types import TracebackType
 from typing import Self
@@ -17,10 +18,21 @@ from typing import Self
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.json_text import parse_json
 from deltamem_tui.trajectory.logs.limits import Limits, human_size
+from deltamem_tui.trajectory.logs.log import Log, located
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
 from deltamem_tui.trajectory.readers.held import BESIDE
+from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.readers.shapes import as_text
+from deltamem_tui.trajectory.readers.whole_log import Records, whole_log
 
 MOST_IN_MEMORY = 16_000_000
 """How many bytes of parts are kept in memory before the disk is asked."""
+MOST_NAME = 300
+"""How many characters the name of a trace or of a part of it may have."""
+# Bytes that tell where a part lies.
+_PLACE = 2 * array("Q").itemsize
+_SPLIT = "split the log by trace"
 
 
 @dataclass(slots=True)
@@ -47,13 +59,15 @@ class Gathered:
         """Begin with nothing.
 
         Args:
-            limits: `session_bytes` is the most that one trace may have, and `piped_bytes` the
-                most that is put on the disk.
+            limits: `session_bytes` is the most that one trace may have, and the most that is
+                held in memory of all others; `piped_bytes` is the most that is put on the disk.
         """
         self._limits = limits
         self._traces: dict[str, _Trace] = {}
         self._file = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115 — closed on leaving
         self._size = 0
+        self._beside = 0  # in memory: names, and where parts lie
+        self._is_full = False
 
     def __enter__(self) -> Self:
         """Itself; the disk is freed on leaving."""
@@ -71,32 +85,50 @@ class Gathered:
     def add(self, name: str, position: str, part: object) -> Iterator[RecordError]:
         """Put down a part of a trace.
 
+        Once there is no room for anything more, traces that begin or go on are left out: those
+        that are whole by then are not lost with them.
+
         Args:
-            name: The trace.
+            name: The trace (see `as_name`).
             position: Where the part stands in the log.
             part: Any JSON value.
 
         Returns:
-            Why the trace is refused as a whole, once it has more than may be held.
+            Why the trace is refused as a whole, or all that begin from here on.
 
         Raises:
-            RecordError: There is no room for anything more.
             TrajectoryError: The disk refused.
         """
-        trace = self._traces.setdefault(name, _Trace(position))
-        if trace.is_refused:
+        trace = self._traces.get(name)
+        if trace is not None and trace.is_refused:
+            return
+        if self._is_full:
+            if trace is not None:
+                self._drop(trace)
+                yield RecordError(
+                    "a trace is left out: it goes on where there is no room for more",
+                    position=position,
+                    hint=_SPLIT,
+                )
             return
         data = json.dumps(part, separators=(",", ":")).encode()  # NaN and all integers too
+        beside = _PLACE if trace is not None else _PLACE + BESIDE + getsizeof(name)
+        if not self._has_room(len(data), beside):
+            yield self._full_at(position)
+            if trace is not None:
+                self._drop(trace)
+            return
+        trace = self._traces.setdefault(name, _Trace(position))
+        self._beside += beside
         trace.size += len(data) + BESIDE
         if trace.size > self._limits.session_bytes:
-            trace.is_refused, trace.places = True, array("Q")
+            self._drop(trace)
             yield RecordError(
                 f"a trace of more than {human_size(self._limits.session_bytes)}",
                 position=position,
                 hint="split the log by trace, and this one into several",
             )
             return
-        self._check_room(len(data), position)
         trace.places.extend((self._size, len(data)))
         self._put(data)
 
@@ -111,14 +143,25 @@ class Gathered:
                 places = zip(trace.places[::2], trace.places[1::2], strict=True)
                 yield name, trace.position, [parse_json(self._at(*each)) for each in places]
 
-    def _check_room(self, more: int, position: str) -> None:
-        beside = BESIDE * len(self._traces)
-        if beside > self._limits.session_bytes or self._size + more > self._limits.piped_bytes:
-            raise RecordError(
-                f"{len(self._traces):,} traces, of {human_size(self._size)}: too much at once",
-                position=position,
-                hint="split the log by trace",
-            )
+    def _has_room(self, more: int, beside: int) -> bool:
+        return (
+            self._beside + beside <= self._limits.session_bytes
+            and self._size + more <= self._limits.piped_bytes
+        )
+
+    def _full_at(self, position: str) -> RecordError:
+        self._is_full = True
+        size = human_size(self._size)
+        return RecordError(
+            f"{len(self._traces):,} traces, of {size}, are as much as can be held: "
+            "those that begin or go on from here on are left out",
+            position=position,
+            hint=_SPLIT,
+        )
+
+    def _drop(self, trace: _Trace) -> None:
+        self._beside -= _PLACE * (len(trace.places) // 2)
+        trace.is_refused, trace.places = True, array("Q")
 
     def _put(self, data: bytes) -> None:
         try:
@@ -141,3 +184,45 @@ def _refused_by_disk(error: OSError) -> TrajectoryError:
         f"its traces cannot be kept on the disk while it is read: {error.strerror or error}",
         hint="make room in the folder for temporary files, or split the log by trace",
     )
+
+
+def as_name(value: object) -> str | None:
+    """What a log calls a trace or a part of one; empty if it does not say.
+
+    Returns:
+        None if it is no name: neither text nor a number, or longer than `MOST_NAME`. Names are
+        held of every trace, and those of a run are written with each that it called.
+    """
+    if value is not None and not isinstance(value, str | int):
+        return None
+    name = as_text(value)
+    return name if len(name) <= MOST_NAME else None
+
+
+def each_trace(
+    parts: Callable[[object], Iterable[tuple[str, object] | RecordError]],
+    parse: Callable[[Conversation, str, list[object], Limits], Trajectory],
+) -> Callable[[Log], Iterator[Reading]]:
+    """A reader's `read`, for formats in which the parts of a trace may lie anywhere.
+
+    Args:
+        parts: The parts that a record holds, each with the name of its trace, or why one is
+            none.
+        parse: Tells a new conversation what the parts of the trace of a name hold, and gives
+            its episode.
+    """
+
+    def gather(records: Records) -> Iterator[Reading]:
+        with Gathered(records.limits) as gathered:
+            for record in records:
+                yield from records.refusals()
+                for part in parts(record.value):
+                    if isinstance(part, RecordError):
+                        yield located(part, "", record.position)
+                    else:
+                        yield from gathered.add(part[0], record.position, part[1])
+                records.release()
+            for name, position, found in gathered.traces():
+                yield from in_full(position, parse, name, found, records.limits)
+
+    return whole_log(gather)

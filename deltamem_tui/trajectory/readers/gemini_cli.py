@@ -10,7 +10,7 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text
-from deltamem_tui.trajectory.readers.own_words import own_words
+from deltamem_tui.trajectory.readers.own_words import is_command, own_words
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
@@ -74,11 +74,19 @@ def _episode(session: str, messages: list[Json]) -> Trajectory:
     for name, index in told.items():
         message = messages[index]
         if message.get("type") == "user":
-            conversation.user(own_words(content_text(message.get("content"))))
+            _tell_user(conversation, own_words(content_text(message.get("content"))))
         else:
             agent = agent or as_text(message.get("model"))
             _tell(conversation, message, name)
     return conversation.episode(agent=agent, metadata={"id": session})
+
+
+def _tell_user(conversation: Conversation, text: str) -> None:
+    """What the user typed. A command is a task only if it sets the agent to work, as `/init`."""
+    if is_command(text):
+        conversation.offer_task(text)
+    else:
+        conversation.user(text)
 
 
 def _tell(conversation: Conversation, message: Json, name: str) -> None:

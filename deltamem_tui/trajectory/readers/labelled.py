@@ -25,8 +25,8 @@ def labelled_episode(lines: Sequence[str], conversation: Conversation | None = N
 
     Args:
         lines: From the question on; reflections on former trials are left out.
-        conversation: Is told what is observed before anything was done, which is no part of
-            the episode.
+        conversation: Is told what is no part of the episode: what is observed before anything
+            was done, actions in which nothing is written, and thoughts that led to none.
 
     Raises:
         RecordError: No line asks a question.
@@ -67,9 +67,12 @@ def _steps(parts: Iterable[tuple[str, str]], before: Conversation) -> Iterator[S
         elif label == "action" and text:
             done.append((thought, text, []))
             thought = ""
+        elif label == "action":
+            before.pass_over("action", "nothing is written there")
         elif label == "observation" and done:
             done[-1][2].append(text)
         elif label == "observation":
             before.answer(text)
-    for thought, action, seen in done:
-        yield Step(action, "\n".join(filter(None, seen)), thought)
+    before.pass_over("thought", "no action follows it", bool(thought))
+    for why, action, seen in done:
+        yield Step(action, "\n".join(filter(None, seen)), why)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import orjson
 
@@ -16,10 +16,11 @@ from deltamem_tui.trajectory.readers.spans import (
     ModelCall,
     ToolCall,
     messages_in,
+    moment,
     task_in,
     trace_episode,
 )
-from deltamem_tui.trajectory.readers.verdicts import Score, verdict
+from deltamem_tui.trajectory.readers.verdicts import Score, verdict_of_whole
 
 # How deep JSON text inside JSON text is looked into: exports write it twice.
 _NESTED_TEXTS = 3
@@ -30,16 +31,20 @@ def _episode(conversation: Conversation, value: object) -> Trajectory:
     trace = as_mapping(record.get("trace")) or record
     observations = sorted(
         map(as_mapping, as_list(record.get("observations") or trace.get("observations"))),
-        key=lambda observation: as_text(observation.get("startTime")),
+        key=lambda observation: moment(observation.get("startTime")),
     )
     if not observations:
         raise RecordError("a trace without observations", hint="export the trace with them")
+    scores = [as_mapping(score) for score in as_list(trace.get("scores") or record.get("scores"))]
     return trace_episode(
         conversation,
         list(_model_calls(observations)),
         list(_tool_calls(observations)),
         task=task_in(_unfolded(trace.get("input"))),
-        outcome=verdict(_scores(as_list(trace.get("scores") or record.get("scores")))),
+        outcome=verdict_of_whole(
+            _scores(score for score in scores if not score.get("observationId")),
+            _scores(score for score in scores if score.get("observationId")),
+        ),
         metadata={"id": as_text(trace.get("id")), "name": as_text(trace.get("name"))},
     )
 
@@ -63,8 +68,8 @@ def _tool_calls(observations: list[Json]) -> Iterator[ToolCall]:
             yield ToolCall(name, given, answer, failed=failed)
 
 
-def _scores(scores: list[object]) -> Iterator[Score]:
-    for score in map(as_mapping, scores):
+def _scores(scores: Iterable[Json]) -> Iterator[Score]:
+    for score in scores:
         value = score.get("value")
         kind = score.get("dataType")
         if kind == "BOOLEAN" and value in (0, 1):

@@ -4,62 +4,72 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
-from deltamem_tui.trajectory.readers.gathered import Gathered
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.gathered import MOST_NAME, as_name, each_trace
+from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 from deltamem_tui.trajectory.readers.spans import (
     ModelCall,
     ToolCall,
     messages_in,
+    moment,
     task_in,
     trace_episode,
 )
-from deltamem_tui.trajectory.readers.verdicts import Score, verdict
-from deltamem_tui.trajectory.readers.whole_log import Records, stray, whole_log
+from deltamem_tui.trajectory.readers.verdicts import Score, verdict_of_whole
+from deltamem_tui.trajectory.readers.whole_log import stray
 
 _ANSWERS = ("output", "content", "result")
 
 
-def _gather(records: Records) -> Iterator[Reading]:
-    with Gathered(records.limits) as gathered:
-        for record in records:
-            runs = as_list(as_mapping(record.value).get("runs")) or [record.value]
-            for run in _with_children(runs):
-                if isinstance(run.get("run_type"), str):
-                    alone = {key: run[key] for key in run if key != "child_runs"}
-                    yield from gathered.add(_trace_of(run), record.position, alone)
-                else:
-                    yield stray("a run without `run_type`", record.position)
-            records.release()
-        for trace, position, found in gathered.traces():
-            yield from in_full(position, _episode, trace, found)
-
-
-def _with_children(runs: list[object]) -> Iterator[Json]:
-    """Runs and those below them, without recursion: a trace may be deep."""
-    waiting = list(map(as_mapping, runs))
+def _parts(value: object) -> Iterator[tuple[str, Json] | RecordError]:
+    """Runs and those below them, each after what called it; without recursion, for a trace
+    may be deep.
+    """
+    runs = as_list(as_mapping(value).get("runs")) or [value]
+    waiting = [as_mapping(run) for run in reversed(runs)]
     while waiting:
         run = waiting.pop()
-        yield run
-        for child in as_list(run.get("child_runs")):
-            inherited = {"trace_id": _trace_of(run), "parent_run_id": run.get("id")}
-            waiting.append({**inherited, **as_mapping(child)})
+        trace, name = as_name(_trace_of(run)), as_name(run.get("id"))
+        if trace is None or name is None:
+            yield stray(
+                f"a run whose trace or id is no text of up to {MOST_NAME} characters, "
+                "with all that it called"
+            )
+            continue
+        if isinstance(run.get("run_type"), str):
+            yield trace, {key: run[key] for key in run if key != "child_runs"}
+        else:
+            yield stray("a run without `run_type`")
+        inherited = {"trace_id": trace, "parent_run_id": name or trace}
+        called = map(as_mapping, reversed(as_list(run.get("child_runs"))))
+        waiting += [_with(child, inherited) for child in called]
 
 
-def _trace_of(run: Json) -> str:
+def _with(run: Json, inherited: Json) -> Json:
+    """A run with what the one that called it says of both, where it does not say so itself."""
+    return {**run, **{key: inherited[key] for key in inherited if not run.get(key)}}
+
+
+def _trace_of(run: Json) -> object:
     """The trace that a run belongs to; its own id if it is the root and says nothing."""
     order = as_text(run.get("dotted_order"))
     root = order.partition(".")[0].partition("Z")[2]
-    return as_text(run.get("trace_id")) or root or as_text(run.get("id"))
+    return run.get("trace_id") or root or run.get("id")
 
 
-def _episode(conversation: Conversation, trace: str, found: list[object]) -> Trajectory:
+def _episode(conversation: Conversation, trace: str, found: list[object], _: Limits) -> Trajectory:
     runs = sorted(map(as_mapping, found), key=_order)
     root = next((run for run in runs if not run.get("parent_run_id")), runs[0])
-    outcome = verdict(_feedback(root))
+    is_whole = not root.get("parent_run_id")
+    outcome = verdict_of_whole(
+        _feedback(root) if is_whole else (),
+        (score for run in runs if run is not root or not is_whole for score in _feedback(run)),
+    )
     if outcome.source == "unknown" and (error := as_text(root.get("error"))):
         # That the program broke down is no verdict on the task, but worth knowing.
         outcome = Outcome(reason=outcome.reason or error)
@@ -73,8 +83,8 @@ def _episode(conversation: Conversation, trace: str, found: list[object]) -> Tra
     )
 
 
-def _order(run: Json) -> str:
-    return as_text(run.get("dotted_order") or run.get("start_time"))
+def _order(run: Json) -> tuple[int, float, str]:
+    return moment(run.get("dotted_order") or run.get("start_time"))
 
 
 def _model_calls(run: Json, root: Json) -> Iterator[ModelCall]:
@@ -121,5 +131,5 @@ READER = Reader(
     name="langsmith",
     description="LangSmith: runs with run_type, inputs, outputs and feedback_stats",
     claims=_claims,
-    read=whole_log(_gather),
+    read=each_trace(_parts, _episode),
 )

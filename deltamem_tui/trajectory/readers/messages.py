@@ -15,17 +15,23 @@ from deltamem_tui.trajectory.readers.own_words import (
     own_words,
     without_reminders,
 )
-from deltamem_tui.trajectory.readers.pictures import without_images
+from deltamem_tui.trajectory.readers.pictures import medium_in, without_images
 from deltamem_tui.trajectory.readers.roles import Role, speaker, unknown_speaker
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 
+# Bedrock names a part by its key alone, and has no `type`.
+_BEDROCK_PARTS = {
+    "toolUse": ("tool_use", {"toolUseId": "id"}),
+    "toolResult": ("tool_result", {"toolUseId": "tool_use_id"}),
+}
 _TEXT_PARTS = frozenset({"", "text", "input_text", "output_text", "refusal"})
 _THOUGHT_PARTS = frozenset({"thinking", "reasoning", "thought", "summary_text", "reasoning_text"})
 _CALL_PARTS = frozenset({"tool_use", "tool_call", "toolcall", "functioncall", "function_call"})
 _ANSWER_PARTS = frozenset({"tool_result", "tool_call_response", "function_call_output"})
 # How deep the parts of a content lie in one another; none is known of more than three.
 _DEEPEST = 16
-_IMAGE_WORDS = ("image", "blob", "inline_data", "inlinedata")
+# Where Anthropic's own servers put what was found, next to what only they can read.
+_FOUND_PARTS = frozenset({"web_search_result", "web_fetch_result"})
 
 
 def tell(conversation: Conversation, messages: Iterable[object]) -> Conversation:
@@ -86,25 +92,26 @@ def parts_of(message: Json) -> Iterator[Json]:
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, str):
             yield {"type": "text", "text": part}
-        elif isinstance(part, dict):
-            yield part
+        elif isinstance(part, dict) and part.keys() != {"cachePoint"}:  # a mark for the service
+            yield _with_type(part)
 
 
 def calls_made(message: Json) -> Iterator[str]:
     """The ids of the calls in a message's content."""
-    return (_call_id(part) for part in parts_of(message) if _kind(part) in _CALL_PARTS)
+    return (_call_id(part) for part in parts_of(message) if _is_call(part))
 
 
 def answered_calls(message: Json) -> Iterator[str]:
     """The ids of the calls that a message answers."""
     if call_id := _answered_beside(message):
         yield call_id
-    yield from (_answered(part) for part in parts_of(message) if _kind(part) in _ANSWER_PARTS)
+    yield from (_answered(part) for part in parts_of(message) if is_result(part))
 
 
 def is_result(part: Json) -> bool:
     """Whether a part of a message's content is what a tool answered."""
-    return _kind(part) in _ANSWER_PARTS
+    kind = _kind(part)
+    return kind in _ANSWER_PARTS or kind.endswith("_tool_result")
 
 
 def content_text(content: object, depth: int = 0) -> str:
@@ -122,13 +129,15 @@ def content_text(content: object, depth: int = 0) -> str:
     if not part or depth >= _DEEPEST:
         return without_images(as_text(content))
     kind = _kind(part)
-    if any(word in kind for word in _IMAGE_WORDS) or any(word in part for word in _IMAGE_WORDS):
-        return "[image]"
+    if medium := medium_in(part, kind):
+        return f"[{medium}]"
+    if (written := _written_in(part, kind)) is not None:
+        return content_text(written, depth + 1)
     if kind in _TEXT_PARTS | _THOUGHT_PARTS:
         text = part.get("text", part.get("content", part.get("thinking")))
         if text is not None:
             return content_text(text, depth + 1)
-    if kind in _ANSWER_PARTS:
+    if is_result(part):
         return _answer_text(part, depth + 1)
     return without_images(as_text(part))
 
@@ -148,6 +157,32 @@ def _kind(part: Json) -> str:
     return kind.lower() if isinstance(kind, str) else ""
 
 
+def _is_call(part: Json) -> bool:
+    kind = _kind(part)  # those of tools that the model's service brings along say so before it
+    return kind in _CALL_PARTS or kind.endswith("_tool_use")
+
+
+def _with_type(part: Json) -> Json:
+    """A part as others write it, with a `type`, if it is one of Bedrock's."""
+    for key, (kind, names) in _BEDROCK_PARTS.items():
+        inner = as_mapping(part.get(key))
+        if inner and "type" not in part:
+            return {**{names.get(name, name): inner[name] for name in inner}, "type": kind}
+    if reasoning := as_mapping(part.get("reasoningContent")):
+        return {"type": "reasoning", **as_mapping(reasoning.get("reasoningText"))}
+    return part
+
+
+def _written_in(part: Json, kind: str) -> object:
+    """What stands in a document that is text, a page that was found, or JSON; else None."""
+    if kind == "document":
+        source = as_mapping(part.get("source"))
+        return source.get("data", source.get("content", part.get("content")))
+    if kind in _FOUND_PARTS:
+        return [part.get("title") or "", part.get("url") or "", part.get("content") or ""]
+    return as_text(part["json"]) if part.keys() == {"json"} else None
+
+
 def _tell_thoughts(conversation: Conversation, message: Json) -> None:
     for key in ("reasoning_content", "reasoning"):
         thought = message.get(key)
@@ -162,9 +197,9 @@ def _tell_part(conversation: Conversation, part: Json, role: Role) -> None:
     elif response := part.get("function_response") or part.get("functionResponse"):
         answer = as_mapping(response)
         conversation.answer(content_text(answer.get("response")), as_text(answer.get("id")))
-    elif kind in _CALL_PARTS:
+    elif _is_call(part):
         _tell_call(conversation, part)
-    elif kind in _ANSWER_PARTS:
+    elif is_result(part):
         _tell_answer(conversation, part, _answer_text(part), _answered(part))
     elif kind in _THOUGHT_PARTS or part.get("thought") is True:
         conversation.think(content_text(part.get("summary") or part))
@@ -194,7 +229,7 @@ def _tell_call(conversation: Conversation, call: Json) -> None:
     given = (named.get(key) for key in ("arguments", "args", "input", "parameters"))
     arguments = next((value for value in given if value is not None), None)
     if name:
-        conversation.act(call_text(name, arguments), _call_id(call))
+        conversation.act(call_text(name, arguments), _call_id(call), tool=name)
 
 
 def _call_id(call: Json) -> str:
@@ -211,7 +246,7 @@ def _answered_beside(message: Json) -> str:
 
 def _tell_answers(conversation: Conversation, message: Json) -> None:
     """The answers in a tool's message: one, or a part for each of several calls."""
-    answers = [part for part in parts_of(message) if _kind(part) in _ANSWER_PARTS]
+    answers = [part for part in parts_of(message) if is_result(part)]
     for part in answers:
         _tell_part(conversation, part, "tool")
     if not answers:
@@ -224,6 +259,7 @@ def _tell_answer(conversation: Conversation, answer: Json, text: str, call_id: s
     error = answer.get("error")
     failed = bool(error) or answer.get("status") == "error"
     failed = failed or any(answer.get(key) is True for key in ("is_error", "isError"))
+    failed = failed or _kind(as_mapping(answer.get("content"))).endswith("_tool_result_error")
     if error and error is not True and not text.strip():
         text = content_text(as_mapping(error).get("message") or error)
     conversation.answer(without_reminders(text), call_id, failed=failed)

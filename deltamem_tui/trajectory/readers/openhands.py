@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.trajectory.logs.log import Preview, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcomes import recorded
+from deltamem_tui.trajectory.outcomes import recorded, together
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
 from deltamem_tui.trajectory.readers.messages import content_text
@@ -160,9 +160,15 @@ def _action_text(action: str, arguments: Json) -> str:
 
 def _outcome(run: Json) -> Outcome:
     test = as_mapping(run.get("test_result"))
-    reports = (run, as_mapping(run.get("report")), test, as_mapping(test.get("report")))
-    told = [recorded(report, ("resolved",), ()) for report in reports]
-    if (resolved := next((each for each in told if each.source == "stated"), None)) is not None:
+    reports = {
+        "resolved": run,
+        "report.resolved": as_mapping(run.get("report")),
+        "test_result.resolved": test,
+        "test_result.report.resolved": as_mapping(test.get("report")),
+    }
+    told = {name: recorded(report, ("resolved",), ()) for name, report in reports.items()}
+    resolved = together(told)
+    if resolved.source == "stated" or resolved.reason:  # which is that they contradict each other
         return resolved
     if error := as_text(run.get("error")):
         return Outcome(success=False, source="stated", reason=error)
@@ -170,7 +176,7 @@ def _outcome(run: Json) -> Outcome:
         # The issue resolver asks a model whether the issue is solved, and keeps its answer.
         explained = as_text(run.get("result_explanation"))
         return Outcome(success=run["success"] is True, source="judge", reason=explained)
-    return next((each for each in told if each.reason), Outcome())
+    return next((each for each in told.values() if each.reason), Outcome())
 
 
 def _is_event(value: object) -> bool:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Preview
-from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
-from deltamem_tui.trajectory.readers.gathered import Gathered
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.gathered import MOST_NAME, as_name, each_trace
+from deltamem_tui.trajectory.readers.held import Held
+from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -18,9 +21,15 @@ from deltamem_tui.trajectory.readers.shapes import (
     natural_key,
     unfolded,
 )
-from deltamem_tui.trajectory.readers.spans import ModelCall, ToolCall, task_in, trace_episode
-from deltamem_tui.trajectory.readers.verdicts import Score, verdict
-from deltamem_tui.trajectory.readers.whole_log import Records, stray, whole_log
+from deltamem_tui.trajectory.readers.spans import (
+    ModelCall,
+    ToolCall,
+    moment,
+    task_in,
+    trace_episode,
+)
+from deltamem_tui.trajectory.readers.verdicts import Score, verdict_of_whole
+from deltamem_tui.trajectory.readers.whole_log import stray
 
 _EVENT_MESSAGES = {
     **{f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")},
@@ -28,6 +37,7 @@ _EVENT_MESSAGES = {
 }
 # Values and dotted names that go deeper than this are no messages.
 _DEEPEST = 20
+_NAMES = "name them less deeply, or leave out what is no attribute of an agent"
 
 
 @dataclass(slots=True)
@@ -36,28 +46,26 @@ class _Span:
 
     parent: str
     name: str
-    start: str
+    start: tuple[int, float, str]
     attributes: dict[str, object]
     failed: bool = False
     events: list[tuple[str, dict[str, object]]] = field(default_factory=list)
     annotations: list[Json] = field(default_factory=list)
 
 
-def _gather(records: Records) -> Iterator[Reading]:
-    with Gathered(records.limits) as gathered:
-        for record in records:
-            for span in _spans_in(as_mapping(record.value)):
-                if trace := _trace_of(span):
-                    yield from gathered.add(trace, record.position, span)
-                else:
-                    yield stray("a span without a trace id", record.position)
-            records.release()
-        for trace, position, spans in gathered.traces():
-            yield from in_full(position, _episode, trace, spans)
+def _parts(value: object) -> Iterator[tuple[str, Json] | RecordError]:
+    for span in _spans_in(as_mapping(value)):
+        if trace := as_name(_trace_of(span)):
+            yield trace, span
+        else:
+            yield stray(f"a span without a trace id of up to {MOST_NAME} characters")
 
 
-def _episode(conversation: Conversation, trace: str, found: list[object]) -> Trajectory:
-    spans = sorted((_span(as_mapping(span)) for span in found), key=lambda span: span.start)
+def _episode(
+    conversation: Conversation, trace: str, found: list[object], limits: Limits
+) -> Trajectory:
+    names = Held("a trace whose attributes, named in full, have names", limits, hint=_NAMES)
+    spans = sorted((_span(as_mapping(span), names) for span in found), key=lambda span: span.start)
     root = next((span for span in spans if not span.parent), spans[0])
     model_calls = list(_model_calls(spans))
     given = task_in(unfolded(root.attributes.get("input.value")))
@@ -67,8 +75,20 @@ def _episode(conversation: Conversation, trace: str, found: list[object]) -> Tra
         list(_tool_calls(spans)),
         task="" if any(call.asked for call in model_calls) else given,
         asked=given,
-        outcome=verdict(score for span in spans for score in _scores(span)),
+        outcome=_outcome(spans),
         metadata={"id": trace, "name": root.name},
+    )
+
+
+def _outcome(spans: list[_Span]) -> Outcome:
+    """What the scores of the one span say that all others are a part of, if there is one."""
+    tops = [span for span in spans if not span.parent]
+    is_one = all(span == tops[0] for span in tops)  # some exporters tell a span twice
+    whole = tops[:1] if is_one else []
+    parts = [span for span in spans if span.parent or not is_one]
+    return verdict_of_whole(
+        (score for span in whole for score in _scores(span)),
+        (score for span in parts for score in _scores(span)),
     )
 
 
@@ -176,33 +196,42 @@ def _has_failed(item: Json) -> bool:
     return code == 2 or as_text(code).upper().endswith("ERROR")
 
 
-def _trace_of(item: Json) -> str:
+def _trace_of(item: Json) -> object:
     context = as_mapping(item.get("context"))
-    return as_text(context.get("trace_id") or item.get("traceId") or item.get("trace_id"))
+    return context.get("trace_id") or item.get("traceId") or item.get("trace_id")
 
 
-def _span(item: Json) -> _Span:
+def _span(item: Json, names: Held) -> _Span:
     parent = item.get("parent_id") or item.get("parentSpanId") or item.get("parent_span_id")
     start = item.get("start_time") or item.get("startTimeUnixNano") or item.get("startTime")
-    attributes = _attributes(item.get("attributes"))
+    attributes = _attributes(item.get("attributes"), names)
     if kind := item.get("span_kind"):
         attributes.setdefault("openinference.span.kind", kind)
     return _Span(
         parent=as_text(parent),
         name=as_text(item.get("name")),
-        start=as_text(start),
+        start=moment(start),
         attributes=attributes,
         failed=_has_failed(item),
         events=[
-            (as_text(event.get("name")), _attributes(event.get("attributes")))
+            (as_text(event.get("name")), _attributes(event.get("attributes"), names))
             for event in map(as_mapping, as_list(item.get("events")))
         ],
         annotations=[as_mapping(note) for note in as_list(item.get("annotations"))],
     )
 
 
-def _attributes(value: object) -> dict[str, object]:
-    """Attributes as a flat object; the protocol's JSON keeps them as a list of typed values."""
+def _attributes(value: object, names: Held) -> dict[str, object]:
+    """Attributes as a flat object; the protocol's JSON keeps them as a list of typed values.
+
+    Args:
+        value: What a span or an event has as its attributes.
+        names: Counts the names of levels that are repeated in the names of all below them: a
+            few bytes of JSON may make many.
+
+    Raises:
+        RecordError: They are more than may be held.
+    """
     if isinstance(value, list):
         pairs = map(as_mapping, value)
         return {as_text(pair.get("key")): _any_value(pair.get("value")) for pair in pairs}
@@ -210,6 +239,7 @@ def _attributes(value: object) -> dict[str, object]:
     waiting = [("", as_mapping(value))]
     while waiting:
         prefix, level = waiting.pop()
+        names.add(len(prefix) * len(level))
         for key, inner in level.items():
             if isinstance(inner, dict) and inner:
                 waiting.append((f"{prefix}{key}.", inner))
@@ -284,5 +314,5 @@ READER = Reader(
     name="otel",
     description="OpenTelemetry GenAI and OpenInference spans, as OTLP JSON or flat",
     claims=_claims,
-    read=whole_log(_gather),
+    read=each_trace(_parts, _episode),
 )

@@ -26,6 +26,15 @@ _NOT_THE_USER = (
     "# AGENTS.md instructions for ",
     "This is the Gemini CLI. We are setting up the context for our chat",
 )
+# What a user types to the program and not to the agent. Of those with arguments only the
+# program's own are known: `/tmp is full` is a task.
+_COMMAND = re.compile(r"[/?][\w:-]*")
+_COMMANDS = frozenset(
+    {"about", "auth", "bug", "chat", "clear", "compress", "copy", "dir", "directory", "docs"}
+    | {"editor", "exit", "extensions", "help", "hooks", "ide", "mcp", "memory", "model", "privacy"}
+    | {"quit", "restore", "resume", "rewind", "settings", "skills", "stats", "theme", "tools"}
+    | {"vim", "?"}
+)
 # Editors put what is open on the screen before the request.
 _REQUEST_MARK = "## My request for Codex:"
 
@@ -38,6 +47,14 @@ def own_words(text: str) -> str:
     if text.startswith("# Context from my IDE setup:"):
         text = text.partition(_REQUEST_MARK)[2].strip()
     return text
+
+
+def is_command(text: str) -> bool:
+    """Whether a user's turn is a command to the agent's program, such as `/help`."""
+    name, _, arguments = text.strip().partition(" ")
+    if _COMMAND.fullmatch(name) is None:
+        return False
+    return not arguments or (name.removeprefix("/") in _COMMANDS and "\n" not in arguments)
 
 
 def typed_command(text: str) -> str:

@@ -1,4 +1,7 @@
-"""Pictures that are written into texts: left out, with a note that they were there."""
+"""Pictures and other files that are written into logs: left out, with a note that they were there.
+
+Nobody reads their base64, and it is most of a log that has some.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,76 @@ import re
 from dataclasses import replace
 
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
 
-_DATA_IMAGE = re.compile(r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=]+")
+_DATA = re.compile(
+    r"data:(image|audio|video|application(?=/(?:pdf|octet-stream|zip|msword|vnd\.)))"
+    r"/[\w.+-]+;base64,[A-Za-z0-9+/=]+"
+)
+_MEDIA = frozenset({"image", "audio", "video"})
+_IMAGE_WORDS = ("image", "blob", "inline_data", "inlinedata")
+# Where parts of messages say of what kind their bytes are.
+_KIND_KEYS = ("mimeType", "mime_type", "media_type")
+# Where OpenAI's, Google's and Bedrock's parts keep bytes under a name, and what kind they are
+# if they do not say.
+_WRAPPED = {
+    "inlineData": ("data", "image"),
+    "inline_data": ("data", "image"),
+    "input_audio": ("data", "audio"),
+    "file": ("file_data", "document"),
+    "document": ("source", "document"),
+    "audio": ("source", "audio"),
+    "video": ("source", "video"),
+}
 
 
 def without_images(text: str) -> str:
-    """The text with a note in place of each picture that was written into it."""
-    return _DATA_IMAGE.sub("[image]", text) if _may_hold_images(text) else text
+    """The text with a note in place of each picture or other file that was written into it."""
+    return _DATA.sub(lambda found: f"[{_medium(found[1])}]", text) if _may_hold(text) else text
+
+
+def medium_in(part: Json, kind: str) -> str:
+    """What a part of a message is that is no text: `image`, `audio`, `video` or `document`.
+
+    Args:
+        part: The part.
+        kind: Its type in small letters; empty if it names none.
+
+    Returns:
+        Empty if it is text, or may be.
+    """
+    for key, (held, usual) in _WRAPPED.items():
+        inner = as_mapping(part.get(key))
+        if held in inner:
+            return _named_kind(inner) or usual
+    if any(word in kind for word in _IMAGE_WORDS) or any(word in part for word in _IMAGE_WORDS):
+        return _named_kind(part) or "image"
+    if kind in ("input_file", "document") and _has_bytes(part):
+        return "document"
+    return ""
+
+
+def _has_bytes(part: Json) -> bool:
+    source = as_mapping(part.get("source"))
+    return "file_data" in part or source.get("type") in ("base64", "url", "file")
+
+
+def _named_kind(part: Json) -> str:
+    """What the bytes of a part are, as it says itself; empty if it does not."""
+    names = (as_text(part.get(key)) for key in _KIND_KEYS)
+    name = next(filter(None, names), "")
+    return _medium(name.partition("/")[0].lower()) if name else ""
+
+
+def _medium(kind: str) -> str:
+    return kind if kind in _MEDIA else "document"
 
 
 def without_pictures(trajectory: Trajectory) -> Trajectory:
     """The episode with a note in place of each picture that was written into a text."""
     steps = trajectory.steps
     texts = (text for step in steps for text in (step.observation, step.action, step.thought))
-    if not any(map(_may_hold_images, (trajectory.task, trajectory.environment, *texts))):
+    if not any(map(_may_hold, (trajectory.task, trajectory.environment, *texts))):
         return trajectory
     return replace(
         trajectory,
@@ -29,5 +88,5 @@ def without_pictures(trajectory: Trajectory) -> Trajectory:
     )
 
 
-def _may_hold_images(text: str) -> bool:
+def _may_hold(text: str) -> bool:
     return ";base64," in text

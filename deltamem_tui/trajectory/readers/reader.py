@@ -14,9 +14,10 @@ from typing import ParamSpec
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log, Preview, Record, located
 from deltamem_tui.trajectory.model import LogSource, Trajectory
+from deltamem_tui.trajectory.notice import Notice
 
-Reading = Trajectory | RecordError
-"""What comes out of a log: an episode, or why a record is none."""
+Reading = Trajectory | RecordError | Notice
+"""What comes out of a log: an episode, why a record is none, or what is left out by design."""
 
 _P = ParamSpec("_P")
 
@@ -31,7 +32,8 @@ class Reader:
         claims: How sure it is, from 0 (not mine) to 1 (mine beyond doubt), that a log is of
             this format. It sees the log's beginning and never raises.
         read: The episodes of a log in order. A record that must be refused comes as a
-            `RecordError` in its place. A `RecordError` it raises ends the log.
+            `RecordError` in its place, and what it leaves out by design as a `Notice`. A
+            `RecordError` it raises ends the log.
     """
 
     name: str
@@ -76,10 +78,10 @@ def readings_of(
     try:
         parsed = parse(item.value)
         for found in [parsed] if isinstance(parsed, Trajectory) else parsed:
-            if isinstance(found, RecordError):
-                yield located(found, log.name, item.position)
-            else:
+            if isinstance(found, Trajectory):
                 yield _placed(found, item)
+            else:
+                yield located(found, log.name, item.position)
     except RecordError as error:
         yield located(error, log.name, item.position)
 
@@ -106,7 +108,7 @@ def _placed(trajectory: Trajectory, record: Record) -> Trajectory:
     return replace(trajectory, source=LogSource(position=record.position, format=source.format))
 
 
-def notice(message: str, *, position: str, hint: str | None = None) -> RecordError:
+def notice(message: str, *, position: str, hint: str | None = None) -> Notice:
     """The word about what a reader leaves out by design; nothing is wrong with it.
 
     Args:
@@ -114,9 +116,7 @@ def notice(message: str, *, position: str, hint: str | None = None) -> RecordErr
         position: Where it begins in the log.
         hint: What else there is to know of it.
     """
-    told = RecordError(message, position=position, hint=hint)
-    told.is_notice = True
-    return told
+    return Notice(message, position=position, hint=hint)
 
 
 def share(preview: Preview, matches: Callable[[object], bool]) -> float:

@@ -26,6 +26,7 @@ from deltamem_tui.trajectory.logs.log import Log, Preview, located
 from deltamem_tui.trajectory.logs.pace import Pace
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.model import LogSource, Trajectory
+from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.outcomes import decided
 from deltamem_tui.trajectory.readers import native
 from deltamem_tui.trajectory.readers.at_once import read_at_once
@@ -130,7 +131,8 @@ def read_logs(
         pace: Told what there is to read, and then how far that has come.
 
     Returns:
-        Trajectories, and a `RecordError` for everything that is none.
+        Trajectories, a `RecordError` for every record that should be one and is none, and a
+        `Notice` for what is left out by design.
 
     Raises:
         TrajectoryError: A path does not exist or cannot be opened, or no file is there.
@@ -194,7 +196,10 @@ def _checked(
             reading = (
                 _received(item, log, reader, success_at) if isinstance(item, Trajectory) else item
             )
-            yield _refusal(reading, log, reader) if isinstance(reading, RecordError) else reading
+            if isinstance(reading, RecordError):
+                yield _refusal(reading, log, reader)
+            else:
+                yield located(reading, log.name) if isinstance(reading, Notice) else reading
     except TrajectoryError as error:
         anything = True
         yield _refusal(error, log, reader)
@@ -279,11 +284,11 @@ def reader_of(log: Log) -> Reader:
         raise LogFormatError(problem, source=log.name)
     preview = log.preview()
     claims = _claims(preview)
-    if not claims and not preview.records and preview.refusal:
-        refusal = preview.refusal
-        raise LogFormatError(
-            refusal.message, source=log.name, position=refusal.position, hint=refusal.hint
-        )
+    if not claims and not preview.records and preview.refusals:
+        refusal, *others = preview.refusals
+        where = ", ".join(filter(None, (each.position for each in others)))
+        reason = f"{refusal.message}; nor can {where} be read" if where else refusal.message
+        raise LogFormatError(reason, source=log.name, position=refusal.position, hint=refusal.hint)
     if not claims and preview.layout == "array" and not preview.records:
         raise LogFormatError("a list with no record in it", source=log.name)
     if not claims:
@@ -315,8 +320,6 @@ def _received(reading: Trajectory, log: Log, reader: Reader, success_at: float) 
 
 
 def _as_record_error(error: TrajectoryError, log: Log) -> RecordError:
-    found = RecordError(
+    return RecordError(
         error.message, source=error.source or log.name, position=error.position, hint=error.hint
     )
-    found.is_notice = isinstance(error, RecordError) and error.is_notice
-    return found

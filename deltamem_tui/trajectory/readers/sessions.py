@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log, Record, located
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.notice import Told
 from deltamem_tui.trajectory.readers.reader import Reading, placed_or_refused
-from deltamem_tui.trajectory.readers.whole_log import Records, left_out, whole_log
+from deltamem_tui.trajectory.readers.whole_log import Records, rest_refused, whole_log
 
 
 @dataclass(slots=True)
@@ -31,7 +32,7 @@ class Session(ABC):
     log_name: str = ""
     breaks_off: bool = False
     position: str = ""
-    told: list[RecordError] = field(default_factory=list)
+    told: list[Told] = field(default_factory=list)
 
     @abstractmethod
     def begins_another(self, value: object) -> bool:
@@ -105,7 +106,7 @@ class _Telling:
             self._session, self._first = self._begin(self._records.log_name), ""
         if self._first and self._is_behind_a_gap and not self._session.breaks_off:
             yield from self.end()
-            yield left_out(record.position)
+            yield rest_refused(record.position)
         if self._session.breaks_off:
             self._session.leave_out(record.value)
             self._records.release()

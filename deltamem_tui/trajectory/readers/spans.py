@@ -5,10 +5,14 @@ Every call of a model repeats the conversation so far, so the longest of them ho
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.outcomes import number
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import (
@@ -23,6 +27,12 @@ from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as
 
 # Where programs put what a user asked, when they trace their own functions.
 _ASKED = ("input", "query", "question", "prompt", "task", "goal", "new_message", "message", "text")
+
+# Of arguments as Python shows them; longer ones stay text.
+_MOST_SHOWN = 10_000
+# Of a number that is a time; anything longer is none.
+_MOST_DIGITS = 30
+_BEGIN, _SECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +124,67 @@ def _tell_told(
     for call in tool_calls:
         if conversation.awaits(call.call_id):
             conversation.answer(content_text(call.answer), call.call_id, failed=call.failed)
+    _join(conversation, [call for call in tool_calls if not call.call_id])
+
+
+def _join(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
+    """Answer the calls that no message answers by what was traced of the same calls.
+
+    That is so at the end of a trace, where no later call of a model repeats what came back.
+    """
+    made = conversation.calls()
+    waiting = [index for index, call in enumerate(made) if not call.is_answered]
+    if not waiting or not tool_calls:
+        return
+    texts = (call_text(call.name, _as_object(call.given)) for call in tool_calls)
+    by_text, by_name = _grouped(texts), _grouped(call.name for call in tool_calls)
+    by_action, by_tool = (
+        _grouped(call.action for call in made),
+        _grouped(call.tool for call in made),
+    )
+    found: dict[int, int | None] = {}
+    left: dict[str, list[int]] = {}
+    for index in waiting:
+        if runs := by_text.get(made[index].action):
+            found[index] = _own_run(index, by_action[made[index].action], runs)
+        else:
+            left.setdefault(made[index].tool, []).append(index)
+    for tool, (index, *others) in left.items():
+        # Its arguments are written in another way: then it must be the only one.
+        runs = by_name.get(tool, [])
+        if not others and len(runs) == len(by_tool[tool]):
+            found[index] = _own_run(index, by_tool[tool], runs)
+    answers = {index: tool_calls[run] for index, run in found.items() if run is not None}
+    conversation.answer_calls(
+        {index: (content_text(run.answer), run.failed) for index, run in answers.items()}
+    )
+
+
+def _grouped(keys: Iterable[str]) -> dict[str, list[int]]:
+    """Where each of some keys stands among them."""
+    groups: dict[str, list[int]] = {}
+    for index, key in enumerate(keys):
+        groups.setdefault(key, []).append(index)
+    return groups
+
+
+def _own_run(index: int, same: Sequence[int], runs: Sequence[int]) -> int | None:
+    """The run of a call, of calls that are the same and of their runs, both in order of time.
+
+    Of more runs than calls those at the end count, and of fewer the last calls had none.
+    """
+    turn = bisect_left(same, index) + max(len(runs) - len(same), 0)
+    return runs[turn] if turn < len(runs) else None
+
+
+def _as_object(given: object) -> object:
+    """Arguments as an object, also where a tracer has kept them as Python shows one."""
+    if not isinstance(given, str) or not given.startswith("{'") or len(given) > _MOST_SHOWN:
+        return given
+    try:
+        return ast.literal_eval(given)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return given
 
 
 def _tell_steps(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
@@ -148,6 +219,27 @@ def messages_in(value: object, *, answer: bool = False) -> list[object]:
             return _instructions(record) + found
     content = as_mapping(record.get("content") or record.get("message"))
     return [content] if is_message(content) else []
+
+
+def moment(value: object) -> tuple[int, float, str]:
+    """A key by which a trace's parts are in order of time, however their times are written.
+
+    Those without one are before all others, as they are in the log; then come numbers, also
+    as text, and dates by what they mean.
+    """
+    text = as_text(value)
+    if not text:
+        return 0, 0, ""
+    if len(text) <= _MOST_DIGITS and text.isascii() and text.isdecimal():
+        return 1, int(text), ""  # nanoseconds are more digits than a float keeps
+    if (seconds := number(value)) is not None:
+        return 1, seconds, ""
+    try:
+        date = datetime.fromisoformat(text)
+    except ValueError:
+        return 3, 0, text
+    date = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return 2, (date - _BEGIN) / _SECOND, text
 
 
 def task_in(value: object) -> str:

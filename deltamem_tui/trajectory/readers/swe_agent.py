@@ -8,8 +8,9 @@ from pathlib import PurePath
 
 from deltamem_tui.trajectory.logs.log import Preview
 from deltamem_tui.trajectory.model import Step, Trajectory
+from deltamem_tui.trajectory.readers.conversation import are_left_out
 from deltamem_tui.trajectory.readers.messages import content_text
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, notice, placed_or_refused, share
 from deltamem_tui.trajectory.readers.roles import speaker, unknown_speaker
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.tasks import issue_of
@@ -27,6 +28,11 @@ def _gather(records: Records) -> Iterator[Reading]:
             if len(attempts) > 1 and isinstance(reading, Trajectory):
                 reading = _as_trial(reading, number, _submitted(run))
             yield reading
+            shown = sum(map(_is_shown, as_list({**run, **attempt}.get("history"))))
+            if shown and isinstance(reading, Trajectory):
+                yield notice(
+                    f"{are_left_out('message', shown)}: part of a demonstration", position=position
+                )
         records.release()
 
 
@@ -51,11 +57,7 @@ def _as_trial(episode: Trajectory, number: int, submitted: int | None) -> Trajec
 
 
 def _episode(run: Json, log_name: str) -> Trajectory:
-    history = [
-        message
-        for message in map(as_mapping, as_list(run.get("history")))
-        if not message.get("is_demo") and message.get("message_type") != "demonstration"
-    ]
+    history = [as_mapping(each) for each in as_list(run.get("history")) if not _is_shown(each)]
     task = next((_content(message) for message in history if message.get("role") == "user"), "")
     steps = [as_mapping(step) for step in as_list(run.get("trajectory"))]
     info, config = as_mapping(run.get("info")), _config(run)
@@ -71,6 +73,12 @@ def _episode(run: Json, log_name: str) -> Trajectory:
         agent=_model(config),
         metadata={key: value for key, value in metadata.items() if value},
     )
+
+
+def _is_shown(message: object) -> bool:
+    """Whether a message is part of a demonstration and says so."""
+    told = as_mapping(message)
+    return bool(told.get("is_demo")) or told.get("message_type") == "demonstration"
 
 
 def _steps(steps: list[Json]) -> Iterator[Step]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.reader import Reader
 from deltamem_tui.trajectory.readers.reading import Claim, detect, read_log
 
@@ -57,11 +58,9 @@ def _tried(log: Log, claim: Claim) -> Trial:
     first_rejection = None
     for reading in read_log(log, claim.reader):
         if isinstance(reading, RecordError):
-            if reading.is_notice:
-                continue
             rejected += 1
             first_rejection = first_rejection or reading
-        else:
+        elif isinstance(reading, Trajectory):
             episodes += 1
             steps += len(reading.steps)
             first_task = first_task or reading.task

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource
 from deltamem_tui.trajectory.outcomes import ROUNDING, explained, is_tally, stated, verdict_of
 
@@ -68,6 +69,23 @@ def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
         told = ", ".join(f"{score.name} {score.value}" for score, _ in found)
         return Outcome(reason=f"its scores disagree: {told}")
     return together
+
+
+def verdict_of_whole(scores: Iterable[Score], of_parts: Iterable[Score]) -> Outcome:
+    """The outcome that the scores of a whole trace state together.
+
+    Args:
+        scores: Those that the trace itself was given.
+        of_parts: Those of calls in it. How well a tool's call went says nothing of the task,
+            whatever the score's name; only that there is one is worth knowing.
+    """
+    outcome = verdict(scores)
+    if outcome.source != "unknown" or outcome.reason:
+        return outcome
+    names = (one_line(score.name, 60) for score in of_parts if is_about_task(score.name))
+    return next(
+        (Outcome(reason=f"`{name}` is a score of a part of the trace") for name in names), outcome
+    )
 
 
 def _said(score: Score, record: Mapping[str, object]) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from deltamem_tui.errors import RecordError
+from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.limits import human_size
 from deltamem_tui.trajectory.logs.log import Log, Record, located
@@ -61,8 +61,8 @@ class Records:
 
     def refusals(self) -> Iterator[RecordError]:
         """The records that could not be read and were not reported yet."""
-        yield from self._refused
-        self._refused.clear()
+        told, self._refused = self._refused, []
+        yield from told
 
     def _refuse(self, refusal: RecordError) -> None:
         self._check_room(BESIDE, refusal.position)
@@ -95,8 +95,10 @@ def whole_log(
             for reading in gather(records):
                 yield from records.refusals()
                 yield reading
-        except RecordError as error:
+        except TrajectoryError as error:
             yield from records.refusals()
+            if not isinstance(error, RecordError):  # the disk refused, not the log
+                raise
             yield located(error, log.name)
         yield from records.refusals()
 
@@ -129,7 +131,7 @@ def stray_kind(kind: str, what: str = "a line") -> RecordError:
     return stray(f"{what} of unknown kind {shown}" if shown else f"{what} that names no kind")
 
 
-def left_out(position: str) -> RecordError:
+def rest_refused(position: str) -> RecordError:
     """Why the rest of a session is refused that has a gap.
 
     Args:

@@ -10,6 +10,7 @@ import re
 
 from deltamem_tui.trajectory.secrets.rules import (
     BARE,
+    LITERAL_PLACEHOLDER,
     PASSWORD,
     PLACEHOLDER,
     RANDOM,
@@ -20,7 +21,9 @@ from deltamem_tui.trajectory.secrets.rules import (
 from deltamem_tui.trajectory.secrets.settings import SECRET_KEY
 
 # `-p 8080:80` and `-a 10.0.0.1` mean ports and addresses.
-_OPTION_PLACEHOLDER = re.compile(rf"(?:\d{{1,5}}[.:/-]?){{1,8}}(?:tcp|udp)?|{PLACEHOLDER.pattern}")
+_OPTION_PLACEHOLDER = re.compile(
+    rf"(?:\d{{1,5}}[.:/-]?){{1,8}}(?:tcp|udp)?|{LITERAL_PLACEHOLDER.pattern}"
+)
 _FILE_PLACEHOLDER = re.compile(
     rf".*\.(?:pem|key|pub|crt|json|txt|ya?ml|p8|p12|env|enc)|{PLACEHOLDER.pattern}"
 )
@@ -38,7 +41,7 @@ def _option(program: str, option: str, *hints: str) -> Rule:
 
 
 PROGRAMS = (
-    b"docker login",
+    b"login",
     b"mysql",
     b"redis-cli",
     b"ldap",
@@ -47,6 +50,12 @@ PROGRAMS = (
     b"smbclient",
     b"sudo",
     b"openssl",
+    b"7z",
+    b"useradd",
+    b"usermod",
+    b"http ",
+    b"https ",
+    b"secret set ",
 )
 """Programs whose command lines have nothing else that tells of a secret: with an option, these
 alone make a text worth a closer look."""

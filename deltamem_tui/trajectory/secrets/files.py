@@ -107,12 +107,12 @@ FILES = (
     Rule(
         "password",
         re.compile(
-            r"^[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*-]{1,63}:[\w.*-]{1,63}:(?P<secret>[^\s:\"'\\]{6,200})",
+            r"(?:^|(?<=\\n))[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*-]{1,63}:[\w.*-]{1,63}:(?P<secret>[^\s:\"'\\]{6,200})",
             re.MULTILINE,
         ),
         ("pass",),
         placeholder=PLACEHOLDER,
-        within=re.compile(r"(?<=pg)pass[^\n\0]{0,80}\n(?:[^\n\0]{1,400}\n?){1,20}"),
+        within=re.compile(r"(?<=pg)pass[^\n\0]{0,80}?(?:\n|\\n)(?:[^\n\0]{1,400}\n?){1,20}"),
     ),
     # The lists of keys of storage accounts
     Rule(

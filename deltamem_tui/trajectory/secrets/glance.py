@@ -55,6 +55,15 @@ _OPTION = re.compile(rb" -(?!\d)")
 # Behind a word that names a secret stands what is between it and the value; not so in `keychain`
 # and in `the secret of`.
 _NAMES = tuple((word, re.compile(word + rb"(?! ?[a-z])")) for word in (b"secret", b"token", b"key"))
+# Headers and settings, of which the value may be short and have no sign beside it.
+_AUTH = re.compile(
+    rb"auth(?:orization\\?[\"']?[ \t]{0,3}[:=]|[ \t\\]|[a-z]{0,20}(?: ?= ?)?\("
+    rb"|[-_](?:token|key|secret))"
+)
+_HEADER = re.compile(rb"(?:key|token|secret)\\?[\"']?\s?:")
+_SET = re.compile(rb"set(?:x| -[a-z]{1,3})[ \t\\]")
+_CALLS = (b"login", b"sign", b"credential", b"getconnection(")
+_ENDS_OF_ARGUMENTS = (b"')", b"',", b'")', b'",')
 _AFTER_SHORT_NAMES = (b"=", b"'", b'"', b">")
 _HASHED = re.compile(b"|".join(re.escape(how.encode()) for how in HASHES))
 # The sign of kelvin is a k to every pattern that minds no capitals, and to no table of bytes.
@@ -86,19 +95,57 @@ def may_hold_secrets(text: str | bytes) -> bool:
 
 def _may_hold_passwords(data: bytes, kinds: bytes, lowered: bytes) -> bool:
     """Whether a text may hold a secret that is known without a long run."""
-    if contains(lowered, b"pass") or contains(lowered, b"aws_se"):
+    if contains(lowered, b"pass") or contains(lowered, b"ndpw"):
         return True
-    if contains(lowered, b"curl ") and b"/" in data:
+    if _matches(_AUTH, b"auth", lowered):
+        return True
+    # One byte is found far faster than a word.
+    if b"_" in data and _underscores_tell(lowered):
+        return True
+    if b"/" in data and _slashes_tell(lowered):
         return True
     if not data.isascii() and _contains_any(lowered, _OTHER_SCRIPTS):
         return True
-    # A number below zero is no option.
-    options = contains(data, b" -") and _OPTION.search(data)
-    if options and _contains_any(lowered, PROGRAMS):
+    if b"-" in data and _dashes_tell(lowered):
         return True
     if b"!" in kinds:
         return _signs_tell(data, lowered)
-    return b"'" in kinds and _tells_of_passwords(data, lowered)
+    if b"'" not in kinds:
+        return False
+    return _tells_of_passwords(data, lowered) or _calls_tell(data, lowered)
+
+
+def _slashes_tell(lowered: bytes) -> bool:
+    """Whether a text with slashes tells of a secret on the command line of something afar."""
+    return _contains_any(lowered, (b"curl ", b"net use ", b"alias set "))
+
+
+def _underscores_tell(lowered: bytes) -> bool:
+    """Whether a text with underscores tells of a secret that may have no sign beside it."""
+    if _contains_any(lowered, (b"aws_se", b"rabbitmqctl ", b"_pw")):
+        return True
+    return _names_stand_alone(lowered)
+
+
+def _dashes_tell(lowered: bytes) -> bool:
+    """The same of a text with dashes: of a header, or of an option of a program."""
+    # A number below zero is no option.
+    if _matches(_OPTION, b" -", lowered) and _contains_any(lowered, PROGRAMS):
+        return True
+    return contains(lowered, b"-securestring ") or _names_stand_alone(lowered)
+
+
+def _names_stand_alone(lowered: bytes) -> bool:
+    """Whether a name of a secret has a value with nothing else beside it."""
+    if not _contains_any(lowered, (b"key", b"token", b"secret")):
+        return False
+    return _HEADER.search(lowered) is not None or _SET.search(lowered) is not None
+
+
+def _calls_tell(data: bytes, lowered: bytes) -> bool:
+    """Whether something that is called may be given a password, as its last argument or before."""
+    ends = _ENDS_OF_ARGUMENTS if b'"' in data else _ENDS_OF_ARGUMENTS[:2]
+    return _contains_any(data, ends) and _contains_any(lowered, _CALLS)
 
 
 def _signs_tell(data: bytes, lowered: bytes) -> bool:
@@ -110,11 +157,13 @@ def _signs_tell(data: bytes, lowered: bytes) -> bool:
     # Points and tildes may cut this one into short pieces.
     if contains(lowered, b"q~"):
         return True
-    if b"=" in data and (contains(lowered, b"authorization") or contains(lowered, b"psk")):
+    if b"@" in data and (contains(lowered, b"jdbc:oracle") or contains(lowered, b"sql")):
+        return True
+    if b"=" in data and _contains_any(lowered, (b"authorization", b"psk", b"secrets set ")):
         return True
     if contains(lowered, b"credential") and (b"@" in data or b"!" in data or b"#" in data):
         return True
-    if b'"' in data and _quotes_tell(lowered):
+    if (b'"' in data and _quotes_tell(lowered)) or _calls_tell(data, lowered):
         return True
     return _names_a_value(lowered) or _tells_of_passwords(data, lowered)
 
@@ -122,6 +171,8 @@ def _signs_tell(data: bytes, lowered: bytes) -> bool:
 def _quotes_tell(lowered: bytes) -> bool:
     """The same, for what is told by what stands beside quotation marks, or within those of JSON."""
     if b"assword" in lowered or b" string = " in lowered:
+        return True
+    if contains(lowered, b"identified by"):
         return True
     return contains(lowered, b"\\u") and _contains_any(lowered, _ESCAPED)
 
@@ -141,7 +192,20 @@ def _tells_of_passwords(data: bytes, lowered: bytes) -> bool:
         return True
     if not contains(lowered, b"pw") or not _contains_any(data, _AFTER_SHORT_NAMES):
         return False
-    return SHORT_NAME.search(lowered) is not None
+    return _matches(SHORT_NAME, b"pw", lowered)
+
+
+def _matches(pattern: re.Pattern[bytes], beginning: bytes, data: bytes) -> bool:
+    """Whether a pattern matches anywhere. All it matches begins alike, which few texts have often.
+
+    The pattern would look at all that is between, which takes far longer.
+    """
+    place = find(data, beginning)
+    while place >= 0:
+        if pattern.match(data, place):
+            return True
+        place = find(data, beginning, place + len(beginning))
+    return False
 
 
 def _are_words(data: bytes, kinds: bytes, start: int) -> bool:
@@ -173,7 +237,9 @@ def names_may_hold_secrets(notes: Iterable[str]) -> bool:
 @lru_cache(maxsize=4096)
 def _name_may_hold_secrets(note: str) -> bool:
     # `line 1234`: what is known without a sign is a long run, or stands behind a long name.
-    if len(note) < RUN_LENGTH and note.isascii() and note.replace(" ", "").isalnum():
+    name, blank, last = note.rpartition(" ")
+    plain = note.isascii() and (name + last).replace(" ", "").isalnum()
+    if plain and len(note) < RUN_LENGTH and (last.isdigit() or not blank):
         return False
     if len(note) > _LONG_NOTE or "@" in note:
         return may_hold_secrets(note)
@@ -185,4 +251,7 @@ def _name_may_hold_secrets(note: str) -> bool:
 
 
 def _contains_any(data: bytes, words: Iterable[bytes]) -> bool:
-    return any(contains(data, word) for word in words)
+    for word in words:  # noqa: SIM110 -- half as long as a generator takes
+        if contains(data, word):
+            return True
+    return False

@@ -19,19 +19,34 @@ SHUFFLED = r"(?-i:(?=(?:[A-Za-z0-9_/+.=-]{0,40}?(?:[A-Z][a-z](?=[A-Z])|[a-z](?=[
 # Capitals, small letters and digits; a name of a class may have them too, see `CAMEL_CASE`.
 JUMBLED = r"(?-i:(?=[A-Za-z]{0,60}\d)(?=[\da-z]{0,60}[A-Z])(?=[\dA-Z]{0,60}[a-z]))"
 
+# What a message says of a password, which is none itself.
+_STATES = (
+    "access|authentication|confirmation|correct|incorrect|mismatch(?:ed)?|invalid|denied|wrong"
+    "|missing|fail(?:ed|ure)?|expired|rejected|accepted|verified|authenticated|unknown|empty|blank"
+    "|protected|disabled|enabled|changed|unchanged|updated|removed|reset|hidden|masked|encrypted"
+    "|hashed|provided|prompt(?:ed)?|does|doesn't|must|should|cannot|can't|please|nothing|unset"
+    "|stored|minimum|length|strength|policy"
+)
+_TYPES = "pass(?:w(?:or)?d)?|pwd|text|test|bytes|char|varchar|field|type|value|number|username|user"
 # What stands where a secret would stand in examples, templates and type annotations: of values
 # that only their names make secrets, ...
-PLACEHOLDER = re.compile(
+_WRITTEN_OUT = (
     rf"(?i:[x*.#_=-]+|[.~].*|/(?!{SHUFFLED}).*"
     r"|(?:your|my|the|some|test|fake|dummy|mock|sample)[_-].*"
     r"|.*(?:example|placeholder|changeme|redacted).*"
     r"|your[a-z]{0,20}(?:pass|pw|secret|token|key|credential)[a-z]{0,12}\d{0,4}"
     r"|(?:none|null|true|false|undefined|required|optional|string|secret|token|password)s?[.!?]?"
+    rf"|(?:{_STATES}|{_TYPES})[.!,:]?"
     r"|(?:os|process|self|config|settings|request|req|args|env|ctx|options|props|this|data)\..*"
     r"|!(?:vault|ref|sub|secret|env|getatt|include|importvalue|join|encrypted\S*)"
     r"|\$(?:\w+|[{(].*)|%\w+%"  # variables of a shell, which quotation marks do not stop
     r")|[a-z]+\d{0,4}(?:[._/-][a-z]+\d{0,4})+"  # names of variables, settings and functions
-    r"|[A-Za-z]+[.!?:]+|[a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*)+[?!|&]{0,2}|[A-Z]+(?:_[A-Z]+)+|[a-z]+(?:[A-Z][a-z]+)+"
+    r"|[A-Za-z]+[.!?:]+|[a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*)+[?!|&]{0,2}|[A-Z]+(?:_[A-Z]+)+"
+)
+PLACEHOLDER = re.compile(rf"{_WRITTEN_OUT}|[a-z]+(?:[A-Z][a-z]+)+")
+# ... where no name of a variable can stand, since a shell or quotation marks make it a text, ...
+LITERAL_PLACEHOLDER = re.compile(
+    rf"{_WRITTEN_OUT}|(?i:.*passw(?:or)?d.*)|(?:your|my|some|the|db|user|new)[A-Z][a-z]+"
 )
 # ... of passwords in addresses, where little else may be told from a bad password, ...
 URL_PLACEHOLDER = re.compile(
@@ -74,16 +89,32 @@ class Rule:
 # `may_hold_secrets` sees.
 _SIGNS = "A-Za-z0-9_/+.~=-"
 RUN = rf"(?-i:(?=[{_SIGNS}]{{0,80}}?(?=[a-z]{{0,15}}[A-Z0-9_/+-])[A-Za-z0-9_/+-]{{16}}))"
-_MIXED = r"(?=[A-Za-z_/+.~=-]{0,200}\d)(?=[\d_/+.~=-]{0,200}[A-Za-z])"
-RANDOM = rf"(?:{_MIXED}|{SHUFFLED}){RUN}[{_SIGNS}]{{16,512}}+"
+MIXED = r"(?=[A-Za-z_/+.~=-]{0,200}\d)(?=[\d_/+.~=-]{0,200}[A-Za-z])"
+RANDOM = rf"(?:{MIXED}|{SHUFFLED}){RUN}[{_SIGNS}]{{16,512}}+"
+# Letters and digits of what was made up for a program.
+SHORT_KEY = (
+    r"(?=[A-Za-z_.~+/-]{0,60}\d)(?=[\d_.~+/-]{0,60}[A-Za-z])[A-Za-z0-9][A-Za-z0-9_.~+/-]{7,80}={0,2}"
+    r"(?![\w(:=\[])"
+)
 RANDOM_ENDS = r"(?![A-Za-z0-9(])"
+
+
 # A password: all between quotation marks, or else up to where a shell or a setting ends it.
 # It does not begin like a variable, a path, an option or a template, and is no call.
-BARE = (
-    r"(?![\w.]{1,80}[(\[])[^\s\"'`<>{}\[\]()$*,;&|\\/~.-]"
-    r"(?:[^\s\"'`<>{}\[\](),;&|\\]|&(?!\w{1,30}=)){5,200}(?![\w(\[])"
-)
+def bare(least: int) -> str:
+    """A pattern of a password without quotation marks, of so many letters at least."""
+    return (
+        r"(?![\w.]{1,80}[(\[])[^\s\"'`<>{}\[\]()$*,;&|\\/~.-]"
+        rf"(?:[^\s\"'`<>{{}}\[\](),;&|\\]|&(?!\w{{1,30}}=)){{{least - 1},200}}(?![\w(\[])"
+    )
+
+
+BARE = bare(6)
 _QUOTE = r"(?:\\?(?P<quote>[\"'`]))?"
+SHORT_PASSWORD = (
+    rf"{_QUOTE}(?P<secret>(?(quote)[^\s\\\"'`]{{4,200}}?(?=\\?(?P=quote))"
+    rf"|(?!\d{{1,5}}(?!\w)){bare(4)}))"
+)
 PASSWORD = rf"{_QUOTE}(?P<secret>(?(quote)[^\s\\]{{6,200}}?(?=\\?(?P=quote))|{BARE}))"
 
 EMAIL = Rule(

@@ -136,6 +136,7 @@ TOKENS = (
         r"\.[\w-]{6}\.[\w-]{27,40}", "m", "n", "o",
     ),
     _token("square token", "EAAA", r"[\w-]{56,64}", "eaaa"),
+    _token("facebook token", "EAA", r"[A-Za-z0-9]{45,300}", "eaa"),
     _token("brevo key", "x(?:key|smtp)sib-", r"[0-9a-f]{64}-[A-Za-z0-9]{16}", "sib-"),
     _token("hubspot token", r"pat-[a-z]{2}\d-", r"[0-9a-f-]{36}", "pat-"),
     _token("airtable token", "pat", r"[A-Za-z0-9]{14}\.[0-9a-f]{64}", "pat"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -100,11 +101,12 @@ def test_a_batch_that_is_refused_leaves_the_files_as_they_were(tmp_path: Path) -
     def change(bank: Bank) -> None:
         change_domain(bank, "kitchen")
 
+    base = made(tmp_path / "base").path
     for operation in (lambda bank: learn_one(bank, 3), change):
         with FragileOS(NEVER).at_work() as counting:
-            operation(made(tmp_path / "undisturbed"))
+            operation(copied(base, tmp_path / "undisturbed"))
         for last in range(1, len(counting.names) + 1):
-            bank = made(tmp_path / "bank")
+            bank = copied(base, tmp_path / "bank")
             before = {path.name: path.read_bytes() for path in bank.path.iterdir()}
             try:
                 with FragileOS(last, "disk full").at_work():
@@ -112,8 +114,8 @@ def test_a_batch_that_is_refused_leaves_the_files_as_they_were(tmp_path: Path) -
             except StorageError:
                 after = {path.name: path.read_bytes() for path in bank.path.iterdir()}
                 assert after == before, f"effect {last}"
-            remove(bank.path)
-        remove(tmp_path / "undisturbed")
+            shutil.rmtree(bank.path)
+        shutil.rmtree(tmp_path / "undisturbed")
 
 
 def made(path: Path) -> Bank:
@@ -122,7 +124,6 @@ def made(path: Path) -> Bank:
     return bank
 
 
-def remove(folder: Path) -> None:
-    for path in folder.iterdir():
-        path.unlink()
-    folder.rmdir()
+def copied(base: Path, path: Path) -> Bank:
+    shutil.copytree(base, path)
+    return Bank.open(path)

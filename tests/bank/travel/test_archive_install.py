@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import LOCK_NAME, Bank
@@ -28,6 +28,7 @@ from deltamem_tui.errors import (
 from tests.bank.forging import digest_of_file, everything, packed, small_bank, unpacked
 from tests.bank.killing import run_until_killed
 from tests.bank.support import contents, learn_one, manifest, node, vector
+from tests.effort import examples, in_turn
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_what_arrives_is_what_left(tmp_path: Path, source: Path) -> None:
 _words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(10)
 @given(
     st.lists(
         st.tuples(
@@ -269,7 +270,7 @@ def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path, source: Path, replacin
     assert effects is not None
     assert effects > 20
     seen = []
-    for last in range(1, effects + 1):
+    for number, last in enumerate(in_turn(effects)):
         shutil.rmtree(path.parent)
         path.parent.mkdir()
         if old:
@@ -280,7 +281,7 @@ def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path, source: Path, replacin
         seen.append(states.index(found))
         if found is not None:
             assert verify(Bank.open(path)) == []
-        if last % 6 == 0:  # what is left over is in nobody's way
+        if number % 3 == 0:  # what is left over is in nobody's way
             install(receive(source), path, replacing=path.exists())
             assert contents(Bank.open(path)) == states[1]
             assert [each.name for each in path.parent.iterdir()] == [path.name]

@@ -18,6 +18,7 @@ from tests.bank.histories import account
 from tests.bank.killing import run_until_killed
 from tests.bank.support import contents, learn_one
 from tests.bank.union.parted import change, nodes
+from tests.effort import in_turn
 
 
 def everything(bank: Bank) -> Any:
@@ -54,8 +55,8 @@ def test_killed_at_every_effect_a_merge_was_done_or_not(
     after = everything(Bank.open(after_path))
     assert after != before
     assert len(counting.names) > 20
-    for last, name in enumerate(counting.names, start=1):
-        if how == "half" and name != "pwrite":
+    for last in in_turn(len(counting.names)):
+        if how == "half" and counting.names[last - 1] != "pwrite":
             continue
         path = fresh(str(last))
         try:
@@ -86,7 +87,7 @@ def test_what_a_killed_merge_left_is_in_nobodys_way(
 
     effects = run_until_killed(merge)
     assert effects is not None
-    for last in range(1, effects + 1, 5):
+    for last in in_turn(effects, apart=10):
         shutil.rmtree(path.parent)
         path.parent.mkdir()
         assert run_until_killed(merge, last) is None

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
@@ -18,6 +18,7 @@ from deltamem_tui.bank.union.merge_diff import difference
 from deltamem_tui.bank.upkeep.verify import verify
 from tests.bank.histories import KINDS, World, account, joined, shown
 from tests.bank.union.parted import merged_into, new
+from tests.effort import examples
 
 histories = st.tuples(
     st.integers(0, 2**32), st.lists(st.sampled_from(KINDS), min_size=4, max_size=40)
@@ -39,7 +40,7 @@ def world(folder: str, history: tuple[int, list[str]], banks: int = 3) -> World:
 
 
 @given(histories)
-@settings(deadline=None, max_examples=60)
+@examples(20)
 def test_a_merge_holds_what_the_plain_account_says(history: tuple[int, list[str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         banks = world(folder, history).banks
@@ -54,7 +55,7 @@ def test_a_merge_holds_what_the_plain_account_says(history: tuple[int, list[str]
 
 
 @given(histories)
-@settings(deadline=None, max_examples=40)
+@examples(12)
 def test_merging_is_idempotent_commutative_and_associative(history: tuple[int, list[str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         one, two, three = world(folder, history).banks[-3:]
@@ -75,7 +76,7 @@ def test_merging_is_idempotent_commutative_and_associative(history: tuple[int, l
 
 
 @given(histories)
-@settings(max_examples=40, deadline=None)
+@examples(12)
 def test_a_plan_foretells_the_difference_that_the_merge_makes(
     history: tuple[int, list[str]],
 ) -> None:
@@ -94,7 +95,7 @@ def test_a_plan_foretells_the_difference_that_the_merge_makes(
 
 
 @given(histories)
-@settings(deadline=None, max_examples=40)
+@examples(12)
 def test_a_difference_to_the_merged_bank_lists_what_is_new(history: tuple[int, list[str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         one, two = world(folder, history, banks=2).banks[-2:]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
@@ -31,6 +31,7 @@ from deltamem_tui.errors import (
 )
 from tests.bank.fragile import NEVER, FragileOS, KilledError
 from tests.bank.support import change_domain, learn_one, manifest, mark_first, node, vector
+from tests.effort import examples, in_turn
 from tests.places import ROOT
 
 
@@ -239,7 +240,8 @@ def test_killed_at_every_effect_it_is_the_old_bank_or_the_new(tmp_path: Path, ho
     old_bytes, new_bytes = every_byte(base), every_byte(done.path)
     known = knowledge(bank)
     seen = set()
-    for last, name in enumerate(counting.names, start=1):
+    for last in in_turn(len(counting.names)):
+        name = counting.names[last - 1]
         if how == "half" and name != "pwrite":
             continue
         path = tmp_path / str(last)
@@ -393,7 +395,7 @@ def test_a_reader_in_another_process_sees_only_whole_commits(tmp_path: Path) -> 
     assert verify(reader) == []
 
 
-@settings(max_examples=30, deadline=None)
+@examples(10)
 @given(steps=st.lists(st.integers(0, 5), min_size=1, max_size=14))
 def test_compacting_at_any_time_changes_nothing_that_is_known(
     tmp_path_factory: pytest.TempPathFactory, steps: list[int]

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import Flaw, unchecked, verify
 from deltamem_tui.errors import BankError
 from tests.bank.support import learn_one, manifest, mark_first
+from tests.effort import examples
 
 Values = np.ndarray[Any, np.dtype[Any]]
 
@@ -47,7 +48,7 @@ def flaws_of(path: Path) -> list[Flaw]:
         return [Flaw(error.message, Path(error.source or "").name, error.position)]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(50)
 @given(data=st.data())
 def test_one_changed_byte_anywhere_in_a_frozen_bank_is_found(
     frozen: Path, data: st.DataObject

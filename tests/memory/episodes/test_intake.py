@@ -22,6 +22,7 @@ from deltamem_tui.memory.learn import learn
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Step, Trajectory
+from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 from tests.bank.support import file_bytes
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank
@@ -146,6 +147,17 @@ def test_of_very_many_refusals_the_first_are_kept_and_all_are_counted(
     *listed, rest = found.refusals
     assert listed == errors[:3]
     assert rest.message.startswith("2 more records were refused")
+
+
+def test_of_very_many_notices_the_first_are_kept_and_all_are_counted(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are no refusals: nothing is wrong, and no log is tallied for them."""
+    monkeypatch.setattr(receipts, "LISTED_NOTICES", 3)
+    told = [Notice("a branch", source="a", position=f"line {line}") for line in range(5)]
+    found = take_in(bank, told)
+    assert (found.notices, found.noticed) == (told[:3], 5)
+    assert (found.refused, found.refusals, found.files, found.episodes) == (0, (), {}, 0)
 
 
 def test_a_log_that_names_another_for_every_episode_has_few_tallies(

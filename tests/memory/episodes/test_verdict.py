@@ -12,9 +12,12 @@ from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.episodes.kept import episode
 from deltamem_tui.memory.episodes.verdict import give_outcome, take_back_outcome
+from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers.native import to_record
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
+from tests.bank.support import file_bytes
 
 STATED = Outcome(False, 0.0, "stated", "step_limit")
 
@@ -69,6 +72,60 @@ def test_what_was_said_since_by_a_file_stays(bank: Bank) -> None:
     with pytest.raises(TrajectoryError, match="another outcome was given to it since"):
         take_back_outcome(bank, unsaid.id)
     assert outcome_in(bank, unsaid).success is False
+
+
+def test_a_word_that_an_import_repeats_is_the_import_s(bank: Bank) -> None:
+    """Else to take back one's own would wipe what a file says since."""
+    unsaid = known(bank, Outcome())
+    give_outcome(bank, unsaid.id, success=True)
+    for success in (False, True):
+        said = UserOutcomes({unsaid.id: Outcome(success, None, "user")})
+        assert take_in(bank, [unsaid], outcomes=said).count("updated") == 1
+    before = outcome_in(bank, unsaid)
+    with pytest.raises(TrajectoryError, match="another outcome was given to it since"):
+        take_back_outcome(bank, unsaid.id)
+    assert outcome_in(bank, unsaid) == before == Outcome(True, None, "user")
+    give_outcome(bank, unsaid.id, success=False)
+    assert take_back_outcome(bank, unsaid.id).outcome == before
+    with pytest.raises(TrajectoryError, match="another outcome was given to it since"):
+        take_back_outcome(bank, unsaid.id)
+
+
+@pytest.mark.parametrize("other", [Outcome(False, None, "user"), Outcome(True, 1.0, "stated")])
+def test_what_came_by_a_way_that_names_no_episode_stays(bank: Bank, other: Outcome) -> None:
+    """As by a merge."""
+    stated = known(bank)
+    judged = give_outcome(bank, stated.id, success=True)
+    with bank.writing() as batch:
+        batch.put_episode(to_record(judged.with_outcome(other)))
+        batch.log("merge", {})
+    with pytest.raises(TrajectoryError, match="another outcome was given to it since"):
+        take_back_outcome(bank, stated.id)
+    assert outcome_in(bank, stated) == other
+
+
+def test_an_import_of_other_episodes_is_no_word_on_this_one(bank: Bank) -> None:
+    stated = known(bank)
+    give_outcome(bank, stated.id, success=True)
+    known(bank, task="cool the egg")
+    take_in(bank, [stated])
+    assert take_back_outcome(bank, stated.id).outcome == STATED
+
+
+def test_what_was_learnt_from_is_not_taken_back(bank: Bank) -> None:
+    """Its nodes have their label from it, and an episode that was learnt has an outcome."""
+    unsaid = known(bank, Outcome())
+    learn(bank, give_outcome(bank, unsaid.id, success=True))
+    nodes = file_bytes(bank.path)["env.nodes.jsonl"]
+    with pytest.raises(TrajectoryError, match="was learnt from as a success since") as caught:
+        take_back_outcome(bank, unsaid.id)
+    assert "relabel the nodes" in str(caught.value)
+    assert outcome_in(bank, unsaid) == Outcome(True, None, "user")
+    give_outcome(bank, unsaid.id, success=False)
+    assert take_back_outcome(bank, unsaid.id).outcome == Outcome(True, None, "user")
+    with pytest.raises(TrajectoryError, match="was learnt from as a success since"):
+        take_back_outcome(bank, unsaid.id)
+    assert file_bytes(bank.path)["env.nodes.jsonl"] == nodes
 
 
 @pytest.mark.parametrize("said", [None, [], {"success": "yes"}, {"success": True, "source": "x"}])

@@ -1,8 +1,8 @@
 """Killed at any call, however often, a run goes on where it stood and pays for nothing twice.
 
-Shown for 200 episodes with eight calls at once, and for fewer with one call at a time and with
-scenes to draw, killed ten times at random calls: each kill falls among the first tenth of the
-calls, so that all ten come before the end.
+Shown with eight calls at once for 50 episodes, on a thorough run for 200, and for fewer with one
+call at a time and with scenes to draw, killed ten times at random calls: each kill falls among the
+first tenth of the calls, so that all ten come before the end.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import pytest
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.memory.views.history import history
+from tests.effort import thorough
 from tests.llm.server import ModelServer, Reply, Request, prompt_tokens
 from tests.memory.model import sensible
 from tests.memory.model.generated import generated, told_together
@@ -81,7 +82,7 @@ def until_kept(cache: ResponseCache, answers: int) -> None:
 
 @pytest.mark.parametrize(
     ("count", "concurrency", "draw"),
-    [(30, 1, False), (200, 8, False), (15, 1, True), (15, 8, True)],
+    [(15, 1, False), (200 if thorough() else 50, 8, False), (15, 1, True), (15, 8, True)],
 )
 def test_killed_ten_times_over_it_ends_as_if_it_had_not_been(
     server: ModelServer,

@@ -494,24 +494,34 @@ def test_equal_prompts_are_not_paid_twice_side_by_side(server: ModelServer, tmp_
 Grow = Callable[[float, int | None], tuple[int, int]]
 
 
-@pytest.fixture(scope="module", params=TREES)
-def grown(
-    running: ModelServer, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Grow:
-    """A tree's shape after the same episodes with these numbers: its roots and deepest level."""
-    name: TreeName = request.param
-    folder = tmp_path_factory.mktemp(f"grown-{name}")
+@pytest.fixture(scope="module")
+def learnt(
+    running: ModelServer, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[float, int | None], Bank]:
+    """A bank after the same episodes with these numbers for both trees."""
+    folder = tmp_path_factory.mktemp("grown")
     cache = ResponseCache(folder / "cache")
     episodes = wandering(40)
 
     @functools.cache
-    def grow(tau_base: float, k_cons: int | None) -> tuple[int, int]:
+    def learn(tau_base: float, k_cons: int | None) -> Bank:
         running.script()
         running.replies = sensible.reply
         numbers = TreeParameters(tau_base=tau_base, k_cons=k_cons, d_max=9)
         bank = bank_with(folder / f"{tau_base}-{k_cons}", episodes, numbers)
         run_over(bank, running, concurrency=4, cache=cache)
-        depths = [node.depth for node in bank.tree(name)]
+        return bank
+
+    return learn
+
+
+@pytest.fixture(params=TREES)
+def grown(learnt: Callable[[float, int | None], Bank], request: pytest.FixtureRequest) -> Grow:
+    """A tree's shape with these numbers: its roots and deepest level."""
+    name: TreeName = request.param
+
+    def grow(tau_base: float, k_cons: int | None) -> tuple[int, int]:
+        depths = [node.depth for node in learnt(tau_base, k_cons).tree(name)]
         return depths.count(1), max(depths)
 
     return grow

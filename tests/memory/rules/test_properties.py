@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.node import Node, Payload, TreeName
 from deltamem_tui.memory.rules import RulesExtractor
 from deltamem_tui.text import clean, count_tokens, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from tests.effort import examples
 from tests.memory.rules.episodes import EVERY, learnt, node
 
 RULES = RulesExtractor()
@@ -95,7 +96,7 @@ def test_any_chain_fuses_into_a_whole_payload(tree: TreeName, episodes: list[Tra
         assert fused.payload.execution_procedure.strip()
 
 
-@settings(deadline=None, max_examples=5)
+@examples(5)
 @given(st.integers(1, 40))
 def test_long_texts_are_cut(size: int) -> None:
     long = "word " * (size * 1000)

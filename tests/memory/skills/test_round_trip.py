@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
@@ -24,6 +24,7 @@ from deltamem_tui.memory.skills.reading import is_skills_folder, read_skills
 from deltamem_tui.memory.skills.writing import write_skills
 from deltamem_tui.text import clean
 from tests.bank.killing import run_until_killed
+from tests.effort import examples, in_turn
 from tests.memory.skills.grown import SPROUTS, TEXTS, UNCLEAN_SPROUTS, Sprout, grown_bank
 
 SOME = [
@@ -36,7 +37,7 @@ SOME = [
 ]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(20)
 @given(SPROUTS)
 def test_every_node_comes_back(sprouts: list[Sprout]) -> None:
     with grown_bank(sprouts) as (bank, folder):
@@ -55,7 +56,7 @@ def test_every_node_comes_back(sprouts: list[Sprout]) -> None:
         assert verify(again) == []
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(20)
 @given(UNCLEAN_SPROUTS)
 @example([Sprout("task", "success", Payload("a", "b\r\nc"), None, False, Origin())])
 @example([Sprout("task", "success", Payload("a", "b\x1b[1mc"), None, False, Origin())])
@@ -115,7 +116,7 @@ def test_a_folder_from_which_every_skill_was_taken_is_no_empty_bank(tmp_path: Pa
         install_skills(read_skills(tmp_path / "skills"), tmp_path / "bank")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(20)
 @given(SPROUTS)
 @example([Sprout("task", "success", Payload("a---z -----", "b"), None, False, Origin())])
 def test_the_layout_keeps_to_the_specification(sprouts: list[Sprout]) -> None:
@@ -134,7 +135,7 @@ def test_the_layout_keeps_to_the_specification(sprouts: list[Sprout]) -> None:
             assert all(isinstance(value, str) for value in record["metadata"].values())
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(15)
 @given(SPROUTS)
 def test_the_specifications_own_validator_finds_no_fault(sprouts: list[Sprout]) -> None:
     reference = pytest.importorskip("skills_ref")
@@ -167,7 +168,7 @@ def test_any_text_gives_a_name_or_none(text: str) -> None:
     assert len(name) <= 40
 
 
-@settings(max_examples=30, deadline=None)
+@examples(10)
 @given(TEXTS)
 def test_a_changed_text_is_a_revision(text: str) -> None:
     with grown_bank(SOME) as (bank, folder):
@@ -320,7 +321,7 @@ def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path, replacing: bool) -> No
     assert effects is not None
     assert effects > 20
     seen = []
-    for last in range(1, effects + 1):
+    for number, last in enumerate(in_turn(effects)):
         fresh()
         assert run_until_killed(arrive, last) is None
         found = Bank.open(path) if path.exists() else None
@@ -329,7 +330,7 @@ def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path, replacing: bool) -> No
         seen.append(is_new)
         if found is not None:
             assert found.frozen == is_new
-        if last % 12 == 0:  # what is left over is in nobody's way
+        if number % 6 == 0:  # what is left over is in nobody's way
             install_skills(book, path, embedder=embedder, replacing=path.exists())
             assert [each.name for each in path.parent.iterdir()] == [path.name]
             assert verify(Bank.open(path)) == []

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank import codec
@@ -18,6 +18,7 @@ from deltamem_tui.memory.travel import outgoing
 from deltamem_tui.memory.travel.outgoing import Leak, prepare
 from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets
 from tests.bank.support import manifest, vector
+from tests.effort import examples
 
 GITHUB = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
 OPENAI = "sk-proj-" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zZ"
@@ -103,7 +104,7 @@ _texts = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(20)
 @given(st.lists(st.tuples(_texts, _texts, _texts, _texts), max_size=20), st.integers(1, 5))
 def test_the_quick_look_finds_what_a_look_at_every_text_finds(
     tmp_path_factory: pytest.TempPathFactory,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from deltamem_tui.bank.node import TREES
 from deltamem_tui.memory.travel.plain import markdown, node_record, records
+from tests.effort import examples
 from tests.memory.skills.grown import SPROUTS, Sprout, grown_bank
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(15)
 @given(SPROUTS)
 def test_records_hold_every_node_with_its_chain(sprouts: list[Sprout]) -> None:
     with grown_bank(sprouts) as (bank, _):
@@ -26,7 +27,7 @@ def test_records_hold_every_node_with_its_chain(sprouts: list[Sprout]) -> None:
                 assert by_id[node.id] == expected
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(15)
 @given(SPROUTS)
 def test_the_document_holds_every_text_and_only_its_own_headings(sprouts: list[Sprout]) -> None:
     with grown_bank(sprouts) as (bank, _):

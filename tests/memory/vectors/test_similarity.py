@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from deltamem_tui.embedding.protocol import Weighting
 from deltamem_tui.errors import BankCorruptError, VectorError
 from deltamem_tui.memory.vectors.similarity import DECIMALS, Rows, Scan
+from tests.effort import examples
 
 WEIGHTINGS: list[Weighting] = ["none", "document-frequency"]
 
@@ -71,7 +72,7 @@ def scans(draw: st.DrawFn) -> tuple[Rows, NDArray[np.float32]]:
     return rows, query
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(
     scans(),
     st.sampled_from([0.0, 0.05, 0.3]),
@@ -95,7 +96,7 @@ def test_the_scan_finds_what_the_reference_finds(
     assert order == sorted(order)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(50)
 @given(scans(), st.randoms(use_true_random=False), st.sampled_from(WEIGHTINGS))
 def test_the_result_does_not_depend_on_where_the_rows_lie(
     drawn: tuple[Rows, NDArray[np.float32]], random: Any, weighting: Weighting

@@ -94,6 +94,8 @@ def test_what_python_writes_is_taken(data: bytes) -> None:
         (b'{"a": "\xff"}', "not valid UTF-8"),
         (b"[" * 100_000, "nested"),
         (b'{"a": 1', "ends in the middle"),
+        (b"x", "not JSON"),
+        (b" x\n", "not JSON"),
         (b"{'a': 1}", "not JSON"),
         (b"9" * 5000, "not JSON|ends"),
     ],

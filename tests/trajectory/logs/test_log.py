@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import json
+import random
+import re
 from pathlib import Path
 
 import pytest
@@ -133,6 +136,51 @@ def test_a_truncated_gzip_gives_what_came_before(tmp_path: Path) -> None:
     assert all(isinstance(item, Record) for item in found[:-1])
     assert isinstance(found[-1], RecordError)
     assert "gzip data" in str(found[-1])
+
+
+@pytest.mark.parametrize("opening", [b"", b"["])
+def test_a_file_that_shrinks_while_it_is_read_says_so(tmp_path: Path, opening: bytes) -> None:
+    line = b'{"a": "' + b"x" * 1000 + b'"}'
+    separator = b",\n" if opening else b"\n"
+    log = log_of(tmp_path, opening + separator.join([line] * 5000) + (b"]" if opening else b"\n"))
+    found = log.records()
+    assert isinstance(next(found), Record)
+    with log.path.open("r+b") as file:
+        file.truncate(2_000_000)
+    *_, last = found
+    assert isinstance(last, RecordError)
+    assert "ends in the middle" in last.message
+    assert last.hint == "the file became shorter while it was read: import it again"
+
+
+def cut_gzip(tmp_path: Path, lines: list[bytes], share: float) -> Log:
+    data = gzip.compress(b"".join(lines))
+    return log_of(tmp_path, data[: int(len(data) * share)])
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.99])
+def test_whole_lines_before_a_cut_in_little_gzip_data_are_read(
+    tmp_path: Path, share: float
+) -> None:
+    noise = random.Random(7)
+    lines = [b'{"a": "%s"}\n' % noise.randbytes(40).hex().encode() for _ in range(60)]
+    log = cut_gzip(tmp_path, lines, share)
+    assert log.layout == "lines"
+    assert log.preview().records
+    found = list(log.records())
+    whole = [item for item in found if isinstance(item, Record)]
+    assert 0 < len(whole) < 60
+    assert [item.value for item in whole] == [json.loads(line) for line in lines[: len(whole)]]
+    (told,) = (item for item in found if isinstance(item, RecordError))
+    assert told.hint == "whole records before that place are read; fetch the file again"
+    unpacked = int(str(re.search(r"byte (\d+)", str(told.position or told.message))[1]))  # type: ignore[index]
+    assert len(whole) == unpacked // len(lines[0])
+
+
+def test_gzip_data_of_which_nothing_can_be_read_promises_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RecordError) as told:
+        _ = cut_gzip(tmp_path, [b'{"a": 1}\n'], 0.4).layout
+    assert told.value.hint == "fetch the file again"
 
 
 def test_a_gzip_bomb_is_stopped(tmp_path: Path) -> None:

@@ -47,6 +47,54 @@ def test_a_file_is_named_without_its_folders(folder: Path) -> None:
     assert names(folder / "deep" / "c.txt") == [("c.txt", True)]
 
 
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folders of runs, each with a file of the same name, in the folder one is in."""
+    for name in ("p/o.jsonl", "q/o.jsonl", "q/p/o.jsonl", "q/alone.jsonl", "o.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("paths", "shown"),
+    [
+        (["p/o.jsonl", "q/o.jsonl"], ["p/o.jsonl", "q/o.jsonl"]),
+        (["p", "q"], ["p/o.jsonl", "alone.jsonl", "q/o.jsonl", "q/p/o.jsonl"]),
+        (["p/o.jsonl", "q/alone.jsonl"], ["o.jsonl", "alone.jsonl"]),
+        (["q/p/o.jsonl", "p/o.jsonl"], ["q/p/o.jsonl", "p/o.jsonl"]),
+        (["o.jsonl", "p/o.jsonl"], ["o.jsonl", "p/o.jsonl"]),
+        (["p/o.jsonl", "./p/o.jsonl", "p/../p/o.jsonl"], ["o.jsonl", "o.jsonl", "o.jsonl"]),
+        (["p/*.jsonl", "q/o*.jsonl"], ["p/o.jsonl", "q/o.jsonl"]),
+    ],
+)
+def test_logs_of_one_name_are_told_apart_by_their_folders(
+    runs: Path, paths: list[str], shown: list[str]
+) -> None:
+    assert [name for name, _ in names(*paths)] == shown
+    assert [found.log.path for found in find_logs(find_logs(paths))] == [
+        found.log.path for found in find_logs(paths)
+    ]
+
+
+@pytest.mark.parametrize("pattern", ["", "o.jsonl", "*o.jsonl"])
+def test_of_an_absolute_path_no_more_is_shown_than_tells_it_apart(runs: Path, pattern: str) -> None:
+    (runs / "q/p/o.jsonl").unlink()
+    (runs / "q/alone.jsonl").unlink()
+    found = [name for name, _ in names(runs / "p" / pattern, runs / "q" / pattern)]
+    assert found == ["p/o.jsonl", "q/o.jsonl"]
+
+
+def test_an_absolute_path_is_shown_whole_only_where_nothing_less_tells_it_apart(
+    runs: Path,
+) -> None:
+    top = str(runs / "o.jsonl")
+    (first, _), (second, _) = names("o.jsonl", runs / "p" / "o.jsonl")
+    assert (first, second) == ("o.jsonl", "p/o.jsonl")
+    assert [name for name, _ in names("p/o.jsonl", top)] == ["p/o.jsonl", f"{runs.name}/o.jsonl"]
+
+
 def test_patterns(folder: Path) -> None:
     assert names(folder / "*.jsonl") == [("a.jsonl", False), ("b.jsonl", False)]
     assert names(f"{folder}/**/*.txt") == [("deep/c.txt", False)]
@@ -100,13 +148,15 @@ def test_the_limit_itself_may_be_copied(monkeypatch: pytest.MonkeyPatch, more: i
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
-def test_a_named_pipe(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
+@pytest.mark.parametrize(("given", "name"), [("pipe", "pipe"), ("63", "pipe 63")])
+def test_a_named_pipe(tmp_path: Path, given: str, name: str) -> None:
+    pipe = tmp_path / given
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_bytes, args=(b'{"a": 1}\n',))
     writer.start()
     (found,) = find_logs([pipe])
     writer.join()
+    assert found.log.name == name
     assert len(list(found.log.records())) == 1
 
 

@@ -13,7 +13,6 @@ OPENAI = Sample(
             "resolved": True,
             "messages": [
                 {"role": "system", "content": "You keep the shelves of a library."},
-                {"role": "user", "name": "example_user", "content": "an example"},
                 {
                     "role": "user",
                     "content": [

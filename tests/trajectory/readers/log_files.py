@@ -11,6 +11,7 @@ import orjson
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
 
@@ -50,8 +51,8 @@ def episodes(found: Iterable[Reading]) -> list[Trajectory]:
 
 
 def refusals(found: Iterable[Reading]) -> list[RecordError]:
-    return [item for item in found if isinstance(item, RecordError) and not item.is_notice]
+    return [item for item in found if isinstance(item, RecordError)]
 
 
-def notices(found: Iterable[Reading]) -> list[RecordError]:
-    return [item for item in found if isinstance(item, RecordError) and item.is_notice]
+def notices(found: Iterable[Reading]) -> list[Notice]:
+    return [item for item in found if isinstance(item, Notice)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import RecordError
@@ -29,6 +29,7 @@ from deltamem_tui.trajectory.secrets.glance import may_hold_secrets
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, redact
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 from tests.bank.support import file_bytes
+from tests.effort import examples
 from tests.memory.support import new_bank
 from tests.places import GENERATED
 from tests.trajectory.readers.test_native import trajectories
@@ -295,7 +296,7 @@ JUDGED: list[dict[str, object]] = [
 ]
 
 
-@settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(100, one_folder=True)
 @given(
     st.lists(odd_records, min_size=1, max_size=5),
     st.booleans(),

@@ -16,7 +16,8 @@ from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.readers import detect, read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
 from tests.trajectory.readers.benchmark_samples import SAMPLES
-from tests.trajectory.readers.sample import PIXELS, dumped
+from tests.trajectory.readers.log_files import notices
+from tests.trajectory.readers.sample import PIXELS, called, dumped
 from tests.trajectory.readers.web_samples import WEBSHOP_TEXT
 
 NAMES = sorted(SAMPLES)
@@ -125,6 +126,13 @@ def test_webshop_text_without_its_beginning(tmp_path: Path) -> None:
     assert len(found) == 2
 
 
+CALL: dict[str, object] = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [called("bash", "1", '{"command": "ls"}')],
+}
+
+
 class TestConversations:
     def chat(self, *messages: object, **beside: object) -> bytes:
         return dumped({"messages": list(messages), **beside})
@@ -221,22 +229,60 @@ class TestConversations:
         assert [step.action for step in found.steps] == ["I did."]
 
     def test_a_solved_example_in_the_conversation_is_left_out(self, tmp_path: Path) -> None:
-        told = "You use a shell. Now, my problem is:\n\nan example"
+        example = "You use a shell. Now, my problem is:\n\nan example"
         anew = "Now, I will start a new problem in a new OS. My problem is:\n\nHow many?"
         turns = [
-            {"from": "human", "value": told},
+            {"from": "human", "value": example},
             {"from": "gpt", "value": "Think: Easy.\n\nAct: answer(1)"},
             {"from": "human", "value": anew},
             {"from": "gpt", "value": "Think: Count.\n\nAct: answer(2)"},
         ]
-        (found,) = read(tmp_path, dumped({"id": "os_1", "conversations": turns}))
+        found, told = read(tmp_path, dumped({"id": "os_1", "conversations": turns}))
         assert isinstance(found, Trajectory)
+        assert str(told) == "log, line 1: 2 messages are left out: part of a solved example"
         assert (found.task, found.environment, found.domain) == (
             "How many?",
             "You use a shell.",
             "os",
         )
         assert [(step.thought, step.action) for step in found.steps] == [("Count.", "answer(2)")]
+
+    @pytest.mark.parametrize("mark", [{"name": "example_user"}, {"is_demo": True}])
+    def test_examples_that_say_so_are_left_out(
+        self, tmp_path: Path, mark: dict[str, object]
+    ) -> None:
+        example = {"role": "user", "content": "an example", **mark}
+        found, told = read(tmp_path, self.chat(example, self.USER, self.DID))
+        assert isinstance(found, Trajectory)
+        assert found.task == self.USER["content"]
+        assert notices([told])
+        assert str(told) == "log, line 1: 1 message is left out: part of a solved example"
+
+    @pytest.mark.parametrize(
+        "before",
+        [
+            [CALL, {"role": "tool", "tool_call_id": "1", "content": "a.py"}],
+            [{"role": "assistant", "content": "Thought: Look.\nAction: ls"}],
+        ],
+    )
+    def test_calls_before_the_task_are_told(
+        self, tmp_path: Path, before: list[dict[str, object]]
+    ) -> None:
+        found, told = read(tmp_path, self.chat(*before, self.USER, self.DID))
+        assert isinstance(found, Trajectory)
+        assert len(found.steps) == 1
+        assert notices([told])
+        assert str(told) == "log, line 1: 1 call is left out: made before the user's task"
+
+    def test_an_answer_before_the_task_to_a_call_that_was_lost_is_refused(
+        self, tmp_path: Path
+    ) -> None:
+        lost = {"role": "tool", "tool_call_id": "1", "content": "a.py"}
+        hello = {"role": "assistant", "content": "Hello."}
+        found, told = read(tmp_path, self.chat(hello, lost, self.USER, self.DID))
+        assert isinstance(found, Trajectory)
+        assert isinstance(told, RecordError)
+        assert "1 tool result is left out: the log holds no call before it" in str(told)
 
     def test_the_issue_in_a_prompt_about_procedure(self, tmp_path: Path) -> None:
         prompt = (

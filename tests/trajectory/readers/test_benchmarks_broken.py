@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.readers import read_logs
+from tests.effort import examples
 from tests.trajectory.readers.benchmark_samples import SAMPLES
 
 JSON_SAMPLES = sorted(name for name in SAMPLES if name not in ("webshop", "reflexion"))
@@ -44,7 +46,7 @@ def places(value: object) -> Iterator[tuple[dict[str, object] | list[object], st
             yield from places(value[index])
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(100, one_folder=True)
 @given(
     st.sampled_from(JSON_SAMPLES),
     st.lists(st.tuples(st.integers(0, 10_000), st.sampled_from([*JUNK, "gone"])), max_size=4),
@@ -65,11 +67,11 @@ def test_anything_in_the_wrong_place(
     path = tmp_path / "log"
     path.write_text("\n".join(map(json.dumps, records)))
     for item in read_logs([path], format=name):
-        assert isinstance(item, Trajectory | RecordError)
+        assert isinstance(item, Trajectory | RecordError | Notice)
         assert not isinstance(item, RecordError) or (item.message and item.source == "log")
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(30, one_folder=True)
 @given(st.sampled_from(["webshop", "reflexion"]), st.data())
 def test_lines_in_the_wrong_place(tmp_path: Path, name: str, data: st.DataObject) -> None:
     lines = SAMPLES[name].data.decode().splitlines()
@@ -77,7 +79,7 @@ def test_lines_in_the_wrong_place(tmp_path: Path, name: str, data: st.DataObject
     path = tmp_path / "log"
     path.write_text("\n".join(["Action: reset", *mixed]))
     for item in read_logs([path], format=name):
-        assert isinstance(item, Trajectory | RecordError)
+        assert isinstance(item, Trajectory | RecordError | Notice)
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
@@ -87,7 +89,7 @@ def test_a_log_cut_anywhere(tmp_path: Path, name: str) -> None:
     for end in range(1, len(data), max(len(data) // 40, 1)):
         path.write_bytes(data[:end])
         for item in read_logs([path], format=name):
-            assert isinstance(item, Trajectory | RecordError)
+            assert isinstance(item, Trajectory | RecordError | Notice)
 
 
 @pytest.mark.parametrize("name", JSON_SAMPLES)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Step, Trajectory
+from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.readers.reader import Reading
 from tests.trajectory.readers.log_files import Json, episodes, lines, notices, readings
 
@@ -70,8 +70,7 @@ def test_a_branch_that_was_left_is_not_done_and_told_once(tmp_path: Path, name: 
     assert told.message.startswith("3 messages are left out")
     assert told.position == f"line {len(header) + 4}"
     assert told.hint
-    assert told.format == name
-    assert told.is_notice
+    assert told.source
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -120,11 +119,11 @@ def test_the_first_prompt_of_a_session_tried_anew(tmp_path: Path, name: str) -> 
         *header,
         say("u1", None, "Fix it."),
         say("a1", "u1", "Fixed the wrong one."),
-        say("u2", None, "Fix the parser."),
+        say("u2", None, "Fix  it.\n"),
         say("a2", "u2", "Fixed it."),
     ]
     (found,), (told,) = _parted(readings(tmp_path, lines(*log)))
-    assert (found.task, found.steps) == ("Fix the parser.", (Step("Fixed it."),))
+    assert (found.task, found.steps) == ("Fix  it.", (Step("Fixed it."),))
     assert told.message.startswith("2 messages are left out")
     assert told.position == f"line {len(header) + 1}"
 
@@ -136,8 +135,8 @@ def test_the_first_prompt_tried_anew_and_gone_back_to(tmp_path: Path, name: str)
         *header,
         say("u1", None, "Fix it."),
         say("a1", "u1", "Which one?"),
-        say("u2", None, "Fix the parser."),
-        say("a2", "u2", "No parser here."),
+        say("u2", None, "Fix it."),
+        say("a2", "u2", "Nothing to fix here."),
         say("u3", "a1", "The one in b.py."),
         say("a3", "u3", "Fixed it."),
     ]
@@ -145,6 +144,50 @@ def test_the_first_prompt_tried_anew_and_gone_back_to(tmp_path: Path, name: str)
     assert found.task == "Fix it."
     assert found.steps == (Step("Which one?", "The one in b.py."), Step("Fixed it."))
     assert told.position == f"line {len(header) + 3}"
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_prompts_in_other_words_that_led_to_work_are_no_prompt_tried_anew(
+    tmp_path: Path, name: str
+) -> None:
+    say, _, header = WRITERS[name]
+    log = list(header)
+    for number, task in enumerate(("Fix it.", "Test it.", "Fix it."), 1):
+        log += [say(f"u{number}", None, task), say(f"a{number}", f"u{number}", f"Did {number}.")]
+    (found,) = readings(tmp_path, lines(*log))
+    assert isinstance(found, Trajectory)
+    assert found.steps == (Step("Did 1.", "Test it."), Step("Did 2.", "Fix it."), Step("Did 3."))
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("last", ["Thanks.", "Fix it."])
+def test_a_last_prompt_that_nobody_answered_takes_no_work_away(
+    tmp_path: Path, name: str, last: str
+) -> None:
+    say, _, header = WRITERS[name]
+    log = [
+        *header,
+        say("u1", None, "Fix it."),
+        say("a1", "u1", "Fixed it."),
+        say("u2", None, last),
+    ]
+    (found,), told = _parted(readings(tmp_path, lines(*log)))
+    assert (found.task, found.steps[0].action) == ("Fix it.", "Fixed it.")
+    assert bool(told) == (last == "Fix it.")  # the words that differ are what came back
+    assert found.steps[0].observation == ("" if told else last)
+
+
+def test_what_answers_a_call_is_no_prompt_tried_anew(tmp_path: Path) -> None:
+    words: Json = {"type": "text", "text": "Fix it."}
+    log = [
+        claude("u1", None, "Fix it."),
+        claude("a1", "u1", use("t1", "ls")),
+        claude("u2", None, [*result("t1", ""), words]),
+        claude("a2", "u2", "Fixed it."),
+    ]
+    (found,) = readings(tmp_path, lines(*log))
+    assert isinstance(found, Trajectory)
+    assert [step.action for step in found.steps] == ["ls", "Fixed it."]
 
 
 def test_a_prompt_that_nobody_answered_before_it_was_tried_anew(tmp_path: Path) -> None:
@@ -215,7 +258,7 @@ def test_sub_agents_of_a_session_are_left_out_and_told(tmp_path: Path) -> None:
     (found,), (told,) = _parted(readings(tmp_path, lines(*log)))
     assert (found.task, found.steps) == ("Fix it.", (Step("Fixed it."),))
     assert told.message == "3 messages of sub-agents are left out: their work is not the session's"
-    assert (told.position, told.is_notice, told.format) == ("line 2", True, "claude-code")
+    assert told.position == "line 2"
 
 
 def test_sub_agents_without_a_name_are_no_prompts_tried_anew(tmp_path: Path) -> None:
@@ -303,5 +346,5 @@ def test_a_sub_agents_own_branches(tmp_path: Path) -> None:
     assert told.position == "line 2"
 
 
-def _parted(found: list[Reading]) -> tuple[list[Trajectory], list[RecordError]]:
+def _parted(found: list[Reading]) -> tuple[list[Trajectory], list[Notice]]:
     return episodes(found), notices(found)

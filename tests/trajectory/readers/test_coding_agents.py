@@ -22,6 +22,7 @@ from tests.trajectory.readers.log_files import (
     episode,
     episodes,
     lines,
+    notices,
     pretty,
     readings,
     refusals,
@@ -111,6 +112,20 @@ def test_swe_agent_history_alone(tmp_path: Path) -> None:
     assert found.steps == (Step("ls", "a.py", "Look."), Step("submit"))
 
 
+@pytest.mark.parametrize("mark", [{"is_demo": True}, {"message_type": "demonstration"}])
+def test_swe_agent_demonstrations_are_left_out_and_told(
+    tmp_path: Path, mark: dict[str, object]
+) -> None:
+    shown = {"role": "user", "content": "Another issue.", **mark}
+    history = [shown, shown, *SWE_AGENT["history"]]  # type: ignore[misc]
+    found, told = readings(tmp_path, pretty({**SWE_AGENT, "history": history}))
+    assert isinstance(found, Trajectory)
+    assert "Another issue." not in found.task
+    (word,) = notices([told])
+    assert word.message == "3 messages are left out: part of a demonstration"
+    assert word.position == "record 1"
+
+
 def test_mini_swe_agent(tmp_path: Path) -> None:
     assert episode(tmp_path, pretty(MINI)) == Trajectory(
         task="Solve it.\n```bash\nexample\n```",
@@ -171,6 +186,13 @@ def test_openhands_events(tmp_path: Path, content: bytes) -> None:
         ({"error": "StuckInLoop"}, Outcome(False, None, "stated", "StuckInLoop")),
         ({"test_result": {"report": {"resolved": True}}}, Outcome(True, source="stated")),
         ({"report": {"resolved": False}}, Outcome(False, source="stated")),
+        (
+            {"resolved": True, "report": {"resolved": False}, "error": "Timeout"},
+            Outcome(
+                reason="the log contradicts itself: resolved true, report.resolved false",
+            ),
+        ),
+        ({"resolved": True, "report": {"resolved": True}}, Outcome(True, source="stated")),
         ({"test_result": {"git_patch": "x"}}, Outcome()),
         ({"success": True}, Outcome()),
         ({"success": True, "result_explanation": "It looks solved."}, JUDGED),

@@ -171,3 +171,26 @@ def test_what_is_no_episode() -> None:
     silent.act("ls")
     with pytest.raises(RecordError, match="no task in it"):
         silent.episode()
+
+
+def test_what_came_before_the_users_task_is_told_by_what_it_was() -> None:
+    conversation = Conversation()
+    conversation.act("ls", "a")
+    conversation.answer("a.py", "a")
+    conversation.act("pwd")
+    conversation.user("Do it.")
+    assert not conversation.has_calls
+    conversation.act("cat a.py", "b")
+    (told,) = conversation.unheard()
+    assert str(told) == "2 calls are left out: made before the user's task"
+    assert conversation.episode().steps == (Step("cat a.py"),)
+
+
+def test_what_a_tool_says_to_mere_words_before_the_task_answers_a_call_that_was_lost() -> None:
+    conversation = Conversation()
+    conversation.say("Hello.")
+    conversation.answer("a.py", "a")
+    conversation.user("Do it.")
+    (told,) = conversation.unheard()
+    assert isinstance(told, RecordError)
+    assert str(told).startswith("1 tool result is left out: the log holds no call before it")

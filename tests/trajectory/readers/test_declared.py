@@ -219,7 +219,10 @@ def test_an_expression_that_fails_on_a_value_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("toml", "words"),
     [
-        ("task = ", "not TOML"),
+        ("task = ", "not TOML: Invalid value"),
+        ('steps = "a"\n[steps]\naction = "a"', "not TOML: a name is given twice: "),
+        ("[step]\n[step]\n", "not TOML: a name is given twice: "),
+        ('task = "a"\ntask = "b"', "not TOML: a name is given twice: "),
         ('tusk = "q"', "unknown key `tusk` (known are records, task"),
         ('[step]\nactoin = "a"', "unknown key `step.actoin` (known are step.thought, step.action"),
         ('[step]\naction = "a"', "no `task`"),

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
 from tempfile import SpooledTemporaryFile
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
-from deltamem_tui.trajectory.readers import gathered
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.readers import gathered, read_logs
 from deltamem_tui.trajectory.readers.gathered import Gathered
+from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.readers.whole_log import Records, whole_log
 
 JSON = st.recursive(
     st.none()
@@ -93,3 +99,39 @@ def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.raises(TrajectoryError, match=r"No space left on device .*make room"),
     ):
         put(parts, "a", "line 1", "x")
+
+
+def test_what_was_refused_before_the_disk_was_full_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gathered, "SpooledTemporaryFile", FullDisk)
+    path = tmp_path / "traces.jsonl"
+    span = {"name": "run", "trace_id": "t", "attributes": {}}
+    path.write_bytes(b"{broken\n" + orjson.dumps(span))
+    told, last = map(str, read_logs([path], format="otel"))
+    assert "line 1: not JSON" in told
+    assert "No space left on device" in last
+
+
+def test_what_was_refused_before_a_reader_gave_up_is_told(tmp_path: Path) -> None:
+    def gather(records: Records) -> Iterator[Reading]:
+        yield from ()
+        assert [*records] == []
+        raise TrajectoryError("the disk is full")
+
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"{broken\n")
+    found = whole_log(gather)(Log(path.name, path))
+    assert "line 1: not JSON" in str(next(found))
+    with pytest.raises(TrajectoryError, match="the disk is full"):
+        next(found)
+
+
+def test_names_and_places_count_as_held() -> None:
+    """Traces of one part, and one trace of many: what tells where they lie is not for nothing."""
+    limits = Limits(session_bytes=100_000)
+    with Gathered(limits) as many:
+        told = [error for i in range(200) for error in many.add(f"{i:0300}", f"line {i + 1}", 0)]
+        assert [each.position for each in told] == [f"line {100_000 // (500 + 16 + 349) + 1}"]
+    with Gathered(Limits(session_bytes=1_000)) as none:
+        assert [each.position for each in none.add("n" * 900, "line 1", 0)] == ["line 1"]

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import ConfigurationError, RecordError, TrajectoryError, UsageError
@@ -19,9 +19,10 @@ from deltamem_tui.trajectory.readers.declared import declared_reader
 from deltamem_tui.trajectory.readers.reading import read_log
 from deltamem_tui.trajectory.readers.shapes import natural_key
 from deltamem_tui.trajectory.user_outcomes import user_outcomes
+from tests.effort import examples
 from tests.trajectory.readers.hostile import FILLS
 
-LEISURE = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LEISURE = examples(100)
 
 
 # The rest of the seeds are for whoever has changed a reader: a minute for all of them.

@@ -14,6 +14,7 @@ from deltamem_tui.errors import LogFormatError, RecordError, TrajectoryError, Us
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Log, Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.readers import Reader, detect, read_logs, readers, reading, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
 from tests.places import SHARED
@@ -60,6 +61,16 @@ def test_a_log_of_which_nothing_can_be_read_says_why(
     path.write_bytes(content)
     with pytest.raises(LogFormatError, match=words):
         read_logs([path], limits=Limits(record_bytes=2_000_000))
+
+
+def test_each_of_the_records_is_named_where_none_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b'{"a": "\xe9"}\n{"b": "\xe9"}\n{"c": "\xe9"}\n')
+    with pytest.raises(LogFormatError) as told:
+        read_logs([path])
+    assert str(told.value).startswith("log.jsonl, record 1: not valid UTF-8")
+    assert told.value.message.endswith("; nor can record 2, record 3 be read")
+    assert told.value.hint == "save the log as UTF-8"
 
 
 @pytest.mark.parametrize("content", ["[]", " [ \n ]\n"])
@@ -196,7 +207,7 @@ def _read_with_all(path: Path) -> None:
     for reader in readers():
         assert 0.0 <= reader.claims(preview) <= 1.0
         for found in read_logs([path], format=reader.name):
-            assert isinstance(found, Trajectory | RecordError)
+            assert isinstance(found, Trajectory | RecordError | Notice)
 
 
 @pytest.mark.parametrize(

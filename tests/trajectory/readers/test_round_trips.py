@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.text import clean
@@ -15,6 +15,7 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import undisputed
 from deltamem_tui.trajectory.readers import detect, read_logs
+from tests.effort import examples
 from tests.trajectory.readers.writers import WRITERS
 
 # Text formats have no way to write a line that looks like one of their marks.
@@ -67,7 +68,7 @@ PLAIN = [
 
 
 @pytest.mark.parametrize("name", WRITERS)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(20, one_folder=True)
 @given(st.data())
 def test_what_is_written_is_read_back(tmp_path: Path, name: str, data: st.DataObject) -> None:
     writer = WRITERS[name]

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.model import Step
-from tests.trajectory.readers.log_files import Json, episodes, lines, readings, refusals
+from deltamem_tui.trajectory.model import Step, Trajectory
+from tests.trajectory.readers.log_files import Json, episodes, lines, notices, readings, refusals
 from tests.trajectory.readers.test_branches import HEADER, claude, openclaw, use
 
 CHAT_CALL = {
@@ -294,11 +293,12 @@ def test_an_answer_before_the_first_call_is_told_of_whole_runs_too(
     assert (told.source, told.position, told.format) == ("log.json", position, name)
 
 
-@pytest.mark.parametrize("name", CHATS.keys() - {"atif"})  # where they are parts of the calls
+# Where they are parts of the calls there is nothing to tell.
+@pytest.mark.parametrize("name", sorted(CHATS.keys() - {"atif"}))
 def test_a_whole_run_that_keeps_all_its_answers_tells_nothing(tmp_path: Path, name: str) -> None:
     write, _ = CHATS[name]
     (only,) = readings(tmp_path, lines(write(chat("c", "no x"))))
-    assert not isinstance(only, RecordError)
+    assert isinstance(only, Trajectory)
     assert only.steps == (Step("x", "no x"),)
 
 
@@ -316,7 +316,7 @@ def test_what_the_protocol_shows_before_the_first_action_is_the_environment(
     tmp_path: Path, before: tuple[Json, Json]
 ) -> None:
     (only,) = readings(tmp_path, protocol(*before, DONE))
-    assert not isinstance(only, RecordError)
+    assert isinstance(only, Trajectory)
     assert (only.task, only.environment) == ("Fix it.", "a room")
     assert only.steps == (Step("x"),)
 
@@ -347,6 +347,17 @@ def test_a_result_beside_the_task_is_told_and_no_part_of_it(tmp_path: Path) -> N
 LABELLED = "Question: Who?\nObservation 1: lost\nThought 1: I ask.\nAction 1: Search[x]\n"
 
 
+def test_labelled_text_tells_empty_actions_and_thoughts_that_led_to_none(tmp_path: Path) -> None:
+    text = "Question: Who?\nAction 1:\nThought 2: I ask.\nAction 2: Search[x]\nThought 3: Hm.\n"
+    found = readings(tmp_path, lines({"0": {"traj": text, "em": True}}))
+    (episode,) = episodes(found)
+    assert episode.steps == (Step("Search[x]", "", "I ask."),)
+    assert [told.message for told in notices(found)] == [
+        "1 action is left out: nothing is written there",
+        "1 thought is left out: no action follows it",
+    ]
+
+
 def test_labelled_text_tells_an_observation_before_the_first_action(tmp_path: Path) -> None:
     found = readings(tmp_path, lines({"0": {"traj": LABELLED, "em": True}}))
     (only,), (told,) = episodes(found), refusals(found)
@@ -367,5 +378,5 @@ def test_labels_are_in_plain_letters(tmp_path: Path) -> None:
     # The long s and the sign for kelvin are the same letters as s and k in another case.
     text = f"{LABELLED}Ob\u017fervation 2: y\nObservation 2: z\n".replace("Observation 1", "Note")
     (only,) = readings(tmp_path, lines({"0": {"traj": text, "em": True}}))
-    assert not isinstance(only, RecordError)
+    assert isinstance(only, Trajectory)
     assert only.steps == (Step("Search[x]\nOb\u017fervation 2: y", "z", "I ask."),)

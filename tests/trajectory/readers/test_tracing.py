@@ -439,6 +439,19 @@ def test_otel_tools_alone_and_older_events(tmp_path: Path) -> None:
             [Score("passed", 1), Score("failed", 4), Score("score", 0.2)],
             Outcome(None, 0.2, "stated"),
         ),
+        # What is no count makes none of others, and what was one thing says the same either way.
+        ([Score("success", 1), Score("total", 0.9)], Outcome(True, 1.0, "stated")),
+        ([Score("success", 1), Score("failed", 0)], Outcome(True, 1.0, "stated")),
+        ([Score("passed", 0), Score("failed", 1)], Outcome(False, 0.0, "stated")),
+        ([Score("success", 0.7), Score("failed", 0)], Outcome(None, 0.7, "stated")),
+        (
+            [Score("passed", 1), Score("total", 1), Score("failed", 0)],
+            Outcome(reason="`passed` says 1, a count beside others and no verdict"),
+        ),
+        (
+            [Score("passed", 0), Score("failed", 0)],
+            Outcome(reason="`passed` says 0, a count beside others and no verdict"),
+        ),
         (
             [Score("Task Success", 7)],
             Outcome(reason="`Task Success` says 7, neither a verdict nor a reward"),
@@ -498,3 +511,114 @@ def test_a_span_without_a_trace_is_told(tmp_path: Path) -> None:
     assert [each.task for each in episodes(found)] == ["task 1", "task 4"]
     assert [told.position for told in refusals(found)] == ["line 2", "line 3", "line 4"]
     assert "a span without a trace id" in refusals(found)[0].message
+
+
+EVALUATED = {
+    "gen_ai.evaluation.name": "correctness",
+    "gen_ai.evaluation.score.value": 1.0,
+}
+
+
+@pytest.mark.parametrize(
+    ("events", "outcome"),
+    [
+        (["1"], Outcome(True, 1.0, "stated")),
+        (["2"], Outcome(reason="`correctness` is a score of a part of the trace")),
+        ([], Outcome()),
+    ],
+)
+def test_a_score_of_a_span_in_a_trace_says_nothing_of_the_task(
+    tmp_path: Path, events: list[str], outcome: Outcome
+) -> None:
+    chat = genai("1", "chat", input__messages=[TRACED_ASK], output__messages=[TRACED_CALLS])
+    spans = [chat, executed("2", "c1", "seen")]
+    for span in spans:
+        if span["start_time"] in events:
+            span["events"] = [{"name": "gen_ai.evaluation.result", "attributes": EVALUATED}]
+    assert episode(tmp_path, lines(*spans)).outcome == outcome
+
+
+@pytest.mark.parametrize("parents", [("9", "9"), ("", "")])
+def test_scores_of_spans_none_of_which_is_the_whole_trace(
+    tmp_path: Path, parents: tuple[str, str]
+) -> None:
+    chat = genai("1", "chat", input__messages=[TRACED_ASK], output__messages=[TRACED_CALLS])
+    tool = executed("2", "c1", "seen")
+    tool["attributes"] |= EVALUATED  # type: ignore[operator]
+    spans = [
+        {**span, "parent_id": parent} for span, parent in zip([chat, tool], parents, strict=True)
+    ]
+    found = episode(tmp_path, lines(*spans))
+    assert found.outcome == Outcome(reason="`correctness` is a score of a part of the trace")
+
+
+def test_a_span_that_is_told_twice_is_one(tmp_path: Path) -> None:
+    chat = genai("1", "chat", input__messages=[TRACED_ASK], output__messages=[TRACED_CALLS])
+    chat["attributes"] |= EVALUATED  # type: ignore[operator]
+    assert episode(tmp_path, lines(chat, chat)).outcome == Outcome(True, 1.0, "stated")
+
+
+def test_a_score_of_a_langfuse_observation_says_nothing_of_the_task(tmp_path: Path) -> None:
+    score = {"name": "correctness", "value": 1, "dataType": "NUMERIC", "source": "API"}
+    of_part = {**score, "observationId": "o3"}
+    trace: Json = {**LANGFUSE["trace"], "scores": [of_part]}  # type: ignore[dict-item]
+    found = episode(tmp_path, pretty({**LANGFUSE, "trace": trace}))
+    assert found.outcome == Outcome(reason="`correctness` is a score of a part of the trace")
+    own = {**score, "value": 0, "observationId": None}
+    trace["scores"] = [of_part, own]
+    found = episode(tmp_path, pretty({**LANGFUSE, "trace": trace}))
+    assert found.outcome == Outcome(False, 0.0, "stated")
+
+
+def test_feedback_to_a_run_that_another_called_says_nothing_of_the_task(tmp_path: Path) -> None:
+    model, root = LANGSMITH
+    runs = [{**model, "feedback_stats": {"correctness": 1}}, {**root, "feedback_stats": None}]
+    found = episode(tmp_path, lines(*runs))
+    assert found.outcome == Outcome(reason="`correctness` is a score of a part of the trace")
+
+
+CALLED: list[Json] = [
+    {"id": f"c{number}", "run_type": "tool", "name": "look", "inputs": {"n": number}}
+    for number in range(3)
+]
+
+
+@pytest.mark.parametrize("said", [{}, {"trace_id": None}, {"trace_id": "r", "parent_run_id": None}])
+def test_langsmith_runs_without_times_are_in_the_order_of_the_log(
+    tmp_path: Path, said: Json
+) -> None:
+    root: Json = {
+        "id": "r",
+        "trace_id": "r",
+        "run_type": "chain",
+        "inputs": {"input": "Fix it."},
+        "child_runs": [{**run, **said} for run in CALLED],
+    }
+    (found,) = readings(tmp_path, pretty([root]))
+    assert isinstance(found, Trajectory)
+    assert [step.action for step in found.steps] == [f"look(n={n})" for n in range(3)]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        (9, 10, 100),
+        ("9", "10", "100"),
+        (1767225600000000001, 1767225600000000002, 1767225600000000010),
+        (9.5, 10, 10.25),
+        ("2026-01-01T00:00:10Z", "2026-01-01T00:00:10.25Z", "2026-01-01T00:00:10.5Z"),
+        ("2026-01-01T09:00:00+09:00", "2026-01-01T00:00:01", "2026-01-01T00:00:02Z"),
+        (None, "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"),
+        (None, "later", "latest"),
+    ],
+)
+def test_spans_are_in_order_of_time_however_it_is_written(
+    tmp_path: Path, times: tuple[object, ...]
+) -> None:
+    root = genai("1", "agent", input__messages=[TRACED_ASK])
+    spans = [root]
+    for number, time in enumerate(times):
+        spans.append({**executed("2", f"c{number}", str(number)), "start_time": time})
+    root["start_time"] = times[0]
+    found = episode(tmp_path, lines(*reversed(spans)))
+    assert [step.observation for step in found.steps] == ["0", "1", "2"]

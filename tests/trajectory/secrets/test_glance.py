@@ -21,6 +21,7 @@ from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.secrets import redaction
 from deltamem_tui.trajectory.secrets.glance import may_hold_secrets, names_may_hold_secrets
 from tests.trajectory.secrets import test_made_up as made_up
+from tests.trajectory.secrets import test_weak as weak
 from tests.trajectory.secrets.test_independent import planted
 from tests.trajectory.secrets.test_places import PLACES, human, of
 from tests.trajectory.secrets.test_providers import PREFIXED, URL, uuid
@@ -51,6 +52,7 @@ def samples(chance: random.Random) -> list[str]:
     texts += [command.format(make(chance)) for command in COMMANDS for make in VALUES]
     for makers, places in made_up.PLANTED.values():
         texts += [place.replace("§", make(chance)) for place in places for make in makers]
+    texts += [place.replace("§", make(chance)) for make, place in weak.CASES * 3]
     return texts + [make(chance) for make in (*TOKENS.values(), *PREFIXED.values())]
 
 
@@ -65,6 +67,10 @@ VALUES = (
     made_up.strong,
     made_up.leet,
     made_up.words,
+    weak.camel,
+    weak.short,
+    weak.key,
+    weak.phrase,
     lambda chance: f"Ab{chance.choice('!@#$%^&*~=?+')}c{chance.randint(10, 9999)}def",
     TOKENS["slack"],
     TOKENS["google"],
@@ -84,6 +90,8 @@ NAMES = (
         "비밀번호",
         "Пароль",
     ),
+    *("X-Auth-Token", "PGPASSWORD", "become_pass", "root_pw", "DEPLOY_TOKEN", "bindpw", "apikey"),
+    *("AUTH", "masterauth", "requirepass", "login", "db_password", "x-goog-api-key", "SECRET"),
     *("SMTP_PW", "secret_key_base", "api-secret", "signing key", "TOKENS", "assword"),
 )
 # `N` stands for the name, `V` for the value, and `_` for blanks or none.
@@ -111,6 +119,30 @@ WRAPPINGS = (
     *("fill('N', 'V')", 'type(selector="[name=N]", text="V")', "│ N │ V │", "app['N'] = 'V'"),
     *('expect "N:"\nsend "V\\r"', 'send "V\\r" # N', "openssl enc -k V", "aws configure set N V"),
     *("N: $1$abc$V", "N:$2y$10$V", "N $6$abc$V", "aws configure set aws_secret_access_key V"),
+    *("Authorization: Token V", "Authorization: N V", "tool login -u ann -p V", "http -a ann:V a"),
+    *('let N: &str = "V"', 'variable "N" {\n default = "V"\n}', "setx N V", "set -x N V"),
+    *("N('ann', 'V')", 'N("ann", "V")', "a.N(b, 'V')", 'fill("N", "V")', "get('N').type('V')"),
+    *("cat N\nV", "cat a.key\nV", "sqlplus ann/V@N", "jdbc:oracle:thin:ann/V@h", "N\tV"),
+    *(
+        "secrets set N=V",
+        "gh secret set N -b V",
+        "7z x -pV a",
+        "useradd -p V ann",
+        "net use \\\\a\\b V /user:a",
+    ),
+    *(
+        "insert into t (a, N) values ('a', 'V')",
+        "alias set a http://b a V",
+        "mc alias set a http://b a V",
+    ),
+    *(
+        "rabbitmqctl add_user a V",
+        "auth=('a', 'V')",
+        "x?N=V",
+        'identified by "V"',
+        "client('a', 'V')",
+    ),
+    *("getConnection(a, 'b', 'V')", "ConvertTo-SecureString 'V'", "--N=V", "N: V\nb: c", "N_V\n"),
     *("login ann\npassword V", '{"N": {"auth": "V"}}', "N = {'V'}", "use N V", "my key is_V"),
 )
 BLANKS = ("", "", " ", "  ", "\t", "\n  ", "\N{NO-BREAK SPACE}")

@@ -1,0 +1,94 @@
+"""Every way into a bank gives an episode the same domain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.episodes import domains
+from deltamem_tui.memory.episodes.domains import DomainTally
+from deltamem_tui.memory.episodes.intake import take_in
+from deltamem_tui.memory.episodes.kept import episodes
+from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers import read_logs, to_line
+from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.readers.reading import read_written
+from deltamem_tui.trajectory.readers.written import Written
+from tests.bank.support import file_bytes
+
+TOLD = Trajectory(
+    "heat the egg", "a kitchen", (Step("look", "A stove."),), Outcome(True, 1.0, "stated")
+)
+
+
+def logged(folder: Path, *named: str) -> Path:
+    log = folder / "log.jsonl"
+    lines = [to_line(replace(TOLD, task=f"{TOLD.task} {n}", domain=n)) for n in named]
+    log.write_bytes(b"".join(lines))
+    return log
+
+
+WAYS: dict[str, Callable[[Path], list[Reading | Written]]] = {
+    "parsed": lambda log: [*read_logs([log])],
+    "written": lambda log: [*read_written([log])],
+    "written in the bank's": lambda log: [*read_written([log], domain="alfworld")],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("of_bank", "given", "kept"),
+    [
+        ("alfworld", "", ["alfworld", "town"]),
+        ("alfworld", "sea", ["sea", "sea"]),
+        ("generic", "sea", ["sea", "sea"]),
+    ],
+)
+def test_what_is_taken_in_has_the_domain_that_is_given_or_its_own_or_the_bank_s(
+    tmp_path: Path, way: str, of_bank: str, given: str, kept: list[str]
+) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain=of_bank)
+    found = take_in(bank, WAYS[way](logged(tmp_path, "", "town")), domain=given)
+    assert [each.domain for each in episodes(Bank.open(bank.path))] == kept
+    assert sorted(found.domains.listed) == sorted({*kept})
+
+
+def test_all_ways_keep_the_same_bytes(tmp_path: Path) -> None:
+    kept = set()
+    for number, way in enumerate(WAYS):
+        bank = create_bank(tmp_path / str(number), embedder="hashing", domain="alfworld")
+        readings = WAYS[way](logged(tmp_path, "", "town"))
+        assert any(isinstance(each, Written) for each in readings) == (way != "parsed")
+        take_in(bank, readings)
+        kept.add(file_bytes(bank.path)["trajectories.jsonl"])
+    assert len(kept) == 1
+
+
+def test_a_generic_bank_gives_none(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing")
+    found = take_in(bank, [TOLD])
+    assert [each.domain for each in episodes(bank)] == [""]
+    assert (found.domains.total, found.domains.listed) == (0, {})
+
+
+def test_of_very_many_domains_the_first_are_listed_and_all_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(domains, "LISTED_DOMAINS", 3)
+    tally = DomainTally("alfworld")
+    for name in ("", *map(str, range(5)), "alfworld", "0", "4"):
+        tally.add(name)
+    assert tally.listed == {"0": 2, "1": 1, "2": 1}
+    assert (tally.total, tally.of_others) == (8, 7)
+
+
+def test_a_domain_is_the_same_in_other_letters_as_it_is_for_the_rules() -> None:
+    tally = DomainTally("alfworld")
+    for name in ("ALFWorld", "alfworld", "AlfWorlds"):
+        tally.add(name)
+    assert (tally.total, tally.of_others, tally.others) == (3, 1, ["AlfWorlds"])
