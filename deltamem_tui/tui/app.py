@@ -172,8 +172,8 @@ class DeltaMemApp(Visiting, Forms, PaletteOpener, FailureKeeper):
 
     async def on_failed(self, message: Failed) -> None:
         """Say what went wrong; if there is no bank to look at, show the banks."""
-        await self.reading_failed()
         self.tell_error(message.error)
+        await self.after_failure(message)
         self.look_for_changes()  # what another process wrote may be the reason
 
     # What can be done everywhere

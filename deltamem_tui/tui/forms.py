@@ -1,13 +1,15 @@
-"""What a person fills in for something to be done; if it comes to nothing, it is not lost.
+"""What a person fills in for something to be done; it is kept until that has been done.
 
-The dialog comes back as it was filled in, with the reason, in front of who waits for what was
-asked. Who went on meanwhile finds it so when they open it again.
+If it comes to nothing, the dialog comes back as it was filled in, with the reason, in front of
+who waits for what was asked. Who went on meanwhile, cancelled it or declined what was planned
+finds it so when they open it again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltamem_tui.errors import DeltaMemError
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
 Answer = Mapping[str, str]
 """What was filled in, by the names of the fields."""
 
-Begin = Callable[[Answer, Again], bool]
-"""Begins what was asked for, and says whether it could; it hands `Again` on to the work."""
+Begin = Callable[[Answer, Again], object]
+"""Begins what was asked for; it hands `Again` on to the work."""
 
 
 class Forms(LongWork):
@@ -29,36 +31,49 @@ class Forms(LongWork):
 
     def __init__(self) -> None:
         super().__init__()
-        self._left: dict[str, tuple[Answer, str]] = {}
+        self._left: dict[tuple[Path | None, str], tuple[Answer, str]] = {}
 
-    def ask(self, title: str, fields: Sequence[Field], begin: Begin) -> None:
+    def ask(
+        self, title: str, fields: Sequence[Field], begin: Begin, *, bank: Path | None = None
+    ) -> None:
         """Ask for a few lines, as they were filled in if that came to nothing before.
 
         Args:
-            title: What they are for; there is one form of a title.
+            title: What they are for; there is one form of a title for a bank.
             fields: The lines.
             begin: Begins what they are for. An error that it raises is told, and the lines are
                 asked for once more.
+            bank: The bank that they are about, if they are about one.
         """
         from deltamem_tui.tui.widgets.dialogs import AskDialog
 
-        filled, reason = self._left.pop(title, ({}, ""))
+        place = bank, title
+        filled, reason = self._left.get(place, ({}, ""))
         shown = [replace(each, value=filled.get(each.name, each.value)) for each in fields]
 
         def answered(answer: Answer | None) -> None:
             if answer is None:
                 return
+            self._left[place] = answer, ""
 
-            def again(error: DeltaMemError, is_awaited: bool) -> None:
-                self._left[title] = answer, str(error)
+            def is_kept() -> bool:
+                """Whether nothing else was filled in since."""
+                return place in self._left and self._left[place][0] is answer
+
+            def ask_again(error: DeltaMemError, is_awaited: bool) -> None:
+                if is_kept():
+                    self._left[place] = answer, str(error)
                 if is_awaited:
-                    self.ask(title, fields, begin)
+                    self.ask(title, fields, begin, bank=bank)
+
+            def forget() -> None:
+                if is_kept():
+                    del self._left[place]
 
             try:
-                if not begin(answer, again):
-                    self._left[title] = answer, ""
+                begin(answer, Again(ask_again, forget))
             except DeltaMemError as error:
                 self.tell_error(error)
-                again(error, True)
+                ask_again(error, True)
 
         self.push_screen(AskDialog(title, shown, reason), answered)

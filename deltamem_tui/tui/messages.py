@@ -26,8 +26,18 @@ if TYPE_CHECKING:
     from deltamem_tui.tui.models.questions import Answer
     from deltamem_tui.tui.models.statistics import Overview
 
-Again = Callable[[DeltaMemError, bool], None]
-"""Told why something came to nothing, and whether the person sits and waits for it still."""
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Lets a person ask once more for what came to nothing, and not for what was done.
+
+    Attributes:
+        ask: Told why it came to nothing, and whether the person sits and waits for it still.
+        forget: Told that it was done.
+    """
+
+    ask: Callable[[DeltaMemError, bool], None]
+    forget: Callable[[], None]
 
 
 @dataclass

@@ -13,13 +13,14 @@ from deltamem_tui.text import one_line
 from deltamem_tui.tui.arrivals import Asked, Sought
 from deltamem_tui.tui.background import look_up
 from deltamem_tui.tui.jobs.reading import read_bank
-from deltamem_tui.tui.messages import BankRead
+from deltamem_tui.tui.messages import BankRead, Failed
 from deltamem_tui.tui.open_bank import OpenBank
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.work import LongWork
 
 _LOOK_SECONDS = 1.0
+_READING = "opening the bank"
 
 
 class Visiting(LongWork):
@@ -40,11 +41,6 @@ class Visiting(LongWork):
         if self._open is None:
             raise RuntimeError("no bank is open")
         return self._open.bank
-
-    @property
-    def opened(self) -> bool:
-        """Whether a bank is open and was read."""
-        return self._open is not None and self._open.is_read
 
     def get_default_screen(self) -> Screen[Any]:
         """The banks, or the bank that was named: it is read while its screen is laid out."""
@@ -70,7 +66,7 @@ class Visiting(LongWork):
         else:  # the click was meant for a list that has gone
             return
         first = here is None or not here.is_read
-        look_up(self, "opening the bank", lambda _: read_bank(path), keys_wait=first)
+        look_up(self, _READING, lambda _: read_bank(path), keys_wait=first)
 
     def on_bank_read(self, message: BankRead) -> None:
         """Show what the bank says now, or the bank that was asked for."""
@@ -93,9 +89,9 @@ class Visiting(LongWork):
         self._catch_up(here, message)
         self.push_screen(self._bank_screen(here, here.left_on))
 
-    async def reading_failed(self) -> None:
-        """It could not be read. Where there is nothing to look at then, the banks are shown."""
-        if self._open is not None:
+    async def after_failure(self, message: Failed) -> None:
+        """If it could not be read, and there is nothing to look at, the banks are shown."""
+        if message.name == _READING and self._open is not None:
             self._open.is_reading = False
             if not self._open.is_read:
                 await self.close_bank()
@@ -146,11 +142,13 @@ class Visiting(LongWork):
     # It is left
 
     async def close_bank(self) -> None:
-        """Go back to the banks, the cursor on the one that is left."""
+        """Go back to the banks, the cursor on the one that is left, whatever lies over it."""
         if (left := self._open) is None:
             return
         left.close()
         self._open = None
+        while not isinstance(self.screen, BankScreen):
+            await self.pop_screen()
         if len(self.screen_stack) > 1:
             await self.pop_screen()
         else:

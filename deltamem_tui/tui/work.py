@@ -10,7 +10,15 @@ from textual.message import Message
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.arrivals import Arrivals
 from deltamem_tui.tui.background import Progress, do_work
-from deltamem_tui.tui.messages import Again, Broken, Changed, Failed, Planned, WorkAdvanced
+from deltamem_tui.tui.messages import (
+    Again,
+    Broken,
+    Changed,
+    Failed,
+    Planned,
+    Told,
+    WorkAdvanced,
+)
 from deltamem_tui.tui.screens.base import BrowserScreen
 from deltamem_tui.tui.voice import Voice
 
@@ -34,6 +42,7 @@ class LongWork(Arrivals, Voice):
         self._work: Progress | None = None
         self._work_state: WorkAdvanced | None = None
         self._told_of: Progress | None = None
+        self._again: Again | None = None
 
     def work(
         self,
@@ -49,7 +58,7 @@ class LongWork(Arrivals, Voice):
             name: What is being done.
             work: Does it.
             can_stop: Whether it looks at `Progress.stopped` while it goes on.
-            again: Told the error, if it or what it plans comes to nothing.
+            again: Told what becomes of it, or of what it plans.
 
         Returns:
             Whether it was begun; if not, the person was told what goes on.
@@ -69,7 +78,7 @@ class LongWork(Arrivals, Voice):
                 message.asked = asked
             return message
 
-        self._work = do_work(self, name, work_and_plan, can_stop=can_stop)
+        self._work, self._again = do_work(self, name, work_and_plan, can_stop=can_stop), again
         self._show_work(WorkAdvanced(name, 0, None))
         return True
 
@@ -100,7 +109,9 @@ class LongWork(Arrivals, Voice):
 
     def on_work_ended(self) -> None:
         """Nothing is going on any more."""
-        self._work = None
+        work, again, self._work, self._again = self._work, self._again, None, None
+        if work and again and isinstance(work.outcome, Changed | Told) and not work.stopped:
+            again.forget()
         self._show_work(None)
 
     def on_broken(self, message: Broken) -> None:
@@ -111,7 +122,7 @@ class LongWork(Arrivals, Voice):
         """Let who asked for it ask once more; what went wrong is told by now."""
         again, asked, error = message.again, message.asked, message.error
         if again is not None and asked is not None:
-            self.after_keys(lambda: again(error, self.is_awaited(asked)))
+            self.after_keys(lambda: again.ask(error, self.is_awaited(asked)))
 
     def _show_work(self, state: WorkAdvanced | None) -> None:
         if state is not None and (work := self._work) is not None:
@@ -135,11 +146,13 @@ class LongWork(Arrivals, Voice):
         said = f"the {plan.called} is ready; {self.key_of('plan')} opens it"
         if self.plan is not None:
             said += f" in place of the {self.plan.called} that waited: {self.plan.question}"
-        plan.question = plan.later or plan.question
         self._keep(plan)
         self.tell(said)
 
     def _keep(self, plan: Planned | None) -> None:
+        """Keep a plan, which may be opened where its question does not go without saying."""
+        if plan is not None:
+            plan.question = plan.later or plan.question
         self.plan = plan
         self._show_work(self._work_state)
 

@@ -254,7 +254,7 @@ def state(person: Person) -> dict[str, object]:
         found["number"] = str(screen.query_one("#node", TextPane).border_title)
     elif isinstance(screen, StatisticsScreen):
         found["scores"] = screen.query_one("#scores", Plot).display
-    if app.opened:
+    if app._open is not None and app._open.is_read:
         bank = app.bank
         found |= {
             "frozen": bank.frozen,

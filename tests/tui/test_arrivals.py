@@ -168,6 +168,29 @@ def test_who_went_on_is_not_asked_whether_to_delete_but_finds_the_question(
     browse(folder, story, "kitchen")
 
 
+def test_a_question_that_was_answered_while_another_thing_goes_on_names_its_bank(
+    folder: Path,
+) -> None:
+    go_on = threading.Event()
+
+    def work(_: Progress) -> Told:
+        assert go_on.wait(20)
+        return Told("learnt")
+
+    async def story(person: Person) -> None:
+        await person.press("D")
+        assert "Delete 3 nodes of the task tree?" in person.screen
+        person.app.work("learning", work)
+        await person.pilot.press("y")
+        await person.until(lambda: person.app.plan is not None)
+        go_on.set()
+        await person.settle()
+        await person.press("escape", "P")
+        assert "kitchen: Delete 3 nodes of the task tree?" in person.screen
+
+    browse(folder, story, "kitchen")
+
+
 def test_what_was_not_shown_is_not_deleted(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("D")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory import editing
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from tests.tui.support import Person, browse
@@ -91,6 +92,71 @@ def test_a_new_bank_that_cannot_be(folder: Path) -> None:
 
     browse(folder, story)
     assert not (folder / "other").exists()
+
+
+def test_a_bank_that_another_process_unfroze_is_not_asked_about(folder: Path) -> None:
+    Bank.open(folder / "kitchen").freeze()
+
+    async def story(person: Person) -> None:
+        Bank.open(folder / "kitchen").unfreeze()
+        commit = Bank.open(folder / "kitchen").commit
+        await person.press("Z")
+        assert isinstance(person.app.screen, BanksScreen)
+        assert person.said[-1] == "kitchen is not frozen; nothing was done"
+        assert Bank.open(folder / "kitchen").commit == commit
+        await person.press("Z")
+        assert person.said[-1].startswith("froze kitchen"), "the list knows it by now"
+
+    browse(folder, story)
+
+
+def test_what_was_unfrozen_while_it_was_asked_stays_as_it_is(folder: Path) -> None:
+    Bank.open(folder / "kitchen").freeze()
+
+    async def story(person: Person) -> None:
+        await person.press("Z")
+        assert "Frozen: " in person.screen
+        Bank.open(folder / "kitchen").unfreeze()
+        await person.press("y")
+        assert person.said[-1] == "kitchen is not frozen; nothing was done"
+
+    browse(folder, story)
+
+
+def test_what_was_frozen_anew_since_it_was_asked_stays_frozen(folder: Path) -> None:
+    Bank.open(folder / "kitchen").freeze()
+
+    async def story(person: Person) -> None:
+        await person.press("Z")
+        bank = Bank.open(folder / "kitchen")
+        bank.unfreeze()
+        editing.relabel(bank, "task", next(bank.tree("task").roots()), "failure")
+        bank.freeze()
+        await person.press("y")
+        assert person.said[-1].startswith("kitchen: what is frozen there is not what")
+        assert Bank.open(folder / "kitchen").frozen
+        await person.press("Z", "y")
+        assert person.said[-1] == "unfroze kitchen"
+
+    browse(folder, story)
+
+
+@pytest.mark.parametrize("journal", [True, False])
+def test_the_question_before_unfreezing_counts_the_files_that_are_proven(
+    folder: Path, journal: bool
+) -> None:
+    if not journal:
+        (folder / "kitchen" / "journal.jsonl").unlink()
+    bank = Bank.open(folder / "kitchen")
+    bank.freeze()
+    files = len(bank.manifest.digests)
+    assert ("journal.jsonl" in bank.manifest.digests) is journal
+
+    async def story(person: Person) -> None:
+        await person.press("Z")
+        assert f"Frozen: {files} files" in person.screen
+
+    browse(folder, story)
 
 
 def test_freeze_verify_and_unfreeze(folder: Path) -> None:

@@ -13,17 +13,25 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.cli import app as cli
 from deltamem_tui.memory.episodes.intake import take_in
-from deltamem_tui.memory.episodes.kept import episodes
+from deltamem_tui.memory.episodes.kept import episode, episodes
+from deltamem_tui.memory.episodes.verdict import give_outcome
 from deltamem_tui.memory.extraction import Extraction
+from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.memory.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step
 from deltamem_tui.trajectory.readers.native import from_record, to_record
+from deltamem_tui.tui import visiting
 from deltamem_tui.tui.screens.episodes import EpisodeList, EpisodesScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
+from tests.cli.support import heat
+from tests.cli.support import write_log as write_records
+from tests.trajectory.readers.log_files import lines
+from tests.trajectory.readers.test_branches import claude
 from tests.tui.support import LEARNT, READY, UNSAID, Person, bare_bank, browse, trajectory
 
 
@@ -133,6 +141,43 @@ def test_what_the_log_stated_is_taken_back_word_by_word(folder: Path) -> None:
     browse(folder, story, "kitchen", size=(120, 40))
 
 
+def test_what_another_process_said_since_is_not_taken_back_unseen(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visiting, "_LOOK_SECONDS", 3_600.0)
+    bank = Bank.open(folder / "kitchen")
+
+    async def story(person: Person) -> None:
+        await person.press("3", "j", "minus")
+        assert person.said[-1].startswith(f"{READY.id} is a failure, you say")
+        give_outcome(Bank.open(bank.path), READY.id, success=True)
+        await person.press("u")
+        assert f"{READY.id}: it is success (source: user) by now, which stays" in person.said[-1]
+        known = episode(Bank.open(bank.path), READY.id)
+        assert known is not None
+        assert known.outcome == Outcome(True, None, "user")
+        await person.press("u")  # the refusal was the reason to look: it is seen by now
+        assert person.said[-1] == f"{READY.id} is as before: failure (source: user)"
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_was_learnt_from_is_not_taken_back(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("3", "G", "plus", "E", "enter")
+        assert person.said[-1].startswith("learnt 2 episodes")
+        await person.press("u")
+        assert "was learnt from as a success since, which stays" in person.said[-1]
+        await person.press("minus", "u")
+        assert person.said[-1] == f"{UNSAID.id} is as before: success (source: user)"
+
+    browse(folder, story, "kitchen")
+    bank = Bank.open(folder / "kitchen")
+    kept = from_record(bank.episodes.record(UNSAID.id) or {}).outcome
+    assert kept == Outcome(True, None, "user")
+    assert bank.episodes.state(UNSAID.id) == EpisodeState.LEARNT
+
+
 def test_correcting_a_learnt_episode_keeps_it_learnt(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("3", "minus")
@@ -216,6 +261,87 @@ def test_an_imported_episode_has_the_domain_of_its_bank_unless_its_log_names_ano
     browse(tmp_path, story, "bank")
     (found,) = episodes(Bank.open(tmp_path / "bank"))
     assert found.domain == kept
+
+
+@pytest.mark.parametrize("named", ["", "town", "ALFWorld"])
+def test_the_browser_learns_of_a_log_what_the_program_learns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    """An episode's domain decides how the rules read it."""
+    log = tmp_path / "log.jsonl"
+    write_records(log, [heat("egg") | {"domain": named}])
+    for name in ("pressed", "typed"):
+        create_bank(tmp_path / name, embedder="hashing", domain="alfworld")
+
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        await person.write(str(log))
+        await person.press("enter")
+        assert person.said[-1].startswith("imported 1 episode")
+
+    browse(tmp_path, story, "pressed")
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(("import", "./typed", str(log))) == 0
+    kept = []
+    for name in ("pressed", "typed"):
+        bank = Bank.open(tmp_path / name)
+        for waits in episodes(bank):
+            learn(bank, waits)
+        kept.append(
+            [
+                (tmp_path / name / file).read_bytes()
+                for file in ("trajectories.jsonl", "task.nodes.jsonl", "env.nodes.jsonl")
+            ]
+        )
+    assert kept[0] == kept[1]
+    assert all(kept[0])
+
+
+def test_a_domain_in_other_letters_is_the_bank_s(folder: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    told = replace(trajectory("wash the pan", success=True), domain="ALFWorld")
+    log.write_bytes(orjson.dumps(to_record(told)) + b"\n")
+
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        await person.write(str(log))
+        await person.press("enter")
+        assert person.said[-1] == "imported 1 episode (read as native, of ALFWorld)"
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_is_left_out_by_design_is_told_in_the_program_s_words(
+    folder: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "sessions.jsonl"
+    log.write_bytes(
+        lines(
+            *(
+                claude(f"{who}{number}", before and f"{before}{number}", words) | aside
+                for number in range(5)
+                for aside in ({"sessionId": f"s{number}"},)
+                for who, before, words in (
+                    ("u", None, f"Fix {number}."),
+                    ("a", "u", "Fixed the wrong one."),
+                    ("a2", "u", "Fixed it."),
+                )
+            )
+        )
+    )
+
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        await person.write(str(log))
+        await person.press("enter")
+        said = person.said[-1]
+        assert said.startswith("imported 5 episodes")
+        first = "sessions.jsonl, line 2: 1 message is left out: the conversation went back and on"
+        assert f"; {first} from before (the branch that leads to the last message" in said
+        assert said.count("left out:") == 3
+        assert said.endswith("; more was left out so in 2 places")
+
+    browse(folder, story, "kitchen")
 
 
 def test_of_many_domains_the_first_are_named(folder: Path, tmp_path: Path) -> None:

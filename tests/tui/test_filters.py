@@ -11,9 +11,10 @@ from textual import events
 from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Origin, Payload, born
+from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.tui.models.arrangement import Arrangement, arrange
 from deltamem_tui.tui.screens import trees
-from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.support import Person, browse
 
 FILTERS = {
@@ -30,6 +31,9 @@ FILTERS = {
     "is:consolidated": 0,
     "kind:root label:success": 2,
     "is:due": 1,
+    "depth:>1 depth:<3": 2,
+    "depth:<3 depth:>1 is:failure": 0,
+    "depth:>1 is:failure": 1,
     '"some object" heat': 3,
     "nothing-like-it": 0,
 }
@@ -90,8 +94,9 @@ def test_a_bank_left_under_a_filter_shows_it_and_has_its_folds_after_it(folder: 
     browse(folder, come_back, "kitchen")
 
 
-def test_enter_on_a_filter_that_is_under_way_waits_for_it_and_begins_no_other(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("key", ["enter", "escape"])
+def test_who_leaves_a_filter_that_is_under_way_waits_for_it_and_begins_no_other(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     begun, go_on = threading.Event(), threading.Event()
     real, asked = arrange, []
@@ -109,19 +114,128 @@ def test_enter_on_a_filter_that_is_under_way_waits_for_it_and_begins_no_other(
         await person.press("slash")
         person.app.screen.query_one("#filter", Input).value = "lamp"
         await person.until(begun.is_set)
-        await person.pilot.press("enter")
-        for key in ("j", "c"):
-            person.app.post_message(events.Key(key, key))
+        before = person.node
+        await person.pilot.press(key)
+        for typed in ("j", "L"):
+            person.app.post_message(events.Key(typed, typed))
         await person.pilot.pause()
         assert len(person.rows) == 3, "what was there before"
         go_on.set()
         await person.settle()
-        assert asked == ["", "lamp"]
         assert len(person.rows) == 1
-        pane = person.trees.query_one("#detail", TextPane)
-        assert "lamp" in pane.sections[0].body, "the key waited for what was found"
+        assert person.node.id != before.id
+        assert person.said[-1].startswith(f"{person.node.id} is a success now"), "L waited"
+        assert (person.node.label, before.label) == ("success", "success")
+        assert person.app.bank.tree("task").node(before.id) == before
+        assert asked == ["", "lamp", "lamp"], "at first, while it was typed, and once relabelled"
         await person.press("slash", "enter")
-        assert asked == ["", "lamp"]
+        assert len(asked) == 3
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_filter_whose_arranging_failed_is_asked_for_again_by_enter(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = True
+
+    def arranged(bank: Bank, arrangement: Arrangement, *rest: Any) -> Any:
+        if broken and arrangement.text == "lamp":
+            raise BankCorruptError("a line is torn", source="kitchen")
+        return arrange(bank, arrangement, *rest)
+
+    monkeypatch.setattr(trees, "arrange", arranged)
+
+    async def story(person: Person) -> None:
+        nonlocal broken
+        await person.press("slash")
+        await person.write("lamp")
+        assert "a line is torn" in person.said[-1]
+        assert len(person.rows) == 3
+        before = len(person.said)
+        await person.press("enter", "j")
+        assert len(person.said) == before + 1, "it is asked for, and told once more"
+        assert person.outline.cursor == 1, "the key did not wait for ever"
+        broken = False
+        await person.press("slash", "enter")
+        assert len(person.rows) == 1
+        assert "1 fit the filter" in person.screen
+
+    browse(folder, story, "kitchen")
+
+
+@pytest.mark.parametrize("away", ["tab", "click"])
+@pytest.mark.parametrize("before", ["", "lamp"])
+def test_escape_leaves_a_filter_that_is_none_before_anything_else(
+    folder: Path, away: str, before: str
+) -> None:
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write(before)
+        await person.write("depth:x")
+        if away == "tab":
+            await person.press("tab")
+        else:
+            await person.pilot.click("#task", offset=(8, 1))
+            await person.settle()
+        assert "✗ depth: 'x'" in words(person)
+        await person.press("escape")
+        assert isinstance(person.app.screen, trees.TreesScreen)
+        assert "✗ depth" not in words(person)
+        assert person.trees.arrangement.text == before
+        assert person.outline.has_focus
+        if before:
+            await person.press("escape")
+            assert person.trees.arrangement.text == ""
+        await person.press("escape")
+        assert not isinstance(person.app.screen, trees.TreesScreen)
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_filter_that_finds_nothing_is_named_under_one_that_is_none(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write("depth")
+        assert "No node of the task tree fits the filter." in words(person)
+        await person.write("depth:x")
+        assert "No node of the task tree fits the filter depth" in words(person)
+        await person.press("escape")
+        assert "No node of the task tree fits the filter." in words(person)
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_node_that_is_sought_waits_for_the_last_reading(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is shown first is out of date already: the node is looked for in what comes next."""
+    from deltamem_tui.tui.arrivals import Sought
+
+    go_on = threading.Event()
+
+    def slow(bank: Bank, arrangement: Arrangement, *rest: Any) -> Any:
+        assert bank.commit.event == "grow" or go_on.wait(20)
+        return arrange(bank, arrangement, *rest)
+
+    async def story(person: Person) -> None:
+        app, outline = person.app, person.outline
+        monkeypatch.setattr(trees, "arrange", slow)
+        bank = Bank.open(folder / "kitchen")
+        new = None
+        for text in ("boil some object", "fry some object"):
+            new = born("task", None, "success", Payload(text, "do it"), Origin())
+            vector = bank.tree("task").snapshot.vectors[0]
+            with bank.writing() as batch:
+                batch.add_node("task", new, vector)
+                batch.log("write")
+            app.look_for_changes()
+            await person.until(lambda: app.bank.commit == Bank.open(folder / "kitchen").commit)
+        assert new is not None
+        person.trees.expect(Sought("task", new.id, app.asked_here()))
+        go_on.set()
+        await person.settle()
+        assert outline.node_id == new.id
 
     browse(folder, story, "kitchen")
 

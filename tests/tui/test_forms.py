@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import DEFAULT_EMBEDDER, Configuration
+from deltamem_tui.embedding import at_hand, minilm
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.jobs.importing import import_logs
 from deltamem_tui.tui.messages import Changed, Told
@@ -20,7 +23,7 @@ from deltamem_tui.tui.screens import episodes
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
 from deltamem_tui.tui.widgets.tick import Tick
-from tests.tui.support import Person, browse
+from tests.tui.support import Person, browse, small_bank
 
 
 async def fill(person: Person, **answers: str) -> None:
@@ -147,7 +150,96 @@ def test_who_went_on_finds_it_as_it_was_and_no_key_is_taken(
         assert filled(person) == {"path": log, "format": ""}
         assert "[/no]" in reason(person)
         await person.press("escape", "i")
+        assert filled(person) == {"path": log, "format": ""}, "until it has been done"
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_was_filled_in_is_kept_if_the_plan_is_declined_and_gone_once_it_is_done(
+    folder: Path, tmp_path: Path
+) -> None:
+    answers = {"out": str(tmp_path / "x.deltamem"), "builder": "somebody"}
+
+    async def story(person: Person) -> None:
+        await person.press("e")
+        await fill(person, **answers)
+        await person.press("escape", "e")
+        assert filled(person) == answers
+        assert not person.app.screen.query("#reason")
+        await person.press("enter", "y")
+        assert person.said[-1].startswith("wrote ")
+        await person.press("e")
+        assert filled(person) == {"out": "", "builder": ""}
+
+    browse(folder, story)
+
+
+def test_what_was_filled_in_is_kept_if_the_work_is_cancelled(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def until_stopped(path: Path, _log: str, _format: str, progress: Progress) -> Changed:
+        while not progress.stopped:
+            threading.Event().wait(0.001)
+        return Changed(path, "1 new; cancelled")
+
+    monkeypatch.setattr(episodes, "import_logs", until_stopped)
+
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        person.app.screen.query_one("#path", Input).value = "some.jsonl"
+        await person.pilot.press("enter")
+        await person.settle(work=False)
+        person.app.action_cancel_work()
+        await person.settle()
+        assert person.said[-1] == "1 new; cancelled"
+        await person.press("i")
+        assert filled(person)["path"] == "some.jsonl"
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_was_filled_in_for_one_bank_is_not_asked_for_of_another(folder: Path) -> None:
+    small_bank(folder / "other")
+
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        await fill(person, path="no/such.jsonl")
+        assert "no/such" in reason(person)
+        await person.press("escape", "escape", "j", "enter", "3", "i")
+        assert person.app.bank.name == "other"
         assert filled(person) == {"path": "", "format": ""}
+        assert not person.app.screen.query("#reason")
+        await person.press("escape", "escape", "k", "enter", "3", "i")
+        assert person.app.bank.name == "kitchen"
+        assert filled(person) == {"path": "no/such.jsonl", "format": ""}
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_was_filled_in_since_outlives_the_end_of_what_was_before(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+
+    def late(path: Path, *_: Any) -> Changed:
+        assert go_on.wait(20)
+        return Changed(path, "imported")
+
+    monkeypatch.setattr(episodes, "import_logs", late)
+
+    async def story(person: Person) -> None:
+        await person.press("3")
+        for path in ("first.jsonl", "second.jsonl"):
+            await person.pilot.press("i")
+            await person.settle(work=False)
+            person.app.screen.query_one("#path", Input).value = path
+            await person.pilot.press("enter")
+            await person.settle(work=False)
+        go_on.set()
+        await person.settle()
+        assert person.said[-1] == "imported"
+        await person.press("i")
+        assert filled(person)["path"] == "second.jsonl"
 
     browse(folder, story, "kitchen")
 
@@ -203,9 +295,67 @@ def test_the_embedder_that_is_proposed_works_here_or_says_that_it_does_not(
         words = [str(each.render()) for each in person.app.screen.query(Static)]
         warning = f"Embedder, for good ({wanted} is not on this machine and would be downloaded)"
         assert (warning in words) is warned
+        assert ("Embedder, for good" in words) is not warned
         assert ("downloaded)" in person.screen) is warned
         await person.press("escape")
         assert isinstance(person.app.screen, BanksScreen)
 
     configuration = Configuration(embedder=wanted)
     browse(folder, story, size=(80, 24), configuration=configuration)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "missing", "why"),
+    [
+        ("./no-such", (), "./no-such is no folder on this machine, and no model id"),
+        ("~nobody/[/no]", (), "~nobody/[/no] is no folder on this machine, and no model id"),
+        ("minilm", ("minilm",), "minilm is not installed"),
+        (
+            "no-one/no-such-model",
+            ("sentence_transformers",),
+            "no-one/no-such-model needs sentence-transformers, which is not installed",
+        ),
+        ("no-one/no-such-model", (), "no-one/no-such-model is not on this machine and would be"),
+    ],
+)
+def test_the_form_says_why_an_embedder_cannot_be_loaded_at_once(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    wanted: str,
+    missing: tuple[str, ...],
+    why: str,
+) -> None:
+    real = find_spec
+
+    def spec_of(name: str) -> ModuleSpec | None:
+        return None if name in missing else real("json")
+
+    monkeypatch.setattr(at_hand, "find_spec", spec_of)
+    monkeypatch.setattr(proposing, "find_spec", spec_of)
+    if "minilm" in missing:
+        monkeypatch.setattr(minilm, "PACKAGE", "no_such_package_here")
+
+    async def story(person: Person) -> None:
+        await person.press("n")
+        label = str(list(person.app.screen.query(Static))[3].render())
+        assert label.startswith("Embedder, for good")
+        assert why in label
+        assert ("downloaded" in label) is ("would be" in why)
+        assert filled(person)["embedder"] == wanted
+
+    browse(folder, story, configuration=Configuration(embedder=wanted))
+
+
+@pytest.mark.parametrize("size", [(60, 20), (60, 24), (80, 24), (100, 20)])
+def test_a_form_that_comes_back_shows_what_it_is_and_why_whatever_line_is_typed_in(
+    folder: Path, size: tuple[int, int]
+) -> None:
+    async def story(person: Person) -> None:
+        await person.press("n")
+        await fill(person, name="a/b", description="for the lab")
+        for label in ("Name", "Domain", "minilm", "for the lab", "Name"):
+            for said in ("A new bank", "'a/b' cannot be the name", "escape leaves it", label):
+                assert said in person.screen, label
+            await person.press("tab")
+
+    browse(folder, story, size=size, configuration=Configuration(embedder="minilm"))

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, Payload, born
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.views.filters import ORDERS, matching, parse_filter
+from deltamem_tui.memory.views.filters import ORDERS, parse_filter
+from deltamem_tui.memory.views.matching import matching
 from deltamem_tui.tui.models.family import Family
 from deltamem_tui.tui.models.outline import Outline
 from tests.tui.support import NUMBERS, add_plain, bare_bank

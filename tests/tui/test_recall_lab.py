@@ -17,6 +17,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.embedding.fingerprint import PROBE, fingerprint
 from deltamem_tui.embedding.load import load
+from deltamem_tui.errors import BankRewrittenError
 from deltamem_tui.memory.recall import recall
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.vectors.reembed import reembed
@@ -347,6 +348,76 @@ def test_an_answer_of_the_bank_as_it_was_is_asked_for_again(
         assert asked == [6, 7]
         assert matches(person).lines[0].text == "sing a song"
         assert "▶1.000" in person.screen
+
+    browse(folder, story, "kitchen")
+
+
+@pytest.mark.parametrize("bank_changes", [False, True])
+def test_what_is_asked_while_an_answer_fails_is_asked_all_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, bank_changes: bool
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    real, asked = questions.answer, list[str]()
+
+    def slow(bank: Bank, question: questions.Question, *rest: Any) -> questions.Answer:
+        asked.append(question.text("task"))
+        if len(asked) == 1:
+            begun.set()
+            assert go_on.wait(30)
+            raise BankRewrittenError("it was compacted meanwhile", source="kitchen")
+        return real(bank, question, *rest)
+
+    monkeypatch.setattr(recall_screen, "answer", slow)
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        line = person.app.screen.query_one("#task", Input)
+        line.value = "sing"
+        await person.until(begun.is_set)
+        if bank_changes:
+            grow(Bank.open(folder / "kitchen"), "task", [("sing", "la", None, "success")])
+            person.app.look_for_changes()
+            await person.until(lambda: len(person.app.bank.tree("task")) == 7)
+        else:
+            line.value = TASK
+        await person.pilot.pause()
+        go_on.set()
+        await person.settle()
+        assert "it was compacted meanwhile" in person.said[-1]
+        assert asked == (["sing", "sing"] if bank_changes else ["sing", TASK])
+        assert "No answer" not in person.screen
+        assert matches(person).lines[0].text == line.value
+        title = str(person.app.screen.query_one("#context", TextPane).border_title)
+        assert "token" in title, title
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_question_that_is_taken_back_is_not_answered(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on, real = threading.Event(), threading.Event(), questions.answer
+
+    def slow(*question: Any) -> questions.Answer:
+        begun.set()
+        assert go_on.wait(30)
+        return real(*question)
+
+    monkeypatch.setattr(recall_screen, "answer", slow)
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        line = person.app.screen.query_one("#task", Input)
+        line.value = TASK
+        await person.until(begun.is_set)
+        line.value = ""
+        await person.pilot.pause()
+        go_on.set()
+        await person.settle()
+        assert matches(person).lines == []
+        assert "Type a task" in person.screen
+        await person.write(TASK)
+        assert matches(person).lines[0].text == TASK
 
     browse(folder, story, "kitchen")
 

@@ -311,6 +311,46 @@ def test_a_step_is_kept_when_the_bank_says_something_new_of_the_node(folder: Pat
     browse(folder, story, "kitchen")
 
 
+def test_where_there_is_no_node_there_is_no_chain_to_leave(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write("nothing-like-it")
+        await person.press("enter", "c")
+        assert not pane(person).in_chain
+        await person.press("escape")
+        assert person.trees.arrangement.text == ""
+        assert not pane(person).in_chain
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_chain_is_shown_again_once_there_is_a_node_again(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("c", "slash")
+        await person.write("nothing-like-it")
+        await person.press("enter")
+        assert not pane(person).in_chain
+        await person.press("escape")
+        assert person.trees.arrangement.text == ""
+        assert pane(person).in_chain
+        assert "chain as an agent receives it" in person.screen
+
+    browse(folder, story, "kitchen")
+
+
+def test_the_title_of_a_move_goes_with_it_also_where_there_is_no_node(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("m", "slash")
+        await person.write("nothing-like-it")
+        await person.press("enter")
+        assert "moving » " in str(pane(person).border_title)
+        await person.press("escape")
+        assert person.said[-1] == "not moved"
+        assert str(pane(person).border_title) == "node"
+
+    browse(folder, story, "kitchen")
+
+
 @pytest.mark.parametrize("key", ["escape", "b"])
 def test_the_way_out_goes_one_step_at_a_time(folder: Path, key: str) -> None:
     async def story(person: Person) -> None:

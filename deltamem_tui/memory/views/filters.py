@@ -1,24 +1,21 @@
-"""Which nodes a person wants to see: filters as they are typed, and the nodes that need care.
+"""Which nodes a person wants to see, as it is typed.
 
-Everything that the index and the counters tell is decided for all rows at once; only a
-filter on words reads the lines, and only of the rows that are left.
+Every condition must hold. So two on the same number become one, and what no node can fit is
+refused with its reason: an empty list would look like an answer.
 """
 
 from __future__ import annotations
 
-import operator
+import math
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 from deltamem_tui.bank.node import Kind, Label
-from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.due import due_rows
-from deltamem_tui.memory.parameters import TreeParameters
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
@@ -33,13 +30,6 @@ FILTER_HELP = (
     "recalls:1-3, is:never-recalled, is:consolidated, is:due, id:29"
 )
 
-_COMPARISONS: dict[str, Callable[[Any, int], Any]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-    "": operator.eq,
-}
 _NUMBER = re.compile(r"(>=|<=|>|<|)(\d{1,9})")
 _RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
 _LABELS: tuple[Label, ...] = ("failure", "success")
@@ -62,29 +52,55 @@ _ID_DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A condition on a number, as it is typed: `3`, `>2`, `<=5`, `1-4`."""
+    """A condition on a number, as it is typed: `3`, `>2`, `<=5`, `1-4`; several hold together.
+
+    Attributes:
+        text: What was typed, a blank between several.
+
+    Raises:
+        UsageError: It is no condition, or none that a number fits.
+    """
 
     text: str
 
     def __post_init__(self) -> None:
-        if not (_NUMBER.fullmatch(self.text) or _RANGE.fullmatch(self.text)):
-            raise UsageError(
-                f"{one_line(self.text, 20)!r} is no condition on a number"
-                if self.text
-                else "which number?",
-                hint="3, >2, <=5 or 1-4",
-            )
+        low, high = self._ends()
+        if low > high:
+            said = one_line(self.text.replace(" ", " and "), 60)
+            raise UsageError(f"no number is {said}")
+
+    def and_also(self, other: Bound) -> Bound:
+        """Both conditions.
+
+        Raises:
+            UsageError: No number fits both.
+        """
+        return Bound(f"{self.text} {other.text}")
 
     def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Where the condition holds. bool, in the values' shape."""
-        if between := _RANGE.fullmatch(self.text):
-            low, high = (int(part) for part in between.groups())
-            inside: NDArray[np.bool_] = (values >= low) & (values <= high)
-            return inside
-        match = _NUMBER.fullmatch(self.text)
-        sign, number = match.groups() if match else ("", "0")
-        held: NDArray[np.bool_] = _COMPARISONS[sign](values, int(number))
-        return held
+        low, high = self._ends()
+        inside: NDArray[np.bool_] = (values >= low) & (values <= high)
+        return inside
+
+    def _ends(self) -> tuple[int, float]:
+        """The least and the greatest number that fits; the numbers are counts."""
+        ends = [_ends(part) for part in self.text.split(" ")]
+        return max(0, *(low for low, _ in ends)), min(high for _, high in ends)
+
+
+def _ends(text: str) -> tuple[int, float]:
+    if between := _RANGE.fullmatch(text):
+        return int(between[1]), int(between[2])
+    if (found := _NUMBER.fullmatch(text)) is None:
+        raise UsageError(
+            f"{one_line(text, 20)!r} is no condition on a number" if text else "which number?",
+            hint="3, >2, <=5 or 1-4",
+        )
+    sign, number = found[1], int(found[2])
+    low = {">": number + 1, ">=": number, "": number}.get(sign, 0)
+    high = {"<": number - 1, "<=": number, "": number}.get(sign, math.inf)
+    return low, high
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,24 +186,20 @@ def _with_word(found: NodeFilter, word: str) -> NodeFilter:
     if not colon or name not in _KEYS:
         return replace(found, words=(*found.words, word))
     if name in _NUMBERS:
-        bound = _bound(name, value)
-        return replace(
-            found,
-            depth=bound if name == "depth" else found.depth,
-            hits=bound if name == "hits" else found.hits,
-            recalls=bound if name == "recalls" else found.recalls,
-        )
+        return _with_bound(found, name, value)
     if name == "id":
-        return replace(found, id=_id(value))
-    return _with_state(found, _state(name, value))
+        return replace(found, id=_longer_id(found.id, _id(value)))
+    return _with_state(found, name, _state(name, value))
 
 
-def _bound(name: str, value: str) -> Bound:
+def _with_bound(found: NodeFilter, name: str, value: str) -> NodeFilter:
     try:
-        return Bound(value)
+        known, bound = getattr(found, name), Bound(value)
+        both: dict[str, Any] = {name: known.and_also(bound) if known else bound}
     except UsageError as error:
         error.source = name
         raise
+    return replace(found, **both)
 
 
 def _id(value: str) -> str:
@@ -198,6 +210,14 @@ def _id(value: str) -> str:
             hint="up to 16 of the digits 0-9 and a-f",
         )
     return value
+
+
+def _longer_id(known: str | None, wanted: str) -> str:
+    """What an id begins with that begins with both."""
+    shorter, longer = sorted((known or "", wanted), key=len)
+    if not longer.startswith(shorter):
+        raise UsageError(f"no id begins with {shorter} and with {longer}", source="id")
+    return longer
 
 
 def _state(name: str, value: str) -> str:
@@ -215,80 +235,20 @@ def _state(name: str, value: str) -> str:
     return known[0]
 
 
-def _with_state(found: NodeFilter, state: str) -> NodeFilter:
-    changes: dict[str, NodeFilter] = {
-        "never-recalled": replace(found, recalls=Bound("0")),
-        "consolidated": replace(found, consolidated=True),
-        "due": replace(found, due=True),
-        "failure": replace(found, label="failure"),
-        "success": replace(found, label="success"),
-        "root": replace(found, kind="root"),
-        "residual": replace(found, kind="residual"),
-    }
-    return changes[state]
+def _with_state(found: NodeFilter, name: str, state: str) -> NodeFilter:
+    if state == "never-recalled":
+        return _with_bound(found, "recalls", "0")
+    if state in ("consolidated", "due"):
+        flag: dict[str, Any] = {state: True}
+        return replace(found, **flag)
+    place = "label" if state in _LABELS else "kind"
+    known: str | None = getattr(found, place)
+    if known not in (None, state):
+        raise UsageError(f"no node is a {known} and a {state}", source=name)
+    said: dict[str, Any] = {place: state}
+    return replace(found, **said)
 
 
-def matching(
-    tree: Tree,
-    wanted: NodeFilter,
-    parameters: TreeParameters,
-    stopped: Callable[[], bool] = lambda: False,
-) -> NDArray[np.bool_]:
-    """The rows of a tree that a filter lets through.
-
-    Args:
-        tree: The tree.
-        wanted: The filter.
-        parameters: The tree's numbers; K_cons says what is due.
-        stopped: Asked now and then whether nobody waits for the answer any more.
-
-    Returns:
-        bool [rows]; dead rows are never among them.
-    """
-    index = tree.snapshot.index
-    counters = tree.snapshot.counters[tree.birth] if len(index) else tree.snapshot.counters
-    kept = ~tree.dead
-    if wanted.id:
-        kept &= _ids_begin(tree, wanted.id)
-    if wanted.kind:
-        kept &= index["residual"] == (wanted.kind == "residual")
-    if wanted.label:
-        kept &= index["failure"] == (wanted.label == "failure")
-    if wanted.consolidated is not None:
-        kept &= index["consolidated"] == wanted.consolidated
-    if wanted.due is not None:
-        kept &= due_rows(tree, parameters) == wanted.due
-    for bound, values in (
-        (wanted.depth, index["depth"]),
-        (wanted.hits, counters[:, 0]),
-        (wanted.recalls, counters[:, 1]),
-    ):
-        if bound:
-            kept &= bound.holds(values)
-    return _with_words(tree, kept, wanted.words, stopped) if wanted.words else kept
-
-
-def _with_words(
-    tree: Tree, kept: NDArray[np.bool_], words: tuple[str, ...], stopped: Callable[[], bool]
-) -> NDArray[np.bool_]:
-    import numpy as np
-
-    by_id = {word: _ids_begin(tree, word) for word in words if _may_be_id(word)}
-    for number, row in enumerate(np.flatnonzero(kept)):
-        if number % 256 == 0 and stopped():
-            break
-        text = tree.node_at(int(row)).text.casefold()
-        kept[row] = all(word in text or (word in by_id and by_id[word][row]) for word in words)
-    return kept
-
-
-def _may_be_id(word: str) -> bool:
+def may_be_id(word: str) -> bool:
+    """Whether a word may as well be the beginning of an id."""
     return len(word) >= _ID_DIGITS and _ID.fullmatch(word) is not None
-
-
-def _ids_begin(tree: Tree, prefix: str) -> NDArray[np.bool_]:
-    """The rows whose node's id begins so. bool [rows]."""
-    ids = tree.snapshot.index["id"]
-    start = prefix.encode()
-    begins: NDArray[np.bool_] = (ids >= start) & (ids < start + b"\xff")
-    return begins

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import BankError
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.messages import Changed, Planned, Told
@@ -39,22 +40,38 @@ def freeze(path: Path, thaw: str) -> Changed:
     return Changed(path, f"froze {bank.name}; {thaw} unfreezes it")
 
 
-def plan_unfreeze(path: Path) -> Planned:
+def plan_unfreeze(path: Path) -> Planned | Changed:
     """Ask before the bank at `path` is unfrozen: what was promised of it cannot be had back.
 
     Raises:
-        BankError: It cannot be opened.
+        BankError: It cannot be opened; or, when it is to be unfrozen, what is frozen there is
+            not what was asked about.
     """
     bank = Bank.open(path)
+    if not bank.frozen:
+        return _unfrozen_by_another(path, bank)
 
     def unfreeze(_: Progress) -> Changed:
         frozen = Bank.open(path)
+        if not frozen.frozen:
+            return _unfrozen_by_another(path, frozen)
+        if frozen.manifest.digests != bank.manifest.digests:
+            raise BankError(
+                "what is frozen there is not what you were asked about, nothing was done",
+                source=frozen.name,
+                hint="look at it again, then repeat",
+            )
         frozen.unfreeze()
         return Changed(path, f"unfroze {frozen.name}")
 
     return Planned(
         "unfreezing", f"Unfreeze {one_line(bank.name, 60)}?", [_frozen_section(bank)], unfreeze
     )
+
+
+def _unfrozen_by_another(path: Path, bank: Bank) -> Changed:
+    """It was written by another process since it was shown, so it is read again."""
+    return Changed(path, f"{bank.name} is not frozen; nothing was done")
 
 
 def _frozen_section(bank: Bank) -> Section:

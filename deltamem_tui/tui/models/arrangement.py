@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.memory.parameters import Parameters
-from deltamem_tui.memory.views.filters import ALL_NODES, NodeFilter, Order, matching, parse_filter
+from deltamem_tui.memory.views.filters import ALL_NODES, NodeFilter, Order, parse_filter
+from deltamem_tui.memory.views.matching import matching
 from deltamem_tui.tui.models.family import Family
 
 

@@ -2,26 +2,48 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.embedding import minilm
 from deltamem_tui.embedding.at_hand import is_at_hand
+from deltamem_tui.embedding.load import place_of
+from deltamem_tui.errors import EmbedderUnavailableError
 from deltamem_tui.text import one_line
 
-_LABEL = "Embedder, for good"
+_SHOWN = 60
 
 
 def proposed_embedder(wanted: str) -> tuple[str, str]:
-    """An embedder for a new bank, and how it is asked for.
+    """An embedder for a new bank, and what keeps the wanted one from being loaded at once.
 
-    The usual one, which nobody chose, gives way to the packaged one where it would have to be
-    fetched first. One that somebody chose stays. In both cases the label says how it stands.
+    The usual one, which nobody chose, gives way to the packaged one where it cannot be loaded
+    at once. One that somebody chose stays.
 
     Args:
         wanted: The one of the settings.
+
+    Returns:
+        The embedder, and what is to be known of the wanted one; empty if it is at hand.
     """
     if is_at_hand(wanted):
-        return wanted, _LABEL
-    label = f"{_LABEL} ({one_line(wanted, 60)} is not on this machine and would be downloaded)"
+        return wanted, ""
     if wanted == DEFAULT_EMBEDDER and is_at_hand(minilm.NAME):
-        return minilm.NAME, label
-    return wanted, label
+        return minilm.NAME, _why_not(wanted)
+    return wanted, _why_not(wanted)
+
+
+def _why_not(wanted: str) -> str:
+    name = one_line(wanted, _SHOWN)
+    try:
+        place = place_of(wanted)
+    except EmbedderUnavailableError:
+        return f"{name} is no folder on this machine, and no model id"
+    if place == minilm.NAME:
+        try:
+            minilm.folder()
+        except EmbedderUnavailableError:
+            return f"{name} is not installed"
+    if find_spec("sentence_transformers") is None:
+        return f"{name} needs sentence-transformers, which is not installed"
+    return f"{name} is not on this machine and would be downloaded"

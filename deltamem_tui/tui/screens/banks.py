@@ -182,7 +182,8 @@ class BanksScreen(TravellingScreen):
     def action_create_bank(self) -> None:
         """Ask what the new bank shall be."""
         configuration = self.browser.configuration
-        embedder, label = proposed_embedder(configuration.embedder)
+        embedder, why_not = proposed_embedder(configuration.embedder)
+        label = "Embedder, for good" + (f" ({why_not})" if why_not else "")
         fields = (
             Field("name", "Name", hint="letters, digits, '.', '_' and '-'"),
             Field("domain", "Domain", configuration.domain, "alfworld, scienceworld, webshop, …"),

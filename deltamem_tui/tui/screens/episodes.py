@@ -13,11 +13,12 @@ from textual.content import Content
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError, UsageError
-from deltamem_tui.memory.episodes.verdict import give_outcome, take_back_outcome
+from deltamem_tui.memory.episodes.verdict import give_outcome
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import Inquiry
 from deltamem_tui.tui.forms import Answer
+from deltamem_tui.tui.jobs import judging
 from deltamem_tui.tui.jobs.extracting import (
     NAME,
     ModelChoice,
@@ -30,7 +31,6 @@ from deltamem_tui.tui.models.episodes import (
     EpisodeBook,
     EpisodeLine,
     episode_sections,
-    outcome_facts,
 )
 from deltamem_tui.tui.models.nodes import detail
 from deltamem_tui.tui.models.sections import Section
@@ -256,14 +256,17 @@ class EpisodesScreen(BankScreen):
     def action_take_back(self) -> None:
         """Take back what was last said of how the episode ended."""
         episode_id, _ = self._to_judge()
-        if not episode_id:
+        episodes = self.query_one(EpisodeList)
+        if not episode_id or episodes.book is None:
             return
-
-        def work(bank: Bank) -> str:
-            outcome = take_back_outcome(bank, episode_id).outcome
-            return f"{episode_id} is as before: {outcome_facts(outcome)}"
-
-        self.change("taking the outcome back", work)
+        try:
+            shown = episodes.book.trajectory(episodes.cursor).outcome
+        except DeltaMemError as error:
+            self.browser.tell_error(error)
+            return
+        self.change(
+            "taking the outcome back", lambda bank: judging.take_back(bank, episode_id, shown)
+        )
 
     def _to_judge(self) -> tuple[str, int]:
         """The episode under the cursor and how many nodes it gave; empty if it cannot be judged."""
@@ -279,7 +282,7 @@ class EpisodesScreen(BankScreen):
                 Field("path", "Log: a file, a folder or a pattern", hint="runs/*.jsonl"),
                 Field("format", "Format", hint="by content"),
             )
-            self.browser.ask("Import episodes", fields, self._import)
+            self.browser.ask("Import episodes", fields, self._import, bank=self.bank.path)
 
     def _import(self, answer: Answer, again: Again) -> bool:
         if not answer["path"]:
@@ -312,7 +315,8 @@ class EpisodesScreen(BankScreen):
             Field("concurrency", "Questions at once", "1"),
             Field("address", "A server of your own", hint="http://localhost:8000/v1"),
         )
-        self.browser.ask("Learn from the waiting episodes", fields, self._learn)
+        title = "Learn from the waiting episodes"
+        self.browser.ask(title, fields, self._learn, bank=self.bank.path)
 
     def _learn(self, answer: Answer, again: Again) -> bool:
         path, configuration = self.bank.path, self.browser.configuration

@@ -19,7 +19,7 @@ from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.parameters import Parameters, from_record
 from deltamem_tui.text import count_tokens, counted
 from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.background import look_up
+from deltamem_tui.tui.background import Inquiry
 from deltamem_tui.tui.jobs.numbers import NUMBERS, save_numbers
 from deltamem_tui.tui.messages import Answered, Failed
 from deltamem_tui.tui.models.played import WORDS, PlayedNumbers, why_not
@@ -40,6 +40,7 @@ from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.match_list import MatchHeading, MatchList
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
+_RECALLING = "recalling"
 _TYPABLE = r"[-0-9.,]*"
 _MEANING = (
     "score = similarity − failure penalty (if a failure) · the best is the match "
@@ -79,8 +80,8 @@ class RecallScreen(BankScreen):
         self._vectors = Vectors()
         self._played: PlayedNumbers | None = None
         self._timer: Timer | None = None
+        self._recalled = Inquiry(self, _RECALLING)
         self._asked: tuple[Bank, Question] | None = None
-        self._under_way: tuple[Bank, Question] | None = None
         self._answer: Answer | None = None
 
     def compose(self) -> ComposeResult:
@@ -193,38 +194,41 @@ class RecallScreen(BankScreen):
         meaning.set_class(bool(words), "-warning")
 
     def _ask(self) -> None:
-        """Ask, unless an answer is under way: then once more when it is there."""
+        """Ask; of what is under way nothing is given up, and then the last question is asked."""
         question = Question(
             self.query_one("#task", Input).value,
             self.query_one("#scene", Input).value,
             self.played.typed,
         )
-        self._asked = self.bank, question
+        known, self._asked = self._asked, (self.bank, question)
         if not any(question.text(name) for name in TREES):
+            self._asked = None
             self._show(Answer(question, {}, ""))
             self._explain()
             return
-        if self._under_way is not None:
+        if self._recalled.under_way and known == self._asked:
             return
-        self._under_way = self._asked
         bank, vectors, settings = self.bank, self._vectors, self.browser.configuration
-        self.query_one("#context", TextPane).border_title = "context · asking …"
-        look_up(
-            self,
-            "recalling",
-            lambda _: Answered(answer(bank, question, vectors, settings.prompt_folders())),
+        self._recalled.ask(
+            lambda _: Answered(answer(bank, question, vectors, settings.prompt_folders()))
         )
+        self._say_that_it_goes_on()
+
+    def _say_that_it_goes_on(self) -> None:
+        self.query_one("#context", TextPane).border_title = "context · asking …"
 
     def on_answered(self, message: Answered) -> None:
-        """Show the answer; if the question or the bank is another by now, ask again."""
-        answered, self._under_way = self._under_way, None
+        """Show the answer, unless the question was taken back; the last one may be under way."""
+        if self._asked is None:
+            return
         self._show(message.answer)
-        if self._asked != answered:
-            self._ask()
+        if self._recalled.has_more:
+            self._say_that_it_goes_on()
 
     def on_failed(self, message: Failed) -> None:
-        """Say why there is no answer; the app says it too."""
-        self._under_way = None
+        """Say why there is no answer, if nothing else was asked since; the app says it too."""
+        if message.name != _RECALLING or self._asked is None or self._recalled.has_more:
+            return
         pane = self.query_one("#context", TextPane)
         pane.border_title = "context"
         pane.show([Section("No answer", str(message.error), warning=True)])

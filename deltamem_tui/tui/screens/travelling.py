@@ -30,7 +30,10 @@ class TravellingScreen(BrowserScreen):
             Field("journal", "with its history", tick=True),
         )
         self.browser.ask(
-            f"Export {path.name}", fields, lambda answer, again: self._export(path, answer, again)
+            f"Export {path.name}",
+            fields,
+            lambda answer, again: self._export(path, answer, again),
+            bank=path,
         )
 
     def _export(self, path: Path, answer: Answer, again: Again) -> bool:
@@ -88,6 +91,7 @@ class TravellingScreen(BrowserScreen):
             f"Merge into {path.name}",
             fields,
             lambda answer, again: self._merge(path, answer, again),
+            bank=path,
         )
 
     def _merge(self, path: Path, answer: Answer, again: Again) -> bool:

@@ -14,6 +14,7 @@ from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.memory.parameters import Parameters, from_record
 from deltamem_tui.memory.views.filters import ORDERS, Order
+from deltamem_tui.text import one_line
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.arrivals import Sought
 from deltamem_tui.tui.background import Inquiry
@@ -189,8 +190,14 @@ class TreesScreen(MendingScreen):
             self._pane.show_node(tree, node)
 
     def _nothing(self) -> str:
-        if not self.arrangement.wanted.empty:
-            return f"No node of the {self.shown.tree_name} tree fits the filter."
+        shown = self._outlines.shown_as
+        if shown is not None and not shown.wanted.empty:
+            said = f"No node of the {self.shown.tree_name} tree fits the filter"
+            return (
+                f"{said}."
+                if self._line.text == shown.text
+                else f"{said} {one_line(shown.text, 60)}."
+            )
         if self.bank.frozen:
             return "The tree is empty, and the bank is frozen: nothing is learnt any more."
         key = self.browser.key_of("show_episodes")
@@ -244,6 +251,8 @@ class TreesScreen(MendingScreen):
         if self._line.text != self.arrangement.text:
             self._filter_by(self._line.text, say=False)
         self._outlines.head(self._line.text)
+        if self.shown.outline is not None and not self.shown.line_count():
+            self._show_node()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Go back to the outline."""
@@ -254,6 +263,8 @@ class TreesScreen(MendingScreen):
         """Filter by what was typed. Returns whether it is a filter."""
         if text == self.arrangement.text:
             if say:
+                if not (self._is_as_arranged or self._arranged.under_way):  # it failed before
+                    self._arrange(keys_wait=False, at_once=True)
                 self._let_keys_wait()
             return True
         try:
@@ -266,9 +277,14 @@ class TreesScreen(MendingScreen):
 
     def _let_keys_wait(self) -> None:
         """What is typed from now on is meant for the outlines that are being arranged."""
-        awaited = self._arranged.under_way and not self._outlines.show_as(self.arrangement)
+        awaited = self._arranged.under_way and not self._is_as_arranged
         if awaited and self._keys_go is None:
             self._keys_go = self.browser.hold_keys()
+
+    @property
+    def _is_as_arranged(self) -> bool:
+        """Whether the outlines are shown as they are to be arranged."""
+        return self._outlines.shown_as is self.arrangement
 
     def _close_filter(self) -> None:
         """Leave the filter's line, which says what the outlines are filtered by."""
@@ -295,6 +311,7 @@ class TreesScreen(MendingScreen):
     async def action_close_bank(self) -> None:
         """Leave one thing at a time: the filter's line, a move, the chain, the filter, the bank."""
         if self._line.is_typed_in:
+            self._let_keys_wait()
             self._close_filter()
         elif self.moving:
             self.moving = None
@@ -302,6 +319,8 @@ class TreesScreen(MendingScreen):
         elif self._pane.in_chain:
             self._pane.toggle_chain()
             self.shown.focus()
+        elif self._line.text != self.arrangement.text:  # what could not be read is left there
+            self._close_filter()
         elif self.arrangement.text:
             self._arrange_by("", self.arrangement.order, keys_wait=True)
         else:

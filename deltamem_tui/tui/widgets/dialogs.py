@@ -9,7 +9,7 @@ from typing import ClassVar, TypeVar
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Input, Static
 
 from deltamem_tui.text import clean
@@ -21,6 +21,12 @@ from deltamem_tui.tui.widgets.text_pane import TextPane
 from deltamem_tui.tui.widgets.tick import Tick
 
 AnswerT = TypeVar("AnswerT")
+
+_BOX_HEIGHT = 0.9
+"""Of the screen's; as `BoxDialog` says in its style."""
+
+_LEAST_LINES = 2
+"""A label and what is typed below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,8 @@ class AskDialog(BoxDialog[Mapping[str, str] | None]):
     """
 
     DEFAULT_CSS = """
-    AskDialog > Vertical { overflow-y: auto; scrollbar-size-vertical: 1; }
+    AskDialog #head { height: auto; }
+    AskDialog #lines { height: auto; scrollbar-size-vertical: 1; }
     AskDialog Input { margin-bottom: 1; }
     AskDialog #reason { color: $text-warning; text-style: bold; margin-bottom: 1; max-height: 5; }
     AskDialog:ansi #reason { color: ansi_red; }
@@ -66,18 +73,35 @@ class AskDialog(BoxDialog[Mapping[str, str] | None]):
         self._reason = reason
 
     def compose(self) -> ComposeResult:
-        """The lines."""
+        """The lines; what they are for and why stay in sight while they are scrolled."""
         with Vertical():
-            yield Static(Text(clean(self._title), "bold"))
-            if self._reason:
-                yield Static(Text(clean(self._reason)), id="reason")
-            for field in self._fields:
-                if field.tick:
-                    yield Tick(field.label, ticked=bool(field.value), id=field.name)
-                    continue
-                yield Static(Text(clean(field.label)))
-                yield LineInput(field.value, placeholder=field.hint, id=field.name, compact=True)
+            with Vertical(id="head"):
+                yield Static(Text(clean(self._title), "bold"))
+                if self._reason:
+                    yield Static(Text(clean(self._reason)), id="reason")
+            with VerticalScroll(id="lines", can_focus=False):
+                for field in self._fields:
+                    if field.tick:
+                        yield Tick(field.label, ticked=bool(field.value), id=field.name)
+                        continue
+                    yield Static(Text(clean(field.label)))
+                    yield LineInput(
+                        field.value, placeholder=field.hint, id=field.name, compact=True
+                    )
             yield KeyLine(self._keys())
+
+    def on_resize(self) -> None:
+        """Give the lines the room that is left, once the others have theirs."""
+        self.call_after_refresh(self._make_room)
+
+    def _make_room(self) -> None:
+        box = self.query_one(Vertical)
+        others = sum(each.outer_size.height for each in box.children if each.id != "lines")
+        room = int(self.size.height * _BOX_HEIGHT) - box.gutter.height - others
+        lines = self.query_one("#lines")
+        lines.styles.max_height = max(room, _LEAST_LINES)
+        if self.focused is not None:
+            self.call_after_refresh(self.focused.scroll_visible, animate=False)
 
     def _keys(self) -> list[Key]:
         ticks = [Key("space ticks")] if any(field.tick for field in self._fields) else []

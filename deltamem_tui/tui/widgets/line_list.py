@@ -125,10 +125,10 @@ class LineList(ScrollView, can_focus=True):
         self._keep_in_sight()
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor on the line; a second click chooses it."""
+        """Put the cursor on the line; a second click chooses it. The title is no line."""
         offset = event.get_content_offset_capture(self)
         line = offset.y + self.scroll_offset.y
-        if line < self.line_count():
+        if offset.y >= 0 and line < self.line_count():
             self.clicked(line, offset.x)
 
     def clicked(self, line: int, column: int) -> None:  # noqa: ARG002 - some kinds of list ask

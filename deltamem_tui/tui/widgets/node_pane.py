@@ -30,11 +30,12 @@ class NodePane(TextPane):
     @property
     def in_chain(self) -> bool:
         """Whether the chain is shown, and not only the node."""
-        return self._step is not None
+        return self._step is not None and self._place is not None
 
     def show_node(self, tree: Tree, node: Node) -> None:
         """Show a node of a tree, in the way the one before was shown."""
-        if self.in_chain and (self._place is None or self._place[1].id != node.id):
+        in_chain = self._step is not None
+        if in_chain and (self._place is None or self._place[1].id != node.id):
             self._step = _LAST
         self._place = tree, node
         self._draw()
@@ -42,19 +43,19 @@ class NodePane(TextPane):
     def show_nothing(self, section: Section) -> None:
         """Say why there is no node to be shown."""
         self._place = None
-        self.border_title = Content(self._heading or "node")
+        self._draw()
         self.show([section])
 
     def head(self, words: str) -> None:
         """Say something in the title that matters more than what is shown; nothing if empty."""
         self._heading = words
-        if self._place is not None:
-            self._draw()
+        self._draw()
 
     def toggle_chain(self) -> None:
         """Show the chain, or the node again."""
-        self._step = None if self.in_chain else _LAST
-        self._draw()
+        if self._place is not None:
+            self._step = None if self.in_chain else _LAST
+            self._draw()
 
     def step(self, steps: int) -> None:
         """Go along the chain, which is shown for it."""
@@ -70,6 +71,7 @@ class NodePane(TextPane):
 
     def _draw(self) -> None:
         if self._place is None:
+            self.border_title = Content(self._heading or "node")
             return
         try:
             title, sections, current = self._said(*self._place)

@@ -109,9 +109,10 @@ class Outlines(Horizontal):
         if arranged.arrangement.wanted.empty:
             self._folds = None
 
-    def show_as(self, arrangement: Arrangement) -> bool:
-        """Whether they are shown as they are to be arranged."""
-        return self._shown_as is arrangement
+    @property
+    def shown_as(self) -> Arrangement | None:
+        """How they are arranged, as one sees them; None until they were shown."""
+        return self._shown_as
 
     def _expanded(self, view: OutlineView, family: Family, *, same_filter: bool) -> set[int]:
         """What is expanded: all that a filter found, but for what the person collapsed since.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from deltamem_tui.bank.bank import Bank
@@ -14,9 +16,9 @@ from deltamem_tui.memory.views.filters import (
     FILTER_HELP,
     NodeFilter,
     doubt_about,
-    matching,
     parse_filter,
 )
+from deltamem_tui.memory.views.matching import matching
 from tests.tui.support import add_plain, bare_bank
 
 REFUSED = {
@@ -31,6 +33,15 @@ REFUSED = {
     "is:x": "is: there is no 'x' "
     "(never-recalled, consolidated, due, failure, success, root or residual)",
     "id:fridge": "id: 'fridge' is not the beginning of one (up to 16 of the digits 0-9 and a-f)",
+    "hits:5-2": "hits: no number is 5-2",
+    "hits:<0": "hits: no number is <0",
+    "depth:>2 depth:<3": "depth: no number is >2 and <3",
+    "depth:1-9 lamp depth:>4 depth:4": "depth: no number is 1-9 and >4 and 4",
+    "is:never-recalled recalls:>0": "recalls: no number is 0 and >0",
+    "is:failure is:success": "is: no node is a failure and a success",
+    "label:success is:fail": "is: no node is a success and a failure",
+    "kind:root kind:res": "kind: no node is a root and a residual",
+    "id:29 id:3": "id: no id begins with 3 and with 29",
     "id:": "id: '' is not the beginning of one (up to 16 of the digits 0-9 and a-f)",
 }
 
@@ -45,6 +56,30 @@ def test_a_filter_that_is_none_says_what_is_wrong_and_what_would_be_right(typed:
 def test_conditions_are_read_in_upper_and_lower_case() -> None:
     assert parse_filter("Label:Fail KIND:root ID:29AB") == NodeFilter(
         label="failure", kind="root", id="29ab"
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "same"),
+    [
+        ("depth:>1 depth:<4", "depth:2-3"),
+        ("depth:<4 lamp depth:>1", "depth:2-3 lamp"),
+        ("hits:>=0 hits:3", "hits:3"),
+        ("recalls:0-4 is:never-recalled", "recalls:0"),
+        ("is:failure label:failure", "label:failure"),
+        ("id:2 id:29 id:29a", "id:29a"),
+    ],
+)
+def test_several_conditions_on_one_thing_hold_together(typed: str, same: str) -> None:
+    one, other = parse_filter(typed), parse_filter(same)
+    values = np.arange(9)
+    for name in ("depth", "hits", "recalls"):
+        first, second = getattr(one, name), getattr(other, name)
+        assert (first is None) == (second is None)
+        if first is not None:
+            assert first.holds(values).tolist() == second.holds(values).tolist()
+    assert replace(one, depth=None, hits=None, recalls=None) == replace(
+        other, depth=None, hits=None, recalls=None
     )
 
 
