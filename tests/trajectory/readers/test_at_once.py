@@ -333,7 +333,7 @@ def arrived(
         for each in readings
     )
     found = (intake._arrived(each, redaction, outcomes, set()) for each in at_home)
-    return [str(each) if isinstance(each, RecordError) else each for each in found]
+    return [each if isinstance(each, Written) else str(each) for each in found]
 
 
 STEPS = {
