@@ -37,7 +37,7 @@ def room_in_memory() -> bool:
 
 
 if "TMPDIR" not in os.environ and room_in_memory():
-    folder = MEMORY / f"deltamem-tests-{os.getuid()}"
+    folder = MEMORY / f"dm{os.getuid()}"  # short, for screens on which whole paths are looked for
     folder.mkdir(exist_ok=True)
     folder.chmod(0o711)  # like /tmp, it lets through who knows the way: a test reads as nobody
     os.environ["TMPDIR"] = str(folder)

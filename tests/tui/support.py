@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input
+from textual.worker import Worker
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.manifest import Manifest
@@ -171,14 +173,21 @@ class Person:
             work: Wait for what takes long as well, and not only for what screens look up.
         """
         await self.pilot.pause()
-        while running := [
+        idle = False
+        while not idle:
+            running = self._running(work)
+            if running:
+                await self.app.workers.wait_for_complete(running)
+            await self.pilot.pause()
+            # A screen that has only come up in that pause has begun to look things up.
+            idle = not running and not self._running(work)
+
+    def _running(self, work: bool) -> list[Worker[Any]]:
+        return [
             worker
             for worker in self.app.workers
             if not worker.is_finished and (work or worker.group != "work")
-        ]:
-            await self.app.workers.wait_for_complete(running)
-            await self.pilot.pause()
-        await self.pilot.pause()
+        ]
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait for something that happens while a worker still runs."""
