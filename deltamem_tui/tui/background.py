@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
+from time import monotonic
 from typing import Any
 
 from textual.app import App
@@ -54,6 +55,7 @@ class Progress:
     Attributes:
         name: What is being done.
         can_stop: Whether the work ends when it is asked to.
+        began: When it began, in seconds of the monotonic clock.
         over: Set once the work has ended.
         outcome: What it ended in, once it has.
     """
@@ -61,6 +63,7 @@ class Progress:
     def __init__(self, name: str, target: MessagePump, *, can_stop: bool = False) -> None:
         self.name = name
         self.can_stop = can_stop
+        self.began = monotonic()
         self.over = threading.Event()
         self.outcome: Message | None = None
         self._target = target

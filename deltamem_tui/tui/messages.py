@@ -159,6 +159,7 @@ class WorkAdvanced(Message):
         note: What else is worth knowing, such as the cost so far.
         can_stop: Whether the work ends when it is asked to.
         stopping: Whether it was asked to.
+        began: When it began, in seconds of the monotonic clock.
     """
 
     name: str
@@ -167,6 +168,7 @@ class WorkAdvanced(Message):
     note: str = ""
     can_stop: bool = False
     stopping: bool = False
+    began: float = 0.0
 
     def can_replace(self, message: Message) -> bool:
         """Only the last state matters."""

@@ -126,7 +126,8 @@ class LongWork(Arrivals, Voice):
 
     def _show_work(self, state: WorkAdvanced | None) -> None:
         if state is not None and (work := self._work) is not None:
-            state = replace(state, can_stop=work.can_stop, stopping=work.stopped)
+            stopping = work.stopped
+            state = replace(state, can_stop=work.can_stop, stopping=stopping, began=work.began)
         self._work_state = state
         for screen in self.screen_stack:
             if isinstance(screen, BrowserScreen):

@@ -62,6 +62,25 @@ def test_what_can_be_cancelled_says_so_and_that_it_stops(folder: Path) -> None:
     browse(folder, story, "kitchen", configuration=Configuration(keys=keys))
 
 
+def test_every_screen_says_the_same_of_how_long_it_will_take(folder: Path) -> None:
+    work = Held()
+
+    def half(progress: Progress) -> Told | Planned:
+        progress.began -= 100
+        progress.advance(5, 10)
+        return work(progress)
+
+    async def story(person: Person) -> None:
+        person.app.work("learning", half)
+        await person.until(lambda: "5 of 10" in bar(person))
+        assert " 1:40 left" in bar(person)
+        await onto_another_screen(person)
+        assert " 1:40 left" in bar(person)
+        work.go_on.set()
+
+    browse(folder, story, "kitchen")
+
+
 def test_what_cannot_be_cancelled_says_so_and_goes_on(folder: Path) -> None:
     work = Held()
 

@@ -96,14 +96,8 @@ class WorkBar(Widget):
     state: reactive[WorkAdvanced | None] = reactive(None)
     plan: reactive[Planned | None] = reactive(None)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._began = 0.0
-
-    def watch_state(self, before: WorkAdvanced | None, after: WorkAdvanced | None) -> None:
+    def watch_state(self) -> None:
         """Come and go with the work."""
-        if after is not None and (before is None or before.name != after.name):
-            self._began = time.monotonic()
         self._come_or_go()
 
     def watch_plan(self) -> None:
@@ -146,14 +140,16 @@ class WorkBar(Widget):
             said += f" {state.done:,} of {state.total:,}"
             cells = 20 if self.size.width >= _NARROW else 5
             filled = round(cells * min(state.done / state.total, 1))
-            said += f" {'━' * filled}{'╌' * (cells - filled)}{self._left(state.done, state.total)}"
+            said += f" {'━' * filled}{'╌' * (cells - filled)}{_left(state, state.total)}"
         elif state.done:
             said += f" {state.done:,}"
         return f"{said} · {state.note}" if state.note else said
 
-    def _left(self, done: int, total: int) -> str:
-        passed = time.monotonic() - self._began
-        if not done or passed < 1:
-            return ""
-        seconds = round(passed / done * (total - done))
-        return f" {seconds // 60}:{seconds % 60:02} left"
+
+def _left(state: WorkAdvanced, total: int) -> str:
+    """How long it will still take, whichever screen one comes to meanwhile."""
+    passed = time.monotonic() - state.began
+    if not state.done or passed < 1:
+        return ""
+    seconds = round(passed / state.done * (total - state.done))
+    return f" {seconds // 60}:{seconds % 60:02} left"
