@@ -10,6 +10,7 @@ program ends, however long an embedder still loads; nothing waits for these.
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -39,6 +40,9 @@ from deltamem_tui.tui.messages import (
 Stopped = Callable[[], bool]
 
 _THREAD = "deltamem: "
+# A key takes a dozen turns of the screen's thread to be answered. By Python's own measure, work
+# beside it may keep each of them waiting for five milliseconds.
+_SHORT_TURN = 0.0005  # seconds
 
 
 class Progress:
@@ -197,6 +201,7 @@ def do_work(
 ) -> Progress:
     """Do something long, with progress. It ends by its own will: `Progress.stop` asks it to."""
     progress = Progress(name, app, can_stop=can_stop)
+    sys.setswitchinterval(_SHORT_TURN)
 
     def run(_: Worker[None]) -> None:
         try:

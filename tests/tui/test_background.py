@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from pathlib import Path
 
@@ -31,3 +32,13 @@ def test_what_is_found_out_after_it_was_given_up_is_not_told(folder: Path) -> No
         assert person.said == ["the new answer"]
 
     browse(folder, story)
+
+
+def test_work_beside_the_screen_leaves_it_its_turns(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        sys.setswitchinterval(0.005)
+        person.app.work("counting", lambda _: Told(str(sys.getswitchinterval() < 0.001)))
+        await person.settle()
+        assert person.said[-1] == "True"
+
+    browse(folder, story, "kitchen")
