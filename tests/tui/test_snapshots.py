@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +17,7 @@ from textual import _wait
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.memory.opening import create_bank
-from deltamem_tui.tui import voice
+from deltamem_tui.tui import background, voice
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.messages import Planned, Told, WorkEnded
 from deltamem_tui.tui.models import banks, proposing
@@ -193,8 +192,8 @@ def packaged_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock by which work that goes on began seven seconds ago, and banks changed one day."""
     monkeypatch.setattr(banks, "last_change", lambda _: "2026-07-14 10:22")
-    ticks = chain([0.0], repeat(7.0))
-    monkeypatch.setattr(bars, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    monkeypatch.setattr(background, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(bars, "time", SimpleNamespace(monotonic=lambda: 7.0))
 
 
 @pytest.fixture
