@@ -21,7 +21,7 @@ from deltamem_tui.bank.disk import files
 from deltamem_tui.errors import DeltaMemError
 
 _CHUNK_ROWS = 16_384
-_PIECE_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 18  # small enough for the processor's own memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def _write(growth: Growth) -> None:
 
 
 def _pieces(lines: Iterable[bytes | memoryview]) -> Iterator[bytes]:
-    """Lines together, about a megabyte at a time.
+    """Lines together, a quarter of a megabyte at a time.
 
     To join them all would ask the system for as much memory again, which takes longer than to
     write them.

@@ -27,23 +27,32 @@ class DomainTally:
     Attributes:
         usual: The domain that they are expected to have; empty if there is none.
         listed: How many are of each domain that somebody names: the first `LISTED_DOMAINS`.
-        total: How many are of a domain that somebody names, listed or not.
-        of_others: How many of these are of another domain than the usual one.
     """
 
     usual: str = ""
     listed: Counter[str] = field(default_factory=Counter)
-    total: int = 0
-    of_others: int = 0
+    _unlisted: int = 0
+    _unlisted_others: int = 0
 
     def add(self, domain: str) -> None:
         """Count one more episode."""
         if not domain:
             return
-        self.total += 1
-        self.of_others += self._is_other(domain)
         if domain in self.listed or len(self.listed) < LISTED_DOMAINS:
             self.listed[domain] += 1
+            return
+        self._unlisted += 1
+        self._unlisted_others += self._is_other(domain)
+
+    @property
+    def total(self) -> int:
+        """How many are of a domain that somebody names, listed or not."""
+        return self.listed.total() + self._unlisted
+
+    @property
+    def of_others(self) -> int:
+        """How many of these are of another domain than the usual one."""
+        return sum(self.listed[domain] for domain in self.others) + self._unlisted_others
 
     @property
     def others(self) -> list[str]:

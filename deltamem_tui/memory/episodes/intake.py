@@ -36,7 +36,7 @@ from deltamem_tui.trajectory.secrets.redaction import NOTHING, redact
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 
 _BATCH_EPISODES = 5000
-_BATCH_BYTES = 16_000_000
+_BATCH_BYTES = 24_000_000
 _NO_OUTCOMES = UserOutcomes()
 
 Redaction = Literal["secrets", "personal", "off"]

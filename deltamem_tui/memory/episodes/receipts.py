@@ -7,8 +7,9 @@ Tallies, refusals and notices take no more room than `LISTED_FILES`, `LISTED_REF
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.episodes.domains import DomainTally
@@ -29,6 +30,7 @@ OTHER_FILES = "other logs"
 """The name of the tally of all further logs."""
 
 Reception = Literal["imported", "updated", "duplicate"]
+_Trait = TypeVar("_Trait")
 
 
 class Received(NamedTuple):
@@ -80,6 +82,15 @@ class Receipt:
     redactions: tuple[tuple[str, int], ...] = ()
 
 
+class _Kind(NamedTuple):
+    """What a tally tells episodes apart by."""
+
+    reception: Reception
+    source: OutcomeSource
+    success: bool | None
+    is_change: bool
+
+
 @dataclass(slots=True)
 class FileTally:
     """What one log gave. Everything but `unsaid` counts duplicates too.
@@ -89,44 +100,60 @@ class FileTally:
             the project's own logs, those that their episodes were first read as. No more than
             the first `LISTED_FORMATS`.
         steps: How many steps its episodes have.
-        receptions: How many episodes had each reception.
-        changed: How many outcomes became their opposite.
-        sources: How many outcomes came from each source, by what counts, as of a duplicate the
-            bank's.
-        successes: How many episodes ended in success, likewise.
-        failures: How many did not.
-        unsaid: How many came into the bank without an outcome.
         redactions: How many secrets were taken out, by kind.
         rejected: How many records were refused.
     """
 
     formats: list[str] = field(default_factory=list)
     steps: int = 0
-    receptions: Counter[Reception] = field(default_factory=Counter)
-    changed: int = 0
-    sources: Counter[OutcomeSource] = field(default_factory=Counter)
-    successes: int = 0
-    failures: int = 0
-    unsaid: int = 0
     redactions: Counter[str] = field(default_factory=Counter)
     rejected: int = 0
+    # One number an episode: there are millions of them in a large import.
+    _kinds: Counter[_Kind] = field(default_factory=Counter)
 
     @property
     def episodes(self) -> int:
         """How many episodes were read."""
-        return self.receptions.total()
+        return self._kinds.total()
+
+    @property
+    def receptions(self) -> Counter[Reception]:
+        """How many episodes had each reception."""
+        return self._by(lambda kind: kind.reception)
+
+    @property
+    def sources(self) -> Counter[OutcomeSource]:
+        """How many outcomes came from each source, by what counts, as of a duplicate the bank's."""
+        return self._by(lambda kind: kind.source)
+
+    @property
+    def successes(self) -> int:
+        """How many episodes ended in success, likewise."""
+        return self._by(lambda kind: kind.success)[True]
+
+    @property
+    def failures(self) -> int:
+        """How many did not."""
+        return self._by(lambda kind: kind.success)[False]
+
+    @property
+    def changed(self) -> int:
+        """How many outcomes became their opposite."""
+        return self._by(lambda kind: kind.is_change)[True]
+
+    @property
+    def unsaid(self) -> int:
+        """How many came into the bank without an outcome."""
+        came = self._by(lambda kind: kind.success is None and kind.reception != "duplicate")
+        return came[True]
 
     def add(self, received: Received) -> None:
         """Count one more episode."""
         arrival, outcome = received.arrival, received.outcome
         self._read_as(arrival.source.format)
         self.steps += arrival.steps
-        self.receptions[received.reception] += 1
-        self.changed += received.is_change
-        self.sources[outcome.source] += 1
-        self.successes += outcome.success is True
-        self.failures += outcome.success is False
-        self.unsaid += not outcome.known and received.reception != "duplicate"
+        kind = _Kind(received.reception, outcome.source, outcome.success, received.is_change)
+        self._kinds[kind] += 1
         if arrival.redactions.counts:
             self.redactions.update(arrival.redactions.counts)
 
@@ -135,6 +162,13 @@ class FileTally:
         self.rejected += 1
         if error.format:
             self._read_as(error.format)
+
+    def _by(self, trait: Callable[[_Kind], _Trait]) -> Counter[_Trait]:
+        """How many episodes share each trait."""
+        counts: Counter[_Trait] = Counter()
+        for kind, count in self._kinds.items():
+            counts[trait(kind)] += count
+        return counts
 
     def _read_as(self, name: str) -> None:
         if name not in self.formats and len(self.formats) < LISTED_FORMATS:

@@ -124,10 +124,8 @@ def _plain(
     if ending is None or not record.task.strip() or any(map(str.isspace, actions)):
         return None
     outcome, record.outcome = ending
-    texts = (record.task, record.environment, outcome.reason)
-    text = "\n".join((*texts, *thoughts, *actions, *observations))
-    # Of control characters, those of ASCII are among what the glance tells.
-    if not (text.isascii() or is_clean(text)) or _has_to_go(text) or may_hold_secrets(text):
+    texts = (record.task, record.environment, *thoughts, *actions, *observations)
+    if not _is_plain("\n".join(texts)):
         return None
     record.metadata = native.with_own_id(record.metadata, record.id)
     record.id = digest(identity(record.task, record.environment, rows))
@@ -137,13 +135,21 @@ def _plain(
         read.file, read.position, read.format = log.name, read.position or position, ""
     read.format = read.format or native.READER.name
     source = LogSource(read.file, read.position, read.format)
-    names = (record.domain, record.agent, read.file, read.position, read.format)
-    if not all(map(_is_plain_note, notes_of(*names, metadata=record.metadata))):
+    if not _are_plain_names(record.domain, record.agent, read.file, read.format):
+        return None
+    if not all(map(_is_plain_note, notes_of(read.position, metadata=record.metadata))):
         return None
     line = _encode((record,))
     if len(line) > log.limits.field_characters:
         return None
     return Written(record.id, line, record.task, len(rows), outcome, source, record.domain)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether nothing has to be done to a text."""
+    # Of control characters, those of ASCII are among what the glance tells.
+    clean = text.isascii() or is_clean(text)
+    return clean and not _has_to_go(text) and not may_hold_secrets(text)
 
 
 def _has_to_go(text: str) -> bool:
@@ -152,7 +158,13 @@ def _has_to_go(text: str) -> bool:
     return "@" in text or (";" in text and ";base64," in text)
 
 
-# The episodes of a log have most of their notes in common, and end in one of a few ways.
+# The episodes of a log have their names in common, and most of their notes, and end in one of a
+# few ways.
+@lru_cache(maxsize=256)
+def _are_plain_names(*names: str) -> bool:
+    return all(map(_is_plain_note, names))
+
+
 @lru_cache(maxsize=4096)
 def _is_plain_note(note: str) -> bool:
     return is_clean(note) and not _has_to_go(note) and not names_may_hold_secrets((note,))
@@ -162,7 +174,11 @@ def _is_plain_note(note: str) -> bool:
 def _ending(
     success_at: float, success: bool | None, reward: float | None, source: str, reason: str
 ) -> tuple[Outcome, _Outcome] | None:
-    """How an episode ended, and as it is written; None if that is not known, or cannot be.
+    """How an episode ended, and as it is written.
+
+    None if that is not known or cannot be, or something has to be done to the reason. It is
+    looked at here, once for all that end alike: many a reason is a name such as `step_limit`,
+    beside which every other text of the episode would be worth a closer look.
 
     Raises:
         RecordError: The record's outcome is not as `to_record` writes it.
@@ -170,5 +186,7 @@ def _ending(
     stated = {"success": success, "reward": reward, "source": source, "reason": reason}
     outcome = decided(undisputed(native.outcome_of({"outcome": stated})), success_at)
     if not outcome.known or not 0.0 <= (outcome.reward or 0.0) <= 1.0:
+        return None
+    if not _is_plain(reason):
         return None
     return outcome, _Outcome(outcome.success, outcome.reward, outcome.source, outcome.reason)
