@@ -32,7 +32,8 @@ from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.readers import Reader, read_log, readers, to_line
-from deltamem_tui.trajectory.readers.reading import read_written, reader_of
+from deltamem_tui.trajectory.readers.detection import reader_of
+from deltamem_tui.trajectory.readers.reading import read_written
 
 EPISODES = 3000
 ROUNDS = 3

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from deltamem_tui.cli.invocation import Invocation, SharedOptions
-from deltamem_tui.cli.output import Output, Result
+from deltamem_tui.cli.output import Output
+from deltamem_tui.cli.result import Result
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ import typer
 
 from deltamem_tui.cli.commands import COMMANDS, HelpAskedError, LazyGroup
 from deltamem_tui.cli.invocation import Invocation, SharedOptions
-from deltamem_tui.cli.output import ExitCode, InterruptionError, Output, Result
+from deltamem_tui.cli.output import Output
+from deltamem_tui.cli.result import ExitCode, InterruptionError, Result
 from deltamem_tui.errors import DeltaMemError, StorageError, UsageError
 from deltamem_tui.text import one_line
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page, is_terminal
+from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
 

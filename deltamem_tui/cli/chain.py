@@ -6,8 +6,8 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.result import Result
 
 
 def run(

@@ -10,8 +10,8 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import ExitCode, Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.result import ExitCode, Result
 from deltamem_tui.errors import UsageError
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import typer
 from deltamem_tui.cli import options
 from deltamem_tui.cli.forms import FORMS, Replacing, checked_name
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import BankError, BankExistsError, DeltaMemError, UsageError
 from deltamem_tui.paths import ARCHIVE_SUFFIX, is_archive, is_bank_folder
 from deltamem_tui.text import counted, one_line

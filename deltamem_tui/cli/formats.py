@@ -8,8 +8,8 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import DeltaMemError, TrajectoryError, UsageError
 from deltamem_tui.text import one_line
 
@@ -96,7 +96,7 @@ def _attempt(
     log: Log, named: Reader | None, errors: list[DeltaMemError]
 ) -> tuple[str | None, list[Trial]]:
     """The format that an import would choose, and what all that claim the log make of it."""
-    from deltamem_tui.trajectory.readers.reading import reader_of
+    from deltamem_tui.trajectory.readers.detection import reader_of
     from deltamem_tui.trajectory.readers.trial import try_readers
 
     chosen = named

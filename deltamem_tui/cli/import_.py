@@ -21,7 +21,7 @@ from deltamem_tui.cli.imported import (
 )
 from deltamem_tui.cli.interruption import interruptible
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import InterruptionError, Result
+from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import DeltaMemError, TrajectoryError, UsageError
 from deltamem_tui.text import counted, one_line
 
@@ -79,6 +79,7 @@ def run(
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.domains import domain_of
     from deltamem_tui.memory.episodes.intake import take_in
+    from deltamem_tui.trajectory.domains import chosen
     from deltamem_tui.trajectory.logs.pace import Pace
     from deltamem_tui.trajectory.logs.sources import find_logs
     from deltamem_tui.trajectory.readers.reading import read_logs, read_written
@@ -97,7 +98,7 @@ def run(
     pace = Pace()
     readings: Iterator[Reading | Written]
     if given.are_for_all:
-        usual = given_domain or domain_of(opened)
+        usual = chosen("", otherwise=domain_of(opened), given=given_domain)
         readings = read_written(
             found, format=format, success_at=success_at, pace=pace, domain=usual
         )

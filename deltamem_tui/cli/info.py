@@ -11,8 +11,8 @@ import typer
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.model_client import untold_notes, usage_facts, usage_record
-from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.result import Result
 from deltamem_tui.text import counted
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from deltamem_tui.cli.extractors import checked_prompts
 from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.model_client import model_client, recovery_notes, usage_facts, usage_record
-from deltamem_tui.cli.output import InterruptionError, Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import DeltaMemError
 
 if TYPE_CHECKING:

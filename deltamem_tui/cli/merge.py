@@ -10,8 +10,8 @@ import typer
 
 from deltamem_tui.cli import diff, options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Cell, Page
+from deltamem_tui.cli.result import Result
 from deltamem_tui.memory.travel.near import NEAR, NEAR_POLICIES
 
 if TYPE_CHECKING:

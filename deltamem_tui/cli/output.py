@@ -10,38 +10,20 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, is_dataclass
-from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from deltamem_tui.cli.page import Page, is_terminal
-from deltamem_tui.errors import DeltaMemError, UsageError
-from deltamem_tui.text import clean, one_line
+from deltamem_tui.cli.result import ExitCode, Result
+from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-Status = Literal["success", "partial", "error"]
-View = Callable[[Page], None]
-
 _SHOWN_ERRORS = 20  # of one file; more would drown what was printed before
 _PATIENCE = 1.0  # seconds before a person is told that something is going on
-
-
-class ExitCode(IntEnum):
-    """What the program says to the shell."""
-
-    SUCCESS = 0
-    FAILURE = 1
-    USAGE = 2
-    PARTIAL = 3
-    INTERRUPTED = 130
-
-
-class InterruptionError(DeltaMemError):
-    """The user pressed Ctrl+C before the work was done."""
 
 
 class Advance(Protocol):
@@ -50,71 +32,6 @@ class Advance(Protocol):
     def __call__(self, steps: int = 1, label: str | None = None) -> None:
         """Go on by `steps` of the total, and perhaps say something else about what is done."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a command did: everything that is printed, in either form.
-
-    Attributes:
-        command: The command's name.
-        data: What it found or made, the `data` of the JSON document: plain values,
-            dataclasses, paths and arrays; None if there is nothing because of an error.
-        errors: What went wrong, whole or in part.
-        status: `success` without errors, `partial` if some of the work stands, else `error`.
-        view: Shows the data to a person; without one, nothing is on stdout.
-        notes: Words about the data for a person: what was done, what to do next.
-        code: What to exit with where that was asked for; as the status says if not given.
-    """
-
-    command: str
-    data: Any = None
-    errors: Sequence[DeltaMemError] = ()
-    status: Status = "success"
-    view: View | None = field(default=None, compare=False)
-    notes: Sequence[str] = ()
-    code: ExitCode | None = None
-
-    def __post_init__(self) -> None:
-        if bool(self.errors) != (self.status != "success"):
-            raise ValueError(f"{len(self.errors)} errors do not go with status {self.status}")
-
-    @classmethod
-    def failed(cls, command: str, error: DeltaMemError) -> Result:
-        """The result of a command that an error ended."""
-        return cls(command, None, (error,), "error")
-
-    @staticmethod
-    def verdict(done: int, errors: Sequence[DeltaMemError]) -> Status:
-        """The status of work on many things, of which `done` were done."""
-        if not errors:
-            return "success"
-        return "partial" if done else "error"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """What the program says to the shell about this result: 130 whenever it was cut short."""
-        if any(isinstance(error, InterruptionError) for error in self.errors):
-            return ExitCode.INTERRUPTED
-        if self.code is not None:
-            return self.code
-        if self.status != "error":
-            return ExitCode.SUCCESS if self.status == "success" else ExitCode.PARTIAL
-        usage = all(isinstance(error, UsageError) for error in self.errors)
-        return ExitCode.USAGE if usage else ExitCode.FAILURE
-
-    def document(self) -> bytes:
-        """The JSON document, in UTF-8, with a newline at its end."""
-        import orjson
-
-        options = orjson.OPT_APPEND_NEWLINE | orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
-        content = {
-            "command": self.command,
-            "status": self.status,
-            "data": _plain(self.data),
-            "errors": [_described(error) for error in self.errors],
-        }
-        return orjson.dumps(content, option=options)
 
 
 class Output:
@@ -230,31 +147,6 @@ def _told(errors: Sequence[DeltaMemError]) -> Iterator[str]:
         if left[error.source] == 0 and (more := seen[error.source] - _SHOWN_ERRORS) > 1:
             where = f"{error.source}: " if error.source else ""
             yield one_line(f"{where}and {more:,} more: see `--json`")
-
-
-def _described(error: DeltaMemError) -> dict[str, str]:
-    parts = {
-        "message": error.message,
-        "source": error.source,
-        "position": error.position,
-        "hint": error.hint,
-    }
-    return {name: clean(part) for name, part in parts.items() if part is not None}
-
-
-def _plain(value: Any) -> Any:
-    """`value` as JSON can hold it, with all its text cleaned."""
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, Mapping):
-        return {clean(str(key)): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(item) for item in value]
-    if is_dataclass(value) and not isinstance(value, type):
-        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
-    if isinstance(value, os.PathLike):
-        return clean(os.fspath(value))
-    return value
 
 
 def _stand_still(steps: int = 1, label: str | None = None) -> None:

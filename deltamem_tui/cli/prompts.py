@@ -11,8 +11,8 @@ import typer
 from deltamem_tui import paths
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import ConfigurationError, DeltaMemError, UsageError
 from deltamem_tui.text import one_line
 
@@ -80,15 +80,21 @@ def run(
 def _listed(folders: tuple[Path, ...], domain: str | None) -> Result:
     from deltamem_tui.memory.prompts import library as prompts
     from deltamem_tui.memory.prompts.file import GENERIC
+    from deltamem_tui.trajectory.domains import key
 
     found = prompts.listing(folders)
-    domains = {where for where, _ in found} if domain is None else {domain}
+    named = [where for where, _ in found] if domain is None else [domain]
+    domains = {key(where): where for where in named}  # one of the spellings of each
     # Each domain has all prompts: those that it shares with all others are the generic ones.
-    shared = {(where, name) for where in domains for home, name in found if home == GENERIC}
-    keys = sorted({key for key in found if key[0] in domains} | shared)
+    wanted = {
+        (domains[each], name)
+        for each in domains
+        for home, name in found
+        if key(home) in (each, GENERIC)
+    }
     records: list[dict[str, Any]] = []
     errors: list[ConfigurationError] = []
-    for where, name in keys:
+    for where, name in sorted(wanted):
         try:
             prompt = prompts.find(where, name, folders)
             digest = prompts.digest(prompt, folders)

@@ -8,8 +8,8 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.result import Result
 
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="A goal, a scene, or any words.")]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most N nodes a tree.")]

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import Result
 from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.result import Result
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:

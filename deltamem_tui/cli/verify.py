@@ -8,7 +8,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import Result
+from deltamem_tui.cli.result import Result
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank

@@ -26,6 +26,7 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.memory.due import is_due
 from deltamem_tui.memory.encounter import Encounter
+from deltamem_tui.memory.episodes.domains import domain_of
 from deltamem_tui.memory.episodes.kept import episode
 from deltamem_tui.memory.extraction import (
     AskedInVainError,
@@ -40,6 +41,7 @@ from deltamem_tui.memory.twins import Twin, twin_of
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.admission import admitted
+from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_record
 from deltamem_tui.trajectory.secrets.redaction import redact
@@ -72,7 +74,8 @@ def learn(
     Args:
         bank: The bank; its handle shows the new state afterwards.
         trajectory: An episode whose outcome is known. It is added to the bank's episodes if
-            it is not among them, after its secrets were taken out.
+            it is not among them: without its secrets, and of the bank's domain if it names
+            none.
         extractor: What distils the episode; the rules if not given.
         embedder: The bank's embedder; loaded if not given.
 
@@ -123,7 +126,7 @@ def learn_from(
 
 
 def as_kept(bank: Bank, trajectory: Trajectory) -> Trajectory:
-    """The episode as the bank keeps it. One of the bank's own is not redacted once more.
+    """The episode as the bank keeps it. One of the bank's own is as it is already.
 
     Raises:
         OutcomeUnknownError: Nobody said how the episode ended.
@@ -137,7 +140,8 @@ def as_kept(bank: Bank, trajectory: Trajectory) -> Trajectory:
     trajectory = admitted(trajectory)
     bank.refresh()
     if bank.episodes.state(trajectory.id) is None:
-        trajectory = admitted(redact(trajectory)[0])
+        domain = chosen(trajectory.domain, otherwise=domain_of(bank))
+        trajectory = admitted(redact(replace(trajectory, domain=domain))[0])
     return from_record(to_record(trajectory))
 
 

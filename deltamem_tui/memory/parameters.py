@@ -18,6 +18,7 @@ from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import BankCorruptError, ConfigurationError, UsageError
 from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.domains import key
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ PRESETS: Mapping[str, Parameters] = {
 
 def preset(domain: str) -> Parameters:
     """The preset of a domain; the generic one for a domain that has none."""
-    return PRESETS.get(domain, PRESETS["generic"])
+    return PRESETS.get(key(domain), PRESETS["generic"])
 
 
 def domain_named(domain: str) -> str:

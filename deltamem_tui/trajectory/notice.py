@@ -1,8 +1,9 @@
-"""What a reader tells beside the episodes although nothing is wrong."""
+"""What a reader tells beside episodes: why a record is refused, what is left out by design."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import overload
 
 from deltamem_tui.errors import RecordError, on_one_line
 
@@ -34,3 +35,21 @@ class Notice:
 
 Told = RecordError | Notice
 """What is told of a log beside its episodes."""
+
+
+@overload
+def located(told: RecordError, source: str, position: str | None = None) -> RecordError: ...
+@overload
+def located(told: Notice, source: str, position: str | None = None) -> Notice: ...
+def located(told: Told, source: str, position: str | None = None) -> Told:
+    """The same error or notice with its file and position, where it did not know them."""
+    if isinstance(told, Notice):
+        return told.located(source, position)
+    found = RecordError(
+        told.message,
+        source=told.source or source,
+        position=told.position or position,
+        hint=told.hint,
+    )
+    found.format = told.format
+    return found

@@ -13,17 +13,11 @@ from dataclasses import dataclass, replace
 
 from deltamem_tui.errors import RecordError, UsageError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.log import Log, Record
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Record
 from deltamem_tui.trajectory.model import Outcome
-from deltamem_tui.trajectory.outcomes import (
-    REWARD_KEYS,
-    decided,
-    is_tally,
-    reward_under,
-    stated,
-    together,
-    verdict_of,
-)
+from deltamem_tui.trajectory.outcome_keys import REWARD_KEYS, is_tally, reward_under
+from deltamem_tui.trajectory.outcomes import decided, stated, together, verdict_of
 from deltamem_tui.trajectory.tables import Row, table_rows
 
 ID_KEYS = ("id", "instance_id", "task_id", "trajectory", "trajectory_id", "sample_id", "name")

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterator
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.log import Line, Log
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Line
 
 # Spreadsheets begin a table so, that others of their kind may know.
 _SEPARATOR = re.compile(r"sep=(?P<delimiter>.)\s*")

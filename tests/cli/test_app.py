@@ -14,7 +14,7 @@ from deltamem_tui.cli import list as list_command
 from deltamem_tui.cli.commands import COMMANDS, load_command
 from deltamem_tui.cli.invocation import Invocation, SharedOptions
 from deltamem_tui.cli.options import _complete_bank
-from deltamem_tui.cli.output import Result
+from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import BankFrozenError
 
 Capture = pytest.CaptureFixture[str]

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.cli.output import ExitCode, InterruptionError, Output, Result, Status
+from deltamem_tui.cli.output import Output
 from deltamem_tui.cli.page import Page
+from deltamem_tui.cli.result import ExitCode, InterruptionError, Result, Status
 from deltamem_tui.errors import BankFrozenError, DeltaMemError, RecordError, UsageError
 from deltamem_tui.text import clean
 

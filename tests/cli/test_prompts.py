@@ -59,6 +59,24 @@ def test_a_domain_is_listed_with_what_it_shares(empty: Program) -> None:
     assert "\tgeneric/judge.md\t" in empty(*call).out
 
 
+def test_a_domain_is_one_under_all_spellings_of_its_name(empty: Program) -> None:
+    own(empty, name="ALFWorld/judge.md")
+    call = ("prompts", "list", "--prompts", "mine")
+    listed, spelt = empty.json(*call), empty.json(*call, "--domain", "AlfWorld")
+    files = {(each["domain"], each["prompt"]): each["file"] for each in listed.data["prompts"]}
+    assert len(files) == len(listed.data["prompts"])
+    assert files["alfworld", "judge"] == "ALFWorld/judge.md"
+    assert ("ALFWorld", "judge") not in files
+    for each in spelt.data["prompts"]:
+        assert each["domain"] == "AlfWorld"
+        assert each["file"] == files["alfworld", each["prompt"]]
+    written = [
+        empty.json("prompts", "export", folder, "--domain", folder).data["written"]
+        for folder in ("alfworld", "ALFWorld")
+    ]
+    assert len(written[0]) == len(written[1]) > 0
+
+
 @pytest.mark.parametrize("way", ["flag", "setting", "variable"])
 def test_a_users_file_overrules_a_single_one(
     program: Program, monkeypatch: pytest.MonkeyPatch, way: str

@@ -99,11 +99,12 @@ def parameters(
     return {"task": task, "env": TreeParameters(tau_base, failure_penalty, d_max, k_cons, env)}
 
 
-def new_bank(path: Path, numbers: Parameters | None = None) -> Bank:
+def new_bank(path: Path, numbers: Parameters | None = None, *, domain: str = "generic") -> Bank:
     return Bank.create(
         path,
         Manifest(
             name=path.name,
+            domain=domain,
             embedder=asdict(CARD),
             parameters=to_record(numbers or parameters()),
         ),

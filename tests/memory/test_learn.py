@@ -137,6 +137,23 @@ def test_what_a_program_hands_over_is_kept_clean_and_found_again(tmp_path: Path)
     assert not learn(bank, kept, EchoExtractor(), embedder=ChosenEmbedder()).new
 
 
+@pytest.mark.parametrize("named", ["", "maze"])
+def test_an_episode_has_the_domain_that_it_would_have_been_imported_with(
+    tmp_path: Path, named: str
+) -> None:
+    given = replace(episode(X, Y), domain=named)
+    domains = []
+    for way in ("learnt", "imported"):
+        bank = new_bank(tmp_path / way, domain="kitchens")
+        if way == "imported":
+            take_in(bank, [given])
+        teach(bank, given)
+        kept = stored_episode(bank, given.id)
+        assert kept is not None
+        domains.append(kept.domain)
+    assert domains == [named or "kitchens"] * 2
+
+
 def test_a_tree_that_is_switched_off_is_neither_asked_nor_grown(tmp_path: Path) -> None:
     bank = new_bank(tmp_path / "bank", parameters(env=False))
     extractor = EchoExtractor()

@@ -50,6 +50,10 @@ def test_a_domain_without_preset_has_the_generic_one() -> None:
     assert preset("") == PRESETS["generic"]
 
 
+def test_a_domain_has_its_preset_under_all_spellings_of_its_name() -> None:
+    assert preset("ALFWorld") == PRESETS["alfworld"] != PRESETS["generic"]
+
+
 @pytest.mark.parametrize("domain", PRESETS)
 def test_every_preset_can_be_and_comes_back_from_its_record(domain: str) -> None:
     assert from_record(to_record(preset(domain))) == preset(domain)

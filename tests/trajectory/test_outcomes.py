@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.trajectory.model import Outcome
+from deltamem_tui.trajectory.outcome_keys import recorded
 from deltamem_tui.trajectory.outcomes import (
     attributed,
     decided,
     number,
-    recorded,
     stated,
     together,
     undisputed,

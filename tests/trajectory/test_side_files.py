@@ -11,13 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.side_files import ID_KEYS, SideFile, read_side_file
+from tests.effort import examples
 
 Said = Mapping[str, bool | float]
 
@@ -104,7 +105,7 @@ BOMS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
 
 
 @pytest.mark.parametrize("write", WRITERS)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@examples(30, one_folder=True)
 @given(said=SAID, encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be"]))
 def test_one_meaning_in_every_way_of_writing(
     tmp_path: Path, write: Callable[[Said], str], said: Said, encoding: str
@@ -113,7 +114,7 @@ def test_one_meaning_in_every_way_of_writing(
     assert side_file(tmp_path, content) == SideFile(outcomes(said))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@examples(30, one_folder=True)
 @given(said=SAID, at=st.floats(0.05, 1.0))
 def test_rewards_count_from_where_the_user_says(tmp_path: Path, said: Said, at: float) -> None:
     found = side_file(tmp_path, mapping(said), success_at=at)
@@ -122,7 +123,7 @@ def test_rewards_count_from_where_the_user_says(tmp_path: Path, said: Said, at: 
         assert found.by_id[name].success is expected
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@examples(30, one_folder=True)
 @given(said=SAID, write=st.sampled_from([records, jsonl, comma, semicolon, bare]), data=st.data())
 def test_an_id_may_come_twice_but_not_with_another_outcome(
     tmp_path: Path, said: Said, write: Callable[[Said], str], data: st.DataObject
@@ -162,6 +163,15 @@ def test_numbers_may_be_ids(tmp_path: Path) -> None:
     expected = SideFile(outcomes({"7": True, "8": False}))
     assert side_file(tmp_path, json.dumps(rows)) == expected
     assert side_file(tmp_path, "7,true\n8,false\n") == expected
+
+
+def test_a_reward_below_nought_is_nought_as_it_is_in_a_log(tmp_path: Path) -> None:
+    failed = SideFile({"a": Outcome(False, 0.0, "user")})
+    for content in ('{"a": -1}', '{"a": {"reward": -1.0}}', "id,score\na,-1\n", "a,-1\n"):
+        assert side_file(tmp_path, content) == failed
+    for content in ('{"a": 2}', '{"a": {"reward": 1.5}}', "id,score\na,100\n"):
+        with pytest.raises(UsageError, match="a reward from 0 to 1"):
+            side_file(tmp_path, content)
 
 
 RESOLVED = SideFile({"a": Outcome(True, source="user")}, is_complete=True)
@@ -236,7 +246,7 @@ def test_what_has_no_meaning_or_two(tmp_path: Path, content: str, words: str) ->
     assert "\n" not in str(caught.value)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
+@examples(80, one_folder=True)
 @given(
     content=st.binary(max_size=60)
     | st.text('{}[]",:;\n\tabid01', max_size=60).map(str.encode)

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.tables import Row, table_rows
+from tests.effort import examples
 
 KNOWN = frozenset({"id", "success", "reward"})
 # What a log's text keeps as it is, and no cell is only space; commas, quotation marks and letters
@@ -37,7 +38,7 @@ def written(rows: Sequence[Sequence[str]], delimiter: str, **options: object) ->
     return stream.getvalue()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@examples(60, one_folder=True)
 @given(
     rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5),
     delimiter=st.sampled_from(",;\t"),

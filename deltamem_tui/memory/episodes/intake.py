@@ -26,9 +26,8 @@ from deltamem_tui.memory.episodes.standing import Standing, standing
 from deltamem_tui.memory.scenes import with_scene_of
 from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.domains import chosen
-from deltamem_tui.trajectory.logs.log import located
 from deltamem_tui.trajectory.model import LogSource, Outcome
-from deltamem_tui.trajectory.notice import Notice, Told
+from deltamem_tui.trajectory.notice import Notice, Told, located
 from deltamem_tui.trajectory.readers.native import from_record, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.written import Written, written

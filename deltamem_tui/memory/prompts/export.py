@@ -9,6 +9,7 @@ from pathlib import Path
 from deltamem_tui.errors import StorageError, UsageError
 from deltamem_tui.memory.prompts.file import SUFFIX
 from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.domains import key
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ def export(
     chosen = [
         path
         for path in sorted(shipped.glob(f"*/*{SUFFIX}"))
-        if domain in (None, path.parent.name) and (not names or path.stem in names)
+        if (domain is None or key(path.parent.name) == key(domain))
+        and (not names or path.stem in names)
     ]
     missing = sorted(set(names) - {path.stem for path in chosen})
     if missing or not chosen:

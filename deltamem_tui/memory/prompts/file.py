@@ -17,6 +17,7 @@ from typing import Any
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.llm.answers import Contract, Field
 from deltamem_tui.text import one_line
+from deltamem_tui.trajectory import domains
 
 GENERIC = "generic"
 SUFFIX = ".md"
@@ -73,7 +74,7 @@ class Prompt:
     @property
     def shared(self) -> bool:
         """Whether the domain has no file of its own and takes the generic one."""
-        return self.path.parent.name != self.domain
+        return domains.key(self.path.parent.name) != domains.key(self.domain)
 
     def contract(self, *, may_skip: bool = False) -> Contract:
         """The JSON object that the prompt asks for.
@@ -89,7 +90,8 @@ def locate(domain: str, file: str, folders: Sequence[Path]) -> Path | None:
     """The file that a domain uses: its own in the first folder that has one, else the generic one.
 
     Args:
-        domain: The domain; a name that no folder can have is passed over.
+        domain: The domain, in any spelling (see `domains.key`): the folder of this very name
+            goes before others. A name that no folder can have is passed over.
         file: The file's name, suffix included; a fragment's begins with `_`.
         folders: Where to look, the first first.
     """
@@ -99,10 +101,22 @@ def locate(domain: str, file: str, folders: Sequence[Path]) -> Path | None:
     for name in (domain, GENERIC):
         if NAME.fullmatch(name):
             for folder in folders:
-                path = folder / name / file
-                if path.is_file():
+                if path := _spelt(name, file, folder):
                     return path
     return None
+
+
+def _spelt(domain: str, file: str, folder: Path) -> Path | None:
+    """A domain's file in a folder, whatever capitals the domain is written with there."""
+    path = folder / domain / file
+    if path.is_file():
+        return path
+    try:
+        named = sorted(path.name for path in folder.iterdir())
+    except OSError:
+        return None  # as if nothing were in it
+    spellings = (name for name in named if domains.key(name) == domains.key(domain))
+    return next((path for name in spellings if (path := folder / name / file).is_file()), None)
 
 
 @cache

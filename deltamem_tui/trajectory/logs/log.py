@@ -6,93 +6,27 @@ What a log is, its content says, never its name: `.jsonl` files hold indented JS
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, overload
 
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.archive import member_names, members
-from deltamem_tui.trajectory.logs.json_text import ValueCutter, junk_reason, parse_json
-from deltamem_tui.trajectory.logs.layout import NUL, Layout, begins_array, binary_kind, layout_of
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits, human_size
+from deltamem_tui.trajectory.logs.content import HEAD_BYTES, Content
+from deltamem_tui.trajectory.logs.json_text import junk_reason, parse_json
+from deltamem_tui.trajectory.logs.layout import Layout, begins_array, binary_kind, layout_of
+from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
 from deltamem_tui.trajectory.logs.notebook import output_lines
 from deltamem_tui.trajectory.logs.pace import Pace
-from deltamem_tui.trajectory.logs.streams import is_gzip, open_utf8
-from deltamem_tui.trajectory.notice import Notice, Told
+from deltamem_tui.trajectory.logs.record import Line, Preview, Record, Value
+from deltamem_tui.trajectory.logs.streams import is_gzip
+from deltamem_tui.trajectory.notice import located
 
-_HEAD_BYTES = 64 * 1024
-_CHUNK = 1 << 20
 _PREVIEW_RECORDS = 8
-_SHOWN_BYTES = 400
-_BLANK_RUN = 1000  # no text has more blank lines on end; of those that follow nobody hears
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One JSON value of a log.
-
-    Attributes:
-        value: The parsed value.
-        position: Where it begins, as a person would look it up (`line 3`, `record 7`).
-    """
-
-    value: object
-    position: str
-
-
-class Value(NamedTuple):
-    """One JSON value of a log as its bytes, not parsed yet.
-
-    Attributes:
-        data: The bytes.
-        position: Where it begins, as of a `Record`.
-    """
-
-    data: bytes
-    position: str
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a text log.
-
-    Attributes:
-        number: Counted from 1, in the part of the log named by `within`.
-        text: The line without its line break.
-        within: The part of the log it stands in (`cell 8`); empty for the whole.
-    """
-
-    number: int
-    text: str
-    within: str = ""
-
-    @property
-    def position(self) -> str:
-        """Where it stands, as a person would look it up."""
-        return f"{self.within}, line {self.number}" if self.within else f"line {self.number}"
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What a reader sees of a log when asked how sure it is.
-
-    Attributes:
-        layout: How the content is laid out.
-        head: The first 64 KB as text; of a zip archive the names of its members.
-        records: The first few JSON values, if it is JSON; those that do not parse are absent.
-        refusals: Those of the first few that cannot be read.
-    """
-
-    layout: Layout
-    head: str
-    records: tuple[object, ...] = ()
-    refusals: tuple[RecordError, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,6 +48,10 @@ class Log:
     pace: Pace | None = field(default=None, repr=False, compare=False)
 
     @cached_property
+    def _content(self) -> Content:
+        return Content(self.name, self.path, self.limits, self.pace)
+
+    @cached_property
     def layout(self) -> Layout:
         """How the content is laid out.
 
@@ -130,7 +68,7 @@ class Log:
                 source=self.name,
                 hint="leave it out, or name a pipe by itself",
             )
-        return layout_of(self._read_head())
+        return layout_of(self._content.head())
 
     def preview(self) -> Preview:
         """The beginning of the log, for detection.
@@ -146,7 +84,7 @@ class Log:
         first = list(islice(self.records(), _PREVIEW_RECORDS)) if is_json else []
         records = tuple(item.value for item in first if isinstance(item, Record))
         refusals = tuple(item for item in first if isinstance(item, RecordError))
-        head = self._read_head()[:_HEAD_BYTES].decode("utf-8", "replace")
+        head = self._content.head()[:HEAD_BYTES].decode("utf-8", "replace")
         return Preview(self.layout, head, records, refusals)
 
     @property
@@ -160,7 +98,7 @@ class Log:
         if self.layout == "empty":
             return "the file is empty"
         if self.layout == "binary":
-            return f"not a text log but {binary_kind(self._read_head())}"
+            return f"not a text log but {binary_kind(self._content.head())}"
         if self.layout == "zip":
             if is_gzip(self.path):
                 return "a zip archive inside gzip data; unpack it first"
@@ -183,13 +121,13 @@ class Log:
 
     def values(self) -> Iterator[Value | RecordError]:
         """The same, for a reader that parses by itself what it can."""
-        _ = self._size_before
+        _ = self._content.size_before
         if self.layout == "lines":
-            return self._line_values()
+            return self._content.line_values()
         if self.layout in ("array", "values"):
-            return self._cut_values(in_array=self.layout == "array")
+            return self._content.cut_values(in_array=self.layout == "array")
         if self.layout == "text":
-            return self._no_values()
+            return self._content.no_values()
         shapes = {"zip": "a zip archive", "notebook": "a notebook, which is read as text"}
         reason = self.problem or shapes.get(self.layout, "not JSON")
         return iter([RecordError(reason, source=self.name)])
@@ -201,7 +139,7 @@ class Log:
             yield Record(parse_json(data, self.limits.nesting), position)
             return
         except RecordError as error:
-            refusal = self._refused(located(error, self.name, position))
+            refusal = self._content.refused(located(error, self.name, position))
         start = data.find(b"{")
         if start > 0 and not begins_array(data):
             try:
@@ -241,11 +179,7 @@ class Log:
         Raises:
             RecordError: It is not one JSON value, or larger than a record may be.
         """
-        with open_utf8(self.path, self.limits, self.pace) as stream:
-            data = stream.read(self.limits.record_bytes + 1)
-        if len(data) > self.limits.record_bytes:
-            raise self._too_long(None)
-        return parse_json(data, self.limits.nesting)
+        return parse_json(self._content.whole(), self.limits.nesting)
 
     def lines(self) -> Iterator[Line | RecordError]:
         """The lines of a text log; bytes that are not UTF-8 are replaced and reported."""
@@ -255,7 +189,7 @@ class Log:
         if self.layout == "notebook":
             yield from self._printed_lines()
             return
-        for number, data in self._byte_lines():
+        for number, data in self._content.lines():
             if isinstance(data, RecordError):
                 yield data
                 continue
@@ -279,7 +213,7 @@ class Log:
             source=self.name,
             hint="unpack it and import the folder",
         )
-        return Preview("zip", names[:_HEAD_BYTES], refusals=(unknown,))
+        return Preview("zip", names[:HEAD_BYTES], refusals=(unknown,))
 
     def _printed_lines(self) -> Iterator[Line]:
         for cell, number, text in output_lines(self.document()):
@@ -292,157 +226,6 @@ class Log:
             for line in self._printed_lines():
                 lines.append(line.text)
                 size += len(line.text)
-                if size > _HEAD_BYTES:
+                if size > HEAD_BYTES:
                     break
         return "\n".join(lines)
-
-    def _read_head(self) -> bytes:
-        """The first 64 KB, or the whole first line where that is longer.
-
-        Compressed data that is cut short before is what there is; that it is cut is told when
-        it is read.
-        """
-        head = b""
-        try:
-            with open_utf8(self.path, self.limits) as stream:
-                while len(head) < _HEAD_BYTES and (data := stream.read1(_HEAD_BYTES - len(head))):
-                    head += data
-                if b"\n" not in head:
-                    head += stream.readline(self.limits.record_bytes)
-        except RecordError as error:
-            if not head.strip():
-                raise located(error, self.name) from error
-        except OSError as error:
-            reason = f"cannot be read: {error.strerror or error}"
-            raise TrajectoryError(reason, source=self.name) from error
-        return head
-
-    def _byte_lines(self) -> Iterator[tuple[int, bytes | RecordError]]:
-        """Numbered lines without their line break; overlong ones are passed over unread."""
-        most = self.limits.record_bytes
-        number = blanks = 0
-        try:
-            with open_utf8(self.path, self.limits, self.pace) as stream:
-                while data := stream.readline(most + 1):
-                    number += 1
-                    blanks = blanks + 1 if data.isspace() else 0
-                    if blanks > _BLANK_RUN:
-                        number += _pass_blank_lines(stream)
-                        continue
-                    if len(data) > most and not data.endswith(b"\n"):
-                        while (rest := stream.readline(_CHUNK)) and not rest.endswith(b"\n"):
-                            pass
-                        yield number, self._too_long(f"line {number}")
-                        continue
-                    line = data.rstrip(b"\r\n")
-                    told = line.strip(NUL)
-                    if number > 1 and len(told) < len(line):
-                        yield number, self._hole(f"line {number}")
-                    yield number, told
-        except RecordError as error:
-            yield number + 1, located(error, self.name, f"line {number + 1}")
-        except OSError as error:
-            reason = f"cannot be read on: {error.strerror or error}"
-            yield number + 1, RecordError(reason, source=self.name, position=f"line {number + 1}")
-
-    def _no_values(self) -> Iterator[RecordError]:
-        """Where text begins that was to be JSON."""
-        for number, data in self._byte_lines():
-            if isinstance(data, RecordError):
-                yield data
-                return
-            if data.strip():
-                shown = one_line(data[:_SHOWN_BYTES].decode("utf-8", "replace"), 60)
-                reason = f"not JSON: {shown}"
-                yield RecordError(reason, source=self.name, position=f"line {number}")
-                return
-
-    def _line_values(self) -> Iterator[Value | RecordError]:
-        for number, data in self._byte_lines():
-            if isinstance(data, RecordError):
-                yield data
-            elif data and not data.isspace():
-                yield Value(data, f"line {number}")
-
-    def _cut_values(self, *, in_array: bool) -> Iterator[Value | RecordError]:
-        count = 0
-        cutter = ValueCutter(self.limits, in_array=in_array)
-        try:
-            with open_utf8(self.path, self.limits, self.pace) as stream:
-                ended = False
-                while not ended:
-                    chunk = stream.read1(_CHUNK)
-                    ended = not chunk
-                    for cut in cutter.finish() if ended else cutter.feed(chunk):
-                        position = f"record {count + 1}"
-                        if cut.kind == "value":
-                            yield Value(cut.data, position)
-                        else:
-                            where = position if cut.kind == "refused" else f"before {position}"
-                            error = RecordError(cut.reason, source=self.name, position=where)
-                            yield self._refused(error) if ended else error
-                        count += cut.kind != "junk"
-        except RecordError as error:
-            yield located(error, self.name, f"record {count + 1}")
-        except OSError as error:
-            reason = f"cannot be read on: {error.strerror or error}"
-            yield RecordError(reason, source=self.name, position=f"record {count + 1}")
-
-    @cached_property
-    def _size_before(self) -> int:
-        """How long the file was when it was first looked at."""
-        with suppress(OSError):
-            return self.path.stat().st_size
-        return 0
-
-    def _refused(self, error: RecordError) -> RecordError:
-        """A refusal, with what is most likely behind it if the file is not what it was."""
-        with suppress(OSError):
-            if self.path.stat().st_size < self._size_before:
-                error.hint = "the file became shorter while it was read: import it again"
-        return error
-
-    def _hole(self, position: str) -> RecordError:
-        return RecordError(
-            "a hole of NUL bytes, as a crash leaves one: something may be lost here",
-            source=self.name,
-            position=position,
-        )
-
-    def _too_long(self, position: str | None) -> RecordError:
-        return RecordError(
-            f"a record of more than {human_size(self.limits.record_bytes)}",
-            source=self.name,
-            position=position,
-            hint="split it, or leave out what no one will read",
-        )
-
-
-def _pass_blank_lines(stream: io.BufferedReader) -> int:
-    """Read on to the next line that says something, and count the lines passed."""
-    count = 0
-    while ahead := stream.peek(1):
-        blank = len(ahead) - len(ahead.lstrip())
-        end = ahead.rfind(b"\n", 0, blank) + 1
-        if not end:
-            break
-        count += stream.read(end).count(b"\n")
-    return count
-
-
-@overload
-def located(told: RecordError, source: str, position: str | None = None) -> RecordError: ...
-@overload
-def located(told: Notice, source: str, position: str | None = None) -> Notice: ...
-def located(told: Told, source: str, position: str | None = None) -> Told:
-    """The same error or notice with its file and position, where it did not know them."""
-    if isinstance(told, Notice):
-        return told.located(source, position)
-    found = RecordError(
-        told.message,
-        source=told.source or source,
-        position=told.position or position,
-        hint=told.hint,
-    )
-    found.format = told.format
-    return found

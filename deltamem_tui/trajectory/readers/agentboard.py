@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import explained, number, stated, together, verdict_of
+from deltamem_tui.trajectory.outcome_keys import explained
+from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_of
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, texts
 

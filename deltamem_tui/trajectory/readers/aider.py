@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Line, Log, Preview
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Line, Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.held import Held

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcomes import stated_under
+from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.readers.react_text import episodes_in, is_goal, parse_episode
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
 from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text, required_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.readers.chat_logs import (
     are_messages,
     are_records_messages,

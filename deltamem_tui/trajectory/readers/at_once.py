@@ -18,7 +18,8 @@ import msgspec
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.admission import is_clean
 from deltamem_tui.trajectory.domains import chosen
-from deltamem_tui.trajectory.logs.log import Log, Value
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Value
 from deltamem_tui.trajectory.model import LogSource, Outcome, StepRow, digest, identity
 from deltamem_tui.trajectory.outcomes import decided, undisputed
 from deltamem_tui.trajectory.readers import native

@@ -7,12 +7,15 @@ from dataclasses import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import Limits
-from deltamem_tui.trajectory.logs.log import Log, Preview, Record, Value
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Preview, Record, Value
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcomes import recorded, stated
+from deltamem_tui.trajectory.outcome_keys import recorded
+from deltamem_tui.trajectory.outcomes import stated
 from deltamem_tui.trajectory.readers.chat import episode
-from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
+from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.held import BESIDE, Held
+from deltamem_tui.trajectory.readers.in_full import in_full
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.prefixes import NAMING_KEYS, Conversed, counted_once
 from deltamem_tui.trajectory.readers.reader import Reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.branches import Said, told_left
 from deltamem_tui.trajectory.readers.calls import call_text

@@ -7,18 +7,15 @@ what of it is the task, a thought, a step and its observation.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Concatenate, NamedTuple, ParamSpec
+from typing import NamedTuple
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Log, located
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.notice import Told
-from deltamem_tui.trajectory.readers.reader import Reading, each_record, notice, placed_or_refused
+from deltamem_tui.trajectory.readers.reader import notice
 from deltamem_tui.trajectory.readers.tasks import issue_of
-
-_P = ParamSpec("_P")
 
 
 @dataclass(slots=True)
@@ -32,6 +29,11 @@ class _Draft:
     tool: str = ""
     observations: list[str] = field(default_factory=list)
     answered: bool = False
+
+    @property
+    def observation(self) -> str:
+        """All that has come back."""
+        return "\n\n".join(self.observations)
 
 
 class Called(NamedTuple):
@@ -91,6 +93,13 @@ class Conversation:
     def has_calls(self) -> bool:
         """Whether the agent has called a tool, and not only spoken."""
         return any(draft.is_call for draft in self._steps)
+
+    @property
+    def last_result(self) -> str | None:
+        """What came back for the last step, if that is a call; None if it is words, or nothing."""
+        if self._said or not self._steps or not self._steps[-1].is_call:
+            return None
+        return self._steps[-1].observation
 
     def awaits(self, call_id: str) -> bool:
         """Whether a call of this name was made that no tool has answered."""
@@ -258,8 +267,7 @@ class Conversation:
             task=issue_of(task),
             environment=environment.strip(),
             steps=tuple(
-                Step(draft.action, "\n\n".join(draft.observations), draft.thought)
-                for draft in self._steps
+                Step(draft.action, draft.observation, draft.thought) for draft in self._steps
             ),
             outcome=outcome or Outcome(),
             agent=agent,
@@ -298,35 +306,6 @@ class Conversation:
         self._calls.clear()
         self._thoughts.clear()
         self._said.clear()
-
-
-def in_full(
-    position: str,
-    parse: Callable[Concatenate[Conversation, _P], Trajectory],
-    *args: _P.args,
-    **named: _P.kwargs,
-) -> Iterator[Reading]:
-    """What `parse` makes of a new conversation and its arguments, and what it leaves out."""
-    conversation = Conversation()
-    reading = placed_or_refused(position, parse, conversation, *args, **named)
-    yield reading
-    if isinstance(reading, Trajectory):
-        yield from (located(told, "", position) for told in conversation.unheard())
-
-
-def each_conversation(
-    parse: Callable[[Conversation, object], Trajectory],
-) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, for formats in which every JSON record is one conversation.
-
-    Args:
-        parse: Tells a new conversation what a parsed record holds, and gives its episode.
-    """
-
-    def readings(value: object) -> Iterator[Reading]:
-        return in_full("", parse, value)
-
-    return each_record(readings)
 
 
 def are_left_out(what: str, count: int) -> str:

@@ -33,7 +33,8 @@ from pathlib import Path
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.log import Log, Preview
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import number, together, unit_reward, verdict_of
 from deltamem_tui.trajectory.readers.declaration import (

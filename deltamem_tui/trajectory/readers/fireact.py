@@ -5,16 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcomes import (
-    decided,
-    explained,
-    stated,
-    together,
-    unit_reward,
-    verdict_of,
-)
+from deltamem_tui.trajectory.outcome_keys import explained
+from deltamem_tui.trajectory.outcomes import decided, stated, together, unit_reward, verdict_of
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.keyed import each_conversation_in, share_of_entries

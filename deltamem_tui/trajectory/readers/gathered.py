@@ -18,10 +18,12 @@ from typing import Self
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.json_text import parse_json
 from deltamem_tui.trajectory.logs.limits import Limits, human_size
-from deltamem_tui.trajectory.logs.log import Log, located
+from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
+from deltamem_tui.trajectory.notice import located
+from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.held import BESIDE
+from deltamem_tui.trajectory.readers.in_full import in_full
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.shapes import as_text
 from deltamem_tui.trajectory.readers.whole_log import Records, whole_log

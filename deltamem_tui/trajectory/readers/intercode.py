@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.outcomes import number, stated_under
+from deltamem_tui.trajectory.outcome_keys import stated_under
+from deltamem_tui.trajectory.outcomes import number
 from deltamem_tui.trajectory.readers.keyed import each_entry, share_of_entries
 from deltamem_tui.trajectory.readers.reader import Reader
 from deltamem_tui.trajectory.readers.shapes import (

@@ -7,9 +7,11 @@ from itertools import islice
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.log import Log, Preview, Record
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.in_full import in_full
 from deltamem_tui.trajectory.readers.reader import Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.shapes import as_mapping
 

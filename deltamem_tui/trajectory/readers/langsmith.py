@@ -6,20 +6,14 @@ from collections.abc import Iterator
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import Limits
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.gathered import MOST_NAME, as_name, each_trace
 from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.spans import (
-    ModelCall,
-    ToolCall,
-    messages_in,
-    moment,
-    task_in,
-    trace_episode,
-)
+from deltamem_tui.trajectory.readers.spans import ModelCall, ToolCall, trace_episode
+from deltamem_tui.trajectory.readers.traced import last_words, messages_in, moment, task_in
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict_of_whole
 from deltamem_tui.trajectory.readers.whole_log import stray
 
@@ -78,6 +72,9 @@ def _episode(conversation: Conversation, trace: str, found: list[object], _: Lim
         [call for run in runs for call in _model_calls(run, root)],
         list(_tool_calls(runs)),
         task=task_in(root.get("inputs")),
+        ended=last_words(root.get("outputs"))
+        if is_whole and root.get("run_type") != "tool"
+        else [],
         outcome=outcome,
         metadata={"id": trace, "name": as_text(root.get("name"))},
     )

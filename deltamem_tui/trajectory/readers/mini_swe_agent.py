@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from deltamem_tui.trajectory.logs.log import Preview, Record
+from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.in_full import in_full
 from deltamem_tui.trajectory.readers.messages import content_text, tell_message
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.sessions import Session, sessions

@@ -10,7 +10,7 @@ import orjson
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.admission import admitted
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import (
     OUTCOME_SOURCES,
     LogSource,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from deltamem_tui.trajectory.logs.log import Preview, Record
+from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcomes import recorded, together
+from deltamem_tui.trajectory.outcome_keys import recorded
+from deltamem_tui.trajectory.outcomes import together
 from deltamem_tui.trajectory.readers.calls import call_text
-from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.in_full import in_full
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.sessions import Session, sessions

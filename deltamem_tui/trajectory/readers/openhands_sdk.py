@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Preview, Record, located
+from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.notice import located
 from deltamem_tui.trajectory.readers.calls import call_text
-from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.in_full import in_full
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.roles import speaker

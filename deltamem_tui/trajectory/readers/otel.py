@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import Limits
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.gathered import MOST_NAME, as_name, each_trace
-from deltamem_tui.trajectory.readers.held import Held
+from deltamem_tui.trajectory.readers.otel_spans import Span, in_one_shape, spans_in, trace_of
 from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
@@ -21,13 +20,8 @@ from deltamem_tui.trajectory.readers.shapes import (
     natural_key,
     unfolded,
 )
-from deltamem_tui.trajectory.readers.spans import (
-    ModelCall,
-    ToolCall,
-    moment,
-    task_in,
-    trace_episode,
-)
+from deltamem_tui.trajectory.readers.spans import ModelCall, ToolCall, trace_episode
+from deltamem_tui.trajectory.readers.traced import last_words, task_in
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict_of_whole
 from deltamem_tui.trajectory.readers.whole_log import stray
 
@@ -35,27 +29,13 @@ _EVENT_MESSAGES = {
     **{f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")},
     "gen_ai.choice": "assistant",
 }
-# Values and dotted names that go deeper than this are no messages.
+# Dotted names that go deeper than this are no messages.
 _DEEPEST = 20
-_NAMES = "name them less deeply, or leave out what is no attribute of an agent"
-
-
-@dataclass(slots=True)
-class _Span:
-    """A span in one shape, whoever exported it."""
-
-    parent: str
-    name: str
-    start: tuple[int, float, str]
-    attributes: dict[str, object]
-    failed: bool = False
-    events: list[tuple[str, dict[str, object]]] = field(default_factory=list)
-    annotations: list[Json] = field(default_factory=list)
 
 
 def _parts(value: object) -> Iterator[tuple[str, Json] | RecordError]:
-    for span in _spans_in(as_mapping(value)):
-        if trace := as_name(_trace_of(span)):
+    for span in spans_in(as_mapping(value)):
+        if trace := as_name(trace_of(span)):
             yield trace, span
         else:
             yield stray(f"a span without a trace id of up to {MOST_NAME} characters")
@@ -64,8 +44,7 @@ def _parts(value: object) -> Iterator[tuple[str, Json] | RecordError]:
 def _episode(
     conversation: Conversation, trace: str, found: list[object], limits: Limits
 ) -> Trajectory:
-    names = Held("a trace whose attributes, named in full, have names", limits, hint=_NAMES)
-    spans = sorted((_span(as_mapping(span), names) for span in found), key=lambda span: span.start)
+    spans = in_one_shape(found, limits)
     root = next((span for span in spans if not span.parent), spans[0])
     model_calls = list(_model_calls(spans))
     given = task_in(unfolded(root.attributes.get("input.value")))
@@ -75,12 +54,13 @@ def _episode(
         list(_tool_calls(spans)),
         task="" if any(call.asked for call in model_calls) else given,
         asked=given,
+        ended=[] if root.parent else _last_words(root),
         outcome=_outcome(spans),
         metadata={"id": trace, "name": root.name},
     )
 
 
-def _outcome(spans: list[_Span]) -> Outcome:
+def _outcome(spans: list[Span]) -> Outcome:
     """What the scores of the one span say that all others are a part of, if there is one."""
     tops = [span for span in spans if not span.parent]
     is_one = all(span == tops[0] for span in tops)  # some exporters tell a span twice
@@ -92,7 +72,7 @@ def _outcome(spans: list[_Span]) -> Outcome:
     )
 
 
-def _model_calls(spans: list[_Span]) -> Iterator[ModelCall]:
+def _model_calls(spans: list[Span]) -> Iterator[ModelCall]:
     for span in spans:
         given = span.attributes
         asked, told = _messages(given, "gen_ai.input.messages"), []
@@ -107,6 +87,15 @@ def _model_calls(spans: list[_Span]) -> Iterator[ModelCall]:
         names = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
         model = next((as_text(given[name]) for name in names if given.get(name)), "")
         yield ModelCall(asked, told, model)
+
+
+def _last_words(root: Span) -> list[object]:
+    """What the trace gave back at the end, if it is no call of one tool by itself."""
+    if _is_tool(root):
+        return []
+    given = root.attributes
+    told = last_words(given.get("gen_ai.output.messages"))
+    return told or last_words(given.get("output.value"))
 
 
 def _messages(attributes: dict[str, object], key: str) -> list[object]:
@@ -135,7 +124,7 @@ def _opened(message: object) -> Json:
     return opened
 
 
-def _event_messages(span: _Span) -> Iterator[Json]:
+def _event_messages(span: Span) -> Iterator[Json]:
     """Messages that an older convention keeps as events of the span."""
     for name, attributes in span.events:
         if role := _EVENT_MESSAGES.get(name):
@@ -146,11 +135,10 @@ def _event_messages(span: _Span) -> Iterator[Json]:
             yield {"role": role, "content": content, "tool_calls": calls, "tool_call_id": call_id}
 
 
-def _tool_calls(spans: list[_Span]) -> Iterator[ToolCall]:
+def _tool_calls(spans: list[Span]) -> Iterator[ToolCall]:
     for span in spans:
         given = span.attributes
-        is_tool = given.get("openinference.span.kind") == "TOOL" or "gen_ai.tool.name" in given
-        if is_tool or "tool.name" in given:
+        if _is_tool(span):
             name = as_text(given.get("gen_ai.tool.name") or given.get("tool.name") or span.name)
             arguments = given.get("gen_ai.tool.call.arguments", given.get("input.value"))
             answer = given.get("gen_ai.tool.call.result", given.get("output.value"))
@@ -158,7 +146,13 @@ def _tool_calls(spans: list[_Span]) -> Iterator[ToolCall]:
             yield ToolCall(name, unfolded(arguments), answer, call_id, span.failed)
 
 
-def _scores(span: _Span) -> Iterator[Score]:
+def _is_tool(span: Span) -> bool:
+    given = span.attributes
+    named = "gen_ai.tool.name" in given or "tool.name" in given
+    return named or given.get("openinference.span.kind") == "TOOL"
+
+
+def _scores(span: Span) -> Iterator[Score]:
     evaluations = [span.attributes]
     evaluations += [attributes for name, attributes in span.events if "evaluation" in name]
     for given in evaluations:
@@ -176,92 +170,6 @@ def _scores(span: _Span) -> Iterator[Score]:
             "judge" if annotation.get("annotator_kind") == "LLM" else "stated",
             as_text(result.get("explanation")),
         )
-
-
-def _spans_in(record: Json) -> Iterator[Json]:
-    """The spans of a record: one span, or a whole export of the protocol."""
-    if not isinstance(record.get("resourceSpans"), list):
-        for item in as_list(record.get("spans")) or [record]:
-            yield as_mapping(item)
-        return
-    for resource in map(as_mapping, as_list(record["resourceSpans"])):
-        for scope in map(as_mapping, as_list(resource.get("scopeSpans"))):
-            yield from map(as_mapping, as_list(scope.get("spans")))
-
-
-def _has_failed(item: Json) -> bool:
-    """Whether a span's status is an error, in the protocol's number or an exporter's word."""
-    status = as_mapping(item.get("status"))
-    code = status.get("code", status.get("status_code", item.get("status_code")))
-    return code == 2 or as_text(code).upper().endswith("ERROR")
-
-
-def _trace_of(item: Json) -> object:
-    context = as_mapping(item.get("context"))
-    return context.get("trace_id") or item.get("traceId") or item.get("trace_id")
-
-
-def _span(item: Json, names: Held) -> _Span:
-    parent = item.get("parent_id") or item.get("parentSpanId") or item.get("parent_span_id")
-    start = item.get("start_time") or item.get("startTimeUnixNano") or item.get("startTime")
-    attributes = _attributes(item.get("attributes"), names)
-    if kind := item.get("span_kind"):
-        attributes.setdefault("openinference.span.kind", kind)
-    return _Span(
-        parent=as_text(parent),
-        name=as_text(item.get("name")),
-        start=moment(start),
-        attributes=attributes,
-        failed=_has_failed(item),
-        events=[
-            (as_text(event.get("name")), _attributes(event.get("attributes"), names))
-            for event in map(as_mapping, as_list(item.get("events")))
-        ],
-        annotations=[as_mapping(note) for note in as_list(item.get("annotations"))],
-    )
-
-
-def _attributes(value: object, names: Held) -> dict[str, object]:
-    """Attributes as a flat object; the protocol's JSON keeps them as a list of typed values.
-
-    Args:
-        value: What a span or an event has as its attributes.
-        names: Counts the names of levels that are repeated in the names of all below them: a
-            few bytes of JSON may make many.
-
-    Raises:
-        RecordError: They are more than may be held.
-    """
-    if isinstance(value, list):
-        pairs = map(as_mapping, value)
-        return {as_text(pair.get("key")): _any_value(pair.get("value")) for pair in pairs}
-    flat: dict[str, object] = {}
-    waiting = [("", as_mapping(value))]
-    while waiting:
-        prefix, level = waiting.pop()
-        names.add(len(prefix) * len(level))
-        for key, inner in level.items():
-            if isinstance(inner, dict) and inner:
-                waiting.append((f"{prefix}{key}.", inner))
-            else:
-                flat[f"{prefix}{key}"] = inner
-    return flat
-
-
-def _any_value(value: object, depth: int = 0) -> object:
-    """A typed value of the protocol's JSON as a plain one."""
-    typed = as_mapping(value)
-    if depth > _DEEPEST:
-        return None
-    if "arrayValue" in typed:
-        values = as_list(as_mapping(typed["arrayValue"]).get("values"))
-        return [_any_value(item, depth + 1) for item in values]
-    if "kvlistValue" in typed:
-        pairs = map(as_mapping, as_list(as_mapping(typed["kvlistValue"]).get("values")))
-        return {
-            as_text(pair.get("key")): _any_value(pair.get("value"), depth + 1) for pair in pairs
-        }
-    return next(iter(typed.values()), None)
 
 
 def _tree(attributes: dict[str, object]) -> Json:

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Line, Log, Preview, Record, located
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Line, Preview, Record
 from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
+from deltamem_tui.trajectory.notice import located
 from deltamem_tui.trajectory.outcomes import stated
 from deltamem_tui.trajectory.readers.held import Held
 from deltamem_tui.trajectory.readers.react_text import (

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Line, Log, Preview, located
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Line, Preview
 from deltamem_tui.trajectory.model import LogSource, Outcome
+from deltamem_tui.trajectory.notice import located
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.held import Held
 from deltamem_tui.trajectory.readers.labelled import QUESTION, labelled_episode

@@ -5,15 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import (
-    explained,
-    number,
-    together,
-    unit_reward,
-    verdict_of,
-)
+from deltamem_tui.trajectory.outcome_keys import explained
+from deltamem_tui.trajectory.outcomes import number, together, unit_reward, verdict_of
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
 from deltamem_tui.trajectory.readers.scene import scene_of
 from deltamem_tui.trajectory.readers.shapes import (

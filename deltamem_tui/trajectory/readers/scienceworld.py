@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import number, stated, stated_under
+from deltamem_tui.trajectory.outcome_keys import stated_under
+from deltamem_tui.trajectory.outcomes import number, stated
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
 
 # Some keys were misspelt for a while, and the logs of that time are still about.

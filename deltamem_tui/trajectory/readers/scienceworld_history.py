@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers.keyed import each_entry, share_of_entries
 from deltamem_tui.trajectory.readers.reader import Reader, share

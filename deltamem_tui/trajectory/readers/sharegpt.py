@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.chat_logs import (
     are_messages,

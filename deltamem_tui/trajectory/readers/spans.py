@@ -5,34 +5,16 @@ Every call of a model repeats the conversation so far, so the longest of them ho
 
 from __future__ import annotations
 
-import ast
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcomes import number
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.messages import (
-    content_text,
-    is_message,
-    parts_of,
-    role_of,
-    tell,
-)
-from deltamem_tui.trajectory.readers.own_words import own_words
-from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-
-# Where programs put what a user asked, when they trace their own functions.
-_ASKED = ("input", "query", "question", "prompt", "task", "goal", "new_message", "message", "text")
-
-# Of arguments as Python shows them; longer ones stay text.
-_MOST_SHOWN = 10_000
-# Of a number that is a time; anything longer is none.
-_MOST_DIGITS = 30
-_BEGIN, _SECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(seconds=1)
+from deltamem_tui.trajectory.readers.messages import content_text, parts_of, tell
+from deltamem_tui.trajectory.readers.shapes import as_mapping
+from deltamem_tui.trajectory.readers.traced import as_object, task_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +58,7 @@ def trace_episode(
     *,
     task: str = "",
     asked: str = "",
+    ended: Sequence[object] = (),
     outcome: Outcome | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> Trajectory:
@@ -89,6 +72,9 @@ def trace_episode(
         task: The goal, if the trace names it; else the first thing the user says.
         asked: What the trace was given, where that is no goal in itself. The conversation
             that begins with it, or with the task, is the episode; others are sub-agents'.
+        ended: The agent's last message, if the trace as a whole gave one back (see
+            `last_words`). It is told where the calls end with a tool's, whose model's answer to
+            it was not traced.
         outcome: How it ended, if the trace says so.
         metadata: Other facts.
 
@@ -103,6 +89,7 @@ def trace_episode(
         if task:
             conversation.user(task)
         _tell_steps(conversation, tool_calls)
+    _tell_last(conversation, ended)
     return conversation.episode(
         task=task,
         environment=conversation.system,
@@ -127,6 +114,16 @@ def _tell_told(
     _join(conversation, [call for call in tool_calls if not call.call_id])
 
 
+def _tell_last(conversation: Conversation, ended: Sequence[object]) -> None:
+    """What the whole gave back, unless a model has said it, or some words like it, or a tool."""
+    result = conversation.last_result
+    if result is None or tell(Conversation(), ended).has_calls:
+        return
+    said = (content_text(part) for each in ended for part in parts_of(as_mapping(each)))
+    if "\n".join(said).strip() != result.strip():
+        tell(conversation, ended)
+
+
 def _join(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
     """Answer the calls that no message answers by what was traced of the same calls.
 
@@ -136,7 +133,7 @@ def _join(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
     waiting = [index for index, call in enumerate(made) if not call.is_answered]
     if not waiting or not tool_calls:
         return
-    texts = (call_text(call.name, _as_object(call.given)) for call in tool_calls)
+    texts = (call_text(call.name, as_object(call.given)) for call in tool_calls)
     by_text, by_name = _grouped(texts), _grouped(call.name for call in tool_calls)
     by_action, by_tool = (
         _grouped(call.action for call in made),
@@ -177,91 +174,11 @@ def _own_run(index: int, same: Sequence[int], runs: Sequence[int]) -> int | None
     return runs[turn] if turn < len(runs) else None
 
 
-def _as_object(given: object) -> object:
-    """Arguments as an object, also where a tracer has kept them as Python shows one."""
-    if not isinstance(given, str) or not given.startswith("{'") or len(given) > _MOST_SHOWN:
-        return given
-    try:
-        return ast.literal_eval(given)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return given
-
-
 def _tell_steps(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
     for index, call in enumerate(tool_calls):
         call_id = f"{index} {call.call_id}"
         conversation.act(call_text(call.name, call.given), call_id)
         conversation.answer(content_text(call.answer), call_id, failed=call.failed)
-
-
-def messages_in(value: object, *, answer: bool = False) -> list[object]:
-    """The messages in what a tracer keeps as a model call's input or output.
-
-    Args:
-        value: A list of messages, or an object that holds one in any provider's way.
-        answer: Whether it is what the model answered, in which plain text is a message too.
-    """
-    if isinstance(value, list):
-        # Some tracers keep a batch of conversations; the first is this one's.
-        batch = value[0] if value and isinstance(value[0], list) else value
-        return [item for item in batch if is_message(item)]
-    if isinstance(value, str):
-        return [{"role": "assistant", "content": value}] if answer and value else []
-    record = as_mapping(value)
-    if is_message(record):
-        return [record]
-    for key in ("messages", "contents", "generations", "choices", "output"):
-        items = as_list(record.get(key))
-        batch = items[0] if items and isinstance(items[0], list) else items
-        found = [item for item in batch if is_message(item)]
-        found = found or [item for item in map(_inner, items) if is_message(item)]
-        if found:
-            return _instructions(record) + found
-    content = as_mapping(record.get("content") or record.get("message"))
-    return [content] if is_message(content) else []
-
-
-def moment(value: object) -> tuple[int, float, str]:
-    """A key by which a trace's parts are in order of time, however their times are written.
-
-    Those without one are before all others, as they are in the log; then come numbers, also
-    as text, and dates by what they mean.
-    """
-    text = as_text(value)
-    if not text:
-        return 0, 0, ""
-    if len(text) <= _MOST_DIGITS and text.isascii() and text.isdecimal():
-        return 1, int(text), ""  # nanoseconds are more digits than a float keeps
-    if (seconds := number(value)) is not None:
-        return 1, seconds, ""
-    try:
-        date = datetime.fromisoformat(text)
-    except ValueError:
-        return 3, 0, text
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return 2, (date - _BEGIN) / _SECOND, text
-
-
-def task_in(value: object) -> str:
-    """What a user asked, in whatever a trace keeps as its input; empty if that is not clear."""
-    if isinstance(value, str):
-        return own_words(value)
-    if isinstance(value, list):
-        users = [as_mapping(item) for item in value if role_of(as_mapping(item)) == "user"]
-        texts = [own_words("\n".join(map(content_text, parts_of(user)))) for user in users]
-        return next(filter(None, texts), "")
-    record = as_mapping(value)
-    if isinstance(record.get("messages"), list):
-        return task_in(messages_in(record["messages"]))
-    for key in _ASKED:
-        inner = record.get(key)
-        if isinstance(inner, str) and inner.strip():
-            return own_words(inner)
-        if isinstance(inner, dict) and role_of(inner) == "user":
-            return task_in([inner])
-        if isinstance(inner, list) and (found := task_in(inner)):
-            return found
-    return ""
 
 
 def _own(calls: Sequence[ModelCall], task: str) -> Sequence[ModelCall]:
@@ -277,22 +194,3 @@ def _longest(calls: Sequence[ModelCall]) -> ModelCall | None:
         if call.asked and (best is None or len(call.asked) >= len(best.asked)):
             best = call
     return best
-
-
-def _inner(item: object) -> object:
-    """The message inside a choice, a generation or a batch of one."""
-    first = item[0] if isinstance(item, list) and item else item
-    return as_mapping(first).get("message") or first
-
-
-def _instructions(record: Json) -> list[object]:
-    """A system prompt that stands beside the messages."""
-    config = as_mapping(record.get("config"))
-    for text in (
-        config.get("system_instruction"),
-        record.get("system_instruction"),
-        record.get("system"),
-    ):
-        if text:
-            return [{"role": "system", "content": content_text(text) or as_text(text)}]
-    return []

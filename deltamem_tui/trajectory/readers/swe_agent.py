@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePath
 
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers.conversation import are_left_out
 from deltamem_tui.trajectory.readers.messages import content_text

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Log, Preview
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.outcomes import stated_under
+from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.readers.chat import episode
-from deltamem_tui.trajectory.readers.conversation import Conversation, in_full
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.in_full import in_full
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.shapes import (
     Json,

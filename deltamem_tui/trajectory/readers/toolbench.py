@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.outcomes import stated_under
+from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.chat import episode
-from deltamem_tui.trajectory.readers.conversation import Conversation, each_conversation
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.in_full import each_conversation
 from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.shapes import (
     Json,

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.detection import Claim, detect
 from deltamem_tui.trajectory.readers.reader import Reader
-from deltamem_tui.trajectory.readers.reading import Claim, detect, read_log
+from deltamem_tui.trajectory.readers.reading import read_log
 
 
 @dataclass(frozen=True, slots=True)

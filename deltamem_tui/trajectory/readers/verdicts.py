@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource
-from deltamem_tui.trajectory.outcomes import ROUNDING, explained, is_tally, stated, verdict_of
+from deltamem_tui.trajectory.outcome_keys import explained, is_tally
+from deltamem_tui.trajectory.outcomes import ROUNDING, stated, verdict_of
 
 # A trace is scored for many things. Only a score of one of these names is about the task;
 # `toxicity` or `latency` of 1 says nothing about success.

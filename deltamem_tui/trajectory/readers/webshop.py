@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Line, Log, Preview
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Line, Preview
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import stated_under
+from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.readers.held import Held
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.turn import Turn

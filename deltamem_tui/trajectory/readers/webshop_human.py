@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from urllib.parse import urlsplit
 
-from deltamem_tui.trajectory.logs.log import Preview
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import stated_under
+from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.limits import human_size
-from deltamem_tui.trajectory.logs.log import Log, Record, located
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Record
+from deltamem_tui.trajectory.notice import located
 from deltamem_tui.trajectory.readers.held import BESIDE
 from deltamem_tui.trajectory.readers.reader import Reading
 

@@ -61,6 +61,8 @@ _AUTH = re.compile(
     rb"|[-_](?:token|key|secret))"
 )
 _HEADER = re.compile(rb"(?:key|token|secret)\\?[\"']?\s?:")
+# As a line of prose or of a setting, with no sign beside it.
+_API_KEY = re.compile(rb"(?:(?<=api)|(?<=api ))key:")
 _SET = re.compile(rb"set(?:x| -[a-z]{1,3})[ \t\\]")
 _CALLS = (b"login", b"sign", b"credential", b"getconnection(")
 _ENDS_OF_ARGUMENTS = (b"')", b"',", b'")', b'",')
@@ -97,7 +99,7 @@ def _may_hold_passwords(data: bytes, kinds: bytes, lowered: bytes) -> bool:
     """Whether a text may hold a secret that is known without a long run."""
     if contains(lowered, b"pass") or contains(lowered, b"ndpw"):
         return True
-    if _matches(_AUTH, b"auth", lowered):
+    if _matches(_AUTH, b"auth", lowered) or _matches(_API_KEY, b"key:", lowered):
         return True
     # One byte is found far faster than a word.
     if b"_" in data and _underscores_tell(lowered):

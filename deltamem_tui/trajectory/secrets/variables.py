@@ -158,6 +158,17 @@ VARIABLES = (
         placeholder=_NO_HEADER,
         before=SECRET_KEY,
     ),
+    # `apikey: V`, `API key: V` as a line; with anything behind it, it is a sentence.
+    Rule(
+        "token",
+        re.compile(
+            rf"(?:(?<=api)|(?<=api ))key:[ \t]{{1,3}}[\"']?(?P<secret>{SHORT_KEY})"
+            r"(?=[\"']?[ \t]{0,40}(?:\n|\\n|\Z))",
+            re.IGNORECASE,
+        ),
+        ("key:",),
+        placeholder=_NO_HEADER,
+    ),
     Rule(
         "authorization header",
         re.compile(

@@ -39,6 +39,15 @@ def test_the_first_line_decides_and_the_reasons_stay(
     assert "response_format" not in server.requests[0].body
 
 
+def test_a_judge_has_its_domain_s_prompt_under_all_spellings(server: ModelServer) -> None:
+    server.answer("yes\nIt is there.", "yes\nIt is there.")
+    own = prompts.digest(prompts.find("alfworld", "judge"))
+    assert own != prompts.digest(prompts.find("generic", "judge"))
+    named, unnamed = (replace(UNKNOWN, domain=domain) for domain in ("ALFWorld", ""))
+    assert Judge(client(server)).judge(named).prompt == own
+    assert Judge(client(server), "AlfWorld").judge(unnamed).prompt == own
+
+
 @pytest.mark.parametrize("text", ["", "Maybe", "yes and no\nhm", "The answer:\nyes", "{}"])
 def test_anything_else_is_asked_again(server: ModelServer, text: str) -> None:
     server.answer(text, "yes\nIt is there.")

@@ -82,6 +82,27 @@ def test_a_domain_without_a_prompt_takes_the_generic_one() -> None:
     assert prompts.find("../generic", "judge", SHIPPED).shared
 
 
+@pytest.mark.parametrize("name", [*sorted(SIX), "judge"])
+def test_a_domain_has_its_prompts_under_all_spellings_of_its_name(name: str) -> None:
+    own, spelt = (prompts.find(domain, name, SHIPPED) for domain in ("alfworld", "ALFWorld"))
+    assert (spelt.path, spelt.shared) == (own.path, False)
+    assert prompts.digest(spelt, SHIPPED) == prompts.digest(own, SHIPPED)
+    assert spelt.path != prompts.find("ALFWorlds", name, SHIPPED).path
+
+
+def test_a_folder_of_the_very_name_goes_before_another_spelling(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    if (tmp_path / "X").exists():
+        pytest.skip("the file system minds no capitals")
+    for folder in ("Maze", "maze"):
+        written(tmp_path, MATTER + folder, f"{folder}/try.md")
+    written(tmp_path, MATTER + "own", "ALFWorld/try.md")
+    found = {name: prompts.find(name, "try", [tmp_path]).body for name in ("Maze", "maze", "MAZE")}
+    assert found == {"Maze": "Maze", "maze": "maze", "MAZE": "Maze"}
+    for name in ("alfworld", "ALFWorld"):  # a user's folder goes before the package's
+        assert prompts.find(name, "try", [tmp_path, *SHIPPED]).body == "own"
+
+
 def test_a_users_file_comes_first_and_alone(tmp_path: Path) -> None:
     own = written(tmp_path, MATTER + "Mine", "alfworld/judge.md")
     folders = (tmp_path, *SHIPPED)

@@ -11,7 +11,8 @@ import pytest
 
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.limits import Limits
-from deltamem_tui.trajectory.logs.log import Line, Log, Record
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Line, Record
 
 JSONL = b'{"a": 1}\n\n{"a": 2}\r\n'
 INDENTED = b'{\n  "a": 1\n}\n{\n  "a": 2\n}'

@@ -17,7 +17,8 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.episodes import intake
 from deltamem_tui.memory.episodes.intake import Redaction, take_in
 from deltamem_tui.trajectory.logs.limits import Limits
-from deltamem_tui.trajectory.logs.log import Log, Value
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Value
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import decided
 from deltamem_tui.trajectory.readers import from_record, read_logs, to_line, to_record

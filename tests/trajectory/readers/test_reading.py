@@ -12,10 +12,19 @@ from hypothesis import strategies as st
 
 from deltamem_tui.errors import LogFormatError, RecordError, TrajectoryError, UsageError
 from deltamem_tui.trajectory.logs.limits import Limits
-from deltamem_tui.trajectory.logs.log import Log, Preview
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.notice import Notice
-from deltamem_tui.trajectory.readers import Reader, detect, read_logs, readers, reading, to_line
+from deltamem_tui.trajectory.readers import (
+    Reader,
+    detect,
+    detection,
+    read_logs,
+    readers,
+    reading,
+    to_line,
+)
 from deltamem_tui.trajectory.readers.reader import Reading
 from tests.places import SHARED
 
@@ -104,7 +113,7 @@ def test_two_readers_equally_sure(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = tmp_path / "log.jsonl"
     path.write_bytes(to_line(EPISODE))
     native = readers()[0]
-    monkeypatch.setattr(reading, "READERS", (native, replace(native, name="twin")))
+    monkeypatch.setattr(detection, "READERS", (native, replace(native, name="twin")))
     with pytest.raises(LogFormatError, match="could be native or twin"):
         read_logs([path])
     assert [claim.reader.name for claim in detect(Log("x", path))] == ["native", "twin"]

@@ -22,10 +22,10 @@ from deltamem_tui.trajectory.secrets import redaction
 from deltamem_tui.trajectory.secrets.glance import may_hold_secrets, names_may_hold_secrets
 from tests.trajectory.secrets import test_made_up as made_up
 from tests.trajectory.secrets import test_weak as weak
+from tests.trajectory.secrets.planting import COMMANDS, TOKENS
 from tests.trajectory.secrets.test_independent import planted
 from tests.trajectory.secrets.test_places import PLACES, human, of
 from tests.trajectory.secrets.test_providers import PREFIXED, URL, uuid
-from tests.trajectory.secrets.test_redaction import COMMANDS, TOKENS
 
 TIMES = 2500
 LENGTHS = (1, 1, 2, 4, 8, 16, 40)

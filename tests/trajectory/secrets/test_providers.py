@@ -137,6 +137,8 @@ PREFIXED: dict[str, Maker] = {
     "STRIPE_RESTRICTED_KEY": shape("rk" + "_live_51", (ALNUM, 98)),
     "STRIPE_WEBHOOK_SECRET": shape("wh" + "sec_", (ALNUM, 32)),
     "SQUARE_ACCESS_TOKEN": shape("EA" + "AA", (URL, 59), (ALNUM, 1)),
+    "FACEBOOK_PAGE_TOKEN": shape("EA" + "AG", (ALNUM, 60)),
+    "FACEBOOK_USER_TOKEN": shape("EA" + "AB", (ALNUM, 180)),
     "SHOPIFY_TOKEN": shape("shp" + "at_", (HEX, 32)),
     "TWILIO_API_KEY": shape("S" + "K", (HEX, 32)),
     "SENDGRID_API_KEY": shape("S" + "G.", (URL, 22), ".", (URL, 42), (ALNUM, 1)),
@@ -308,3 +310,20 @@ def test_no_kind_of_secret_is_missed_often(results: Counter[tuple[str, str, bool
         of_kind[name] += count
         missed[name] += count * is_kept
     assert not [name for name in of_kind if missed[name] > 0.1 * of_kind[name]]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("FACEBOOK_PAGE_TOKEN", "facebook token"),
+        ("FACEBOOK_USER_TOKEN", "facebook token"),
+        ("SQUARE_ACCESS_TOKEN", "square token"),
+    ],
+)
+def test_a_token_of_a_common_beginning_is_called_by_its_provider(name: str, kind: str) -> None:
+    chance = random.Random(name)
+    for _ in range(ROUNDS):
+        text = f"I use {PREFIXED[name](chance)} from now on."
+        clean, redactions = redact(Trajectory("Post it.", steps=(Step("cat notes", text),)))
+        assert clean.steps[0].observation == f"I use [redacted: {kind}] from now on."
+        assert redactions.counts == {kind: 1}

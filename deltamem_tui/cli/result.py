@@ -1,0 +1,120 @@
+"""What a command did, as a value: everything that is printed of it, and what to exit with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import IntEnum
+from typing import Any, Literal
+
+from deltamem_tui.cli.page import Page
+from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.text import clean
+
+Status = Literal["success", "partial", "error"]
+View = Callable[[Page], None]
+
+
+class ExitCode(IntEnum):
+    """What the program says to the shell."""
+
+    SUCCESS = 0
+    FAILURE = 1
+    USAGE = 2
+    PARTIAL = 3
+    INTERRUPTED = 130
+
+
+class InterruptionError(DeltaMemError):
+    """The user pressed Ctrl+C before the work was done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a command did: everything that is printed, in either form.
+
+    Attributes:
+        command: The command's name.
+        data: What it found or made, the `data` of the JSON document: plain values,
+            dataclasses, paths and arrays; None if there is nothing because of an error.
+        errors: What went wrong, whole or in part.
+        status: `success` without errors, `partial` if some of the work stands, else `error`.
+        view: Shows the data to a person; without one, nothing is on stdout.
+        notes: Words about the data for a person: what was done, what to do next.
+        code: What to exit with where that was asked for; as the status says if not given.
+    """
+
+    command: str
+    data: Any = None
+    errors: Sequence[DeltaMemError] = ()
+    status: Status = "success"
+    view: View | None = field(default=None, compare=False)
+    notes: Sequence[str] = ()
+    code: ExitCode | None = None
+
+    def __post_init__(self) -> None:
+        if bool(self.errors) != (self.status != "success"):
+            raise ValueError(f"{len(self.errors)} errors do not go with status {self.status}")
+
+    @classmethod
+    def failed(cls, command: str, error: DeltaMemError) -> Result:
+        """The result of a command that an error ended."""
+        return cls(command, None, (error,), "error")
+
+    @staticmethod
+    def verdict(done: int, errors: Sequence[DeltaMemError]) -> Status:
+        """The status of work on many things, of which `done` were done."""
+        if not errors:
+            return "success"
+        return "partial" if done else "error"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What the program says to the shell about this result: 130 whenever it was cut short."""
+        if any(isinstance(error, InterruptionError) for error in self.errors):
+            return ExitCode.INTERRUPTED
+        if self.code is not None:
+            return self.code
+        if self.status != "error":
+            return ExitCode.SUCCESS if self.status == "success" else ExitCode.PARTIAL
+        usage = all(isinstance(error, UsageError) for error in self.errors)
+        return ExitCode.USAGE if usage else ExitCode.FAILURE
+
+    def document(self) -> bytes:
+        """The JSON document, in UTF-8, with a newline at its end."""
+        import orjson
+
+        options = orjson.OPT_APPEND_NEWLINE | orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
+        content = {
+            "command": self.command,
+            "status": self.status,
+            "data": _plain(self.data),
+            "errors": [_described(error) for error in self.errors],
+        }
+        return orjson.dumps(content, option=options)
+
+
+def _described(error: DeltaMemError) -> dict[str, str]:
+    parts = {
+        "message": error.message,
+        "source": error.source,
+        "position": error.position,
+        "hint": error.hint,
+    }
+    return {name: clean(part) for name, part in parts.items() if part is not None}
+
+
+def _plain(value: Any) -> Any:
+    """`value` as JSON can hold it, with all its text cleaned."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {clean(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, os.PathLike):
+        return clean(os.fspath(value))
+    return value

@@ -1,0 +1,157 @@
+"""What a record says under keys that are known to mean the outcome: verdicts, rewards, scales.
+
+A number is read for what it is beside others: on the scale that the record names, or not at
+all if it counts how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Outcome
+from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_of
+
+FLAG_KEYS = ("resolved", "success", "is_success", "solved", "passed", "correct")
+"""Where a record says whether the task was solved, the surest first."""
+REWARD_KEYS = ("reward", "final_reward", "score")
+"""Where a record says how much of the task was solved, the surest first."""
+
+# What counts beside a verdict that is none: `passed` of 3 tests, with 1 that `failed`.
+_TALLIES = frozenset(
+    {"fail", "failed", "failures", "incorrect", "missed", "tests", "total", "unresolved"}
+    | {"unsolved", "wrong"}
+)
+# Beside a score, what all of it would be: `max_score`, or `out_of` of whichever there is.
+_WHOLES = ("max_{}", "maximum_{}", "{}_max", "max_possible_{}")
+_ANY_WHOLES = ("out_of", "max_points", "points_possible")
+# What may be that, and may be the best that another run reached, or where the scale begins.
+_UNCLEAR = ("best_{}", "min_{}", "{}_min", "{}_scale", "{}_range")
+_ANY_UNCLEAR = ("best", "max", "maximum", "scale")
+_TOTAL = ("total",)
+
+
+def recorded(
+    record: Mapping[str, object],
+    flags: tuple[str, ...] = FLAG_KEYS,
+    rewards: tuple[str, ...] = REWARD_KEYS,
+) -> Outcome:
+    """What a record says under keys that are known to mean the outcome.
+
+    Args:
+        record: The record, with whatever other keys.
+        flags: Keys of a verdict, the surest first; a number that is one of several counts
+            is none.
+        rewards: Keys of a reward in [0, 1], the surest first.
+
+    Returns:
+        What `together` makes of them, `explained` if that is nothing.
+    """
+    said = {key: verdict_of(record.get(key)) for key in flags if not is_tally(record, key)}
+    # Some write a flag where others write a number.
+    said |= {key: reward_under(record, key) for key in rewards}
+    outcome = together(said)
+    if outcome == Outcome():
+        outcome = next((each for each in said.values() if each.reason), outcome)
+    return explained(outcome, record, (*flags, *rewards))
+
+
+def reward_under(record: Mapping[str, object], key: str) -> Outcome:
+    """What a record states under the key of a reward, on the scale that it names beside it.
+
+    Args:
+        record: The record, with whatever other keys.
+        key: One of `REWARD_KEYS`.
+
+    Returns:
+        As `stated`; of unknown outcome, with the reason, if the scale cannot be made out.
+    """
+    value = number(record.get(key))
+    if value is None:
+        return stated(record.get(key))
+    wholes = _beside(record, key, _WHOLES, _ANY_WHOLES)
+    counted = _TOTAL if value.is_integer() and value else ()
+    unclear = _beside(record, key, _UNCLEAR, (*_ANY_UNCLEAR, *counted))
+    usual = {name: 0.0 if "min" in name else 1.0 for name in unclear}
+    unclear = {name: each for name, each in unclear.items() if number(each) != usual[name]}
+    if not unclear and len({*map(number, wholes.values())}) <= 1:
+        best = next(map(number, wholes.values()), None)
+        outcome = stated(record.get(key), best=1.0 if best is None else best)
+        if outcome.source != "unknown" or not wholes:
+            return outcome
+    beside = ", ".join(f"`{name}` {value}" for name, value in (wholes | unclear).items())
+    shown = one_line(f"`{key}` says {record[key]} beside {beside}", 160)
+    return Outcome(reason=f"{shown}: no reward from 0 to 1 can be made out")
+
+
+def _beside(
+    record: Mapping[str, object], key: str, own: Iterable[str], general: Iterable[str]
+) -> dict[str, object]:
+    """The numbers under names that go with a key, or with the only score of the record."""
+    stems = dict.fromkeys((key, key.removeprefix("final_")))
+    names = [name.format(stem) for stem in stems for name in own]
+    if key == "score" or number(record.get("score")) is None:
+        names += general
+    return {name: record[name] for name in names if number(record.get(name)) is not None}
+
+
+def stated_under(record: Mapping[str, object], key: str, *, best: float = 1.0) -> Outcome:
+    """What a record states under one key; what stands there and says nothing is the reason.
+
+    Args:
+        record: The record, with whatever other keys.
+        key: Where a flag, a word or a number is expected.
+        best: The number that means that all of the task was solved.
+    """
+    return explained(stated(record.get(key), best=best), record, (key,))
+
+
+def explained(outcome: Outcome, record: Mapping[str, object], keys: Iterable[str]) -> Outcome:
+    """An outcome; if it is unknown and nobody says why, with what stands in its place as reason.
+
+    Args:
+        outcome: What the record was understood to say.
+        record: The record.
+        keys: Where it may say how the episode ended, the surest first.
+    """
+    if outcome.source != "unknown" or outcome.reason:
+        return outcome
+    told = (key for key in keys if _is_told(record, key))
+    return next((_unread(record, key) for key in told), outcome)
+
+
+def _unread(record: Mapping[str, object], key: str) -> Outcome:
+    if is_tally(record, key):
+        shown = one_line(str(record[key]), 60)
+        name = one_line(key, 60)
+        return Outcome(reason=f"`{name}` says {shown}, a count beside others and no verdict")
+    return unread(key, record[key])
+
+
+def _is_told(record: Mapping[str, object], key: str) -> bool:
+    value = record.get(key)
+    return bool(value.strip()) if isinstance(value, str) else isinstance(value, int | float)
+
+
+def unread(key: str, value: object) -> Outcome:
+    """The unknown outcome of a record whose `key` holds what is neither verdict nor reward."""
+    return Outcome(
+        reason=f"`{one_line(key, 60)}` says {one_line(str(value), 60)}, "
+        "neither a verdict nor a reward"
+    )
+
+
+def is_tally(record: Mapping[str, object], key: str) -> bool:
+    """Whether the number under `key` says how many, since what it is one of is counted too.
+
+    A nought and a one beside each other (`passed` 1, `failed` 0) are two flags or the counts of
+    one thing, and say the same either way.
+    """
+    value = number(record.get(key))
+    if value is None:
+        return False
+    numbers = (number(record.get(other)) for other in _TALLIES)
+    beside = [other for other in numbers if other is not None and other.is_integer()]
+    if not beside:
+        return False
+    return max(beside) > 1 or (value.is_integer() and value + sum(beside) != 1)

@@ -1,0 +1,148 @@
+"""What a trace gave back as a whole, where no call of a model in it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+
+from deltamem_tui.trajectory.model import Step
+from tests.trajectory.readers.log_files import Json, episode, pretty, readings, refusals
+
+_ASKED: Json = {"role": "user", "content": "Fix the parser."}
+_CALLED: Json = {
+    "role": "assistant",
+    "content": "Look first.",
+    "tool_calls": [{"id": "c1", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}],
+}
+_SAID: Json = {"role": "assistant", "content": "All done."}
+
+
+def _flat(message: Json) -> Json:
+    """A message in OpenInference's names."""
+    flat = {f"message.{key}": message[key] for key in ("role", "content")}
+    for call in message.get("tool_calls", ()):  # type: ignore[attr-defined]
+        inner = "message.tool_calls.0.tool_call"
+        flat |= {f"{inner}.id": call["id"], f"{inner}.function.name": call["function"]["name"]}
+        flat[f"{inner}.function.arguments"] = call["function"]["arguments"]
+    return flat
+
+
+def _span(number: int, kind: str, **attributes: object) -> Json:
+    return {
+        "name": kind.lower(),
+        "context": {"trace_id": "t", "span_id": str(number)},
+        "parent_id": "1" if number > 1 else None,
+        "span_kind": kind,
+        "start_time": f"2026-01-01T00:00:0{number}Z",
+        "attributes": {key.replace("__", "."): value for key, value in attributes.items()},
+    }
+
+
+def openinference(told: Json | None, ended: object) -> object:
+    root = _span(1, "AGENT", input__value="Fix the parser.", output__value=_as_text(ended))
+    tool = _span(
+        3, "TOOL", tool__name="bash", input__value='{"command": "ls"}', output__value="a.py"
+    )
+    model = _span(2, "LLM")
+    for side, message in (("input", _ASKED), ("output", told)):
+        for key, value in _flat(message).items() if message else ():
+            model["attributes"][f"llm.{side}_messages.0.{key}"] = value  # type: ignore[index]
+    return [root, *([model] if told else []), tool]
+
+
+def genai(told: Json | None, ended: object) -> object:
+    """The conventions have messages for what an agent ends with, and for nothing else."""
+    spans: list[Json] = openinference(told, None)  # type: ignore[assignment]
+    root = spans[0]["attributes"]
+    root["gen_ai.output.messages"] = [{"role": "assistant", "parts": [ended]}]  # type: ignore[index]
+    return spans
+
+
+def langfuse(told: Json | None, ended: object) -> object:
+    tool: Json = {"type": "TOOL", "name": "bash", "input": {"command": "ls"}, "output": "a.py"}
+    model: Json = {"type": "GENERATION", "input": [_ASKED], "output": told}
+    found = [{**each, "id": "o"} for each in ([model, tool] if told else [tool])]
+    observations = [{**each, "startTime": str(number)} for number, each in enumerate(found)]
+    trace = {"id": "t", "input": "Fix the parser.", "output": ended}
+    return {"trace": trace, "observations": observations}
+
+
+def langsmith(told: Json | None, ended: object) -> object:
+    outputs = {"output": ended} if isinstance(ended, str) else ended
+    root = {"id": "r", "run_type": "chain", "inputs": {"input": "Fix the parser."}}
+    tool = {"run_type": "tool", "name": "bash", "inputs": {"command": "ls"}}
+    model = {"run_type": "llm", "inputs": {"messages": [_ASKED]}}
+    below = [{**tool, "outputs": {"output": "a.py"}}]
+    if told:
+        below.insert(0, {**model, "outputs": {"generations": [[{"message": told}]]}})
+    called = [{**run, "id": f"r{number}"} for number, run in enumerate(below)]
+    return [{**root, "outputs": outputs, "child_runs": called}]
+
+
+def _as_text(value: object) -> object:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+Tracer = Callable[[Json | None, object], object]
+TRACERS = pytest.mark.parametrize("tracer", [openinference, genai, langfuse, langsmith])
+CALL, LAST = Step("ls", "a.py"), Step("All done.")
+
+
+@TRACERS
+@pytest.mark.parametrize("told", [None, _CALLED])
+def test_last_words_that_no_model_is_told_to_have_said_are_a_step(
+    tmp_path: Path, tracer: Tracer, told: Json | None
+) -> None:
+    found = episode(tmp_path, pretty(tracer(told, "All done.")))
+    called = Step("ls", "a.py", "Look first." if told else "")
+    assert (found.task, found.steps) == ("Fix the parser.", (called, LAST))
+
+
+@TRACERS
+def test_last_words_that_a_model_said_are_told_once(tmp_path: Path, tracer: Tracer) -> None:
+    found = episode(tmp_path, pretty(tracer(_SAID, "Result: all done.")))
+    assert found.steps == (CALL, LAST)  # in the model's own words
+
+
+@TRACERS
+def test_what_a_tool_said_is_no_last_word(tmp_path: Path, tracer: Tracer) -> None:
+    assert episode(tmp_path, pretty(tracer(None, "a.py"))).steps == (CALL,)
+
+
+@pytest.mark.parametrize(
+    ("ended", "steps"),
+    [
+        ({"output": "All done."}, (CALL, LAST)),
+        ({"answer": "All done.", "sources": ["a.py"]}, (CALL, LAST)),
+        ({"messages": [_ASKED, _CALLED, _SAID]}, (CALL, LAST)),
+        ([_ASKED, _SAID], (CALL, LAST)),
+        ("{'output': 'All done.', 'steps': 1}", (CALL, LAST)),
+        ({"messages": [_ASKED, _CALLED]}, (CALL,)),
+        ({"messages": [_SAID, _ASKED]}, (CALL,)),
+        ({"tokens": 120, "state": {"done": True}}, (CALL,)),
+        ({"output": {"rows": [1, 2]}}, (CALL,)),
+        ([1, 2], (CALL,)),
+        ("", (CALL,)),
+        (None, (CALL,)),
+    ],
+)
+@pytest.mark.parametrize("tracer", [openinference, langfuse])
+def test_only_what_is_clearly_said_is_a_last_word(
+    tmp_path: Path, tracer: Tracer, ended: object, steps: tuple[Step, ...]
+) -> None:
+    assert episode(tmp_path, pretty(tracer(None, ended))).steps == steps
+
+
+def test_a_trace_that_gave_something_back_and_did_nothing_is_no_episode(tmp_path: Path) -> None:
+    root = _span(1, "CHAIN", input__value="Fix the parser.", output__value="All done.")
+    (refused,) = refusals(readings(tmp_path, pretty([root])))
+    assert "the agent did nothing" in refused.message
+
+
+def test_a_part_of_a_trace_has_no_last_words_for_the_whole(tmp_path: Path) -> None:
+    spans = openinference(None, "All done.")
+    spans[0]["parent_id"] = "0"  # type: ignore[index]  # which the log does not hold
+    assert episode(tmp_path, pretty(spans)).steps == (CALL,)
