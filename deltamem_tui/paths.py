@@ -120,7 +120,7 @@ def find_bank(bank: str, folder: Path) -> Path:
     """
     if _is_path(bank):
         path = Path(bank).expanduser()
-        if _is_bank(path) or _is_file(path):
+        if is_bank(path) or _is_file(path):
             return path
         _require_manifest(path)
         raise BankNotFoundError(
@@ -131,7 +131,7 @@ def find_bank(bank: str, folder: Path) -> Path:
     name = check_bank_name(bank)
     candidates = (folder / name, shipped_banks_folder() / name, Path(name))
     for path in candidates:
-        if _is_bank(path):
+        if is_bank(path):
             return path
         _require_manifest(path)
     raise _not_found(name, folder)
@@ -234,7 +234,7 @@ def _banks_in(folder: Path, *, shipped: bool) -> Iterator[BankPlace]:
             f"cannot read the banks folder: {error.strerror}", source=one_line(str(folder), 200)
         ) from error
     for entry in entries:
-        if _NAME.fullmatch(entry.name) and _is_bank(entry):
+        if _NAME.fullmatch(entry.name) and is_bank(entry):
             yield BankPlace(entry.name, entry, shipped)
 
 
@@ -252,6 +252,12 @@ def is_shipped(path: Path, folder: Path) -> bool:
     return shipped in path.resolve().parents and folder.resolve() != shipped
 
 
+def is_bank(path: Path) -> bool:
+    """Whether a bank lies here: its folder, or its archive."""
+    archive = path.suffix == ARCHIVE_SUFFIX and _is_file(path)
+    return archive or is_bank_folder(path)
+
+
 def is_bank_folder(path: Path) -> bool:
     """Whether a folder is a bank's: only a bank has such a manifest."""
     return _is_file(path / MANIFEST)
@@ -264,11 +270,6 @@ def is_archive(path: Path) -> bool:
             return stream.read(4) == b"PK\x03\x04"
     except OSError:
         return False
-
-
-def _is_bank(path: Path) -> bool:
-    archive = path.suffix == ARCHIVE_SUFFIX and _is_file(path)
-    return archive or is_bank_folder(path)
 
 
 def _is_file(path: Path) -> bool:

@@ -40,6 +40,7 @@ from deltamem_tui.text import clean, one_line
 LOCK_NAME = ".lock"
 LOCK_SECONDS = 60.0
 _READ_ATTEMPTS = 1000
+UNFREEZE_HINT = "`deltamem unfreeze` allows writing; if it came with the package, copy it first"
 
 ManifestChange = Callable[[Manifest], tuple[Manifest, Mapping[str, Any]]]
 
@@ -271,23 +272,37 @@ class Bank:
             manifest.write(self.path, freezing.sealed(self.path, self.manifest))
         self.refresh()
 
-    def unfreeze(self) -> None:
+    def unfreeze(self, expected: Mapping[str, str] | None = None) -> bool:
         """Allow writing again. A bank that is not frozen stays as it is.
 
         It counts under a new origin from then on, and what it counted so far is booked under
         the old one. Both begin with the same commit: a process that is killed leaves the bank
         frozen or free, never free under the origin that its copies count under too.
 
+        Args:
+            expected: The digests of the frozen bank that is meant, as its manifest has them;
+                None for whichever lies there.
+
+        Returns:
+            Whether it was frozen until now.
+
         Raises:
+            BankError: What is frozen there has other digests; it stays frozen.
             BankBusyError: Another writer held the lock for too long.
             StorageError: The disk refused.
         """
         self.manifest = self._present_manifest()
         if not self.frozen:
-            return
+            return False
         with self._turn():
             if not self.frozen:
-                return  # another process was first
+                return False  # another process was first
+            if expected is not None and self.manifest.digests != expected:
+                raise BankError(
+                    "what is frozen there is another state of the bank, and stays frozen",
+                    source=str(self.path),
+                    hint="look at it again, then repeat",
+                )
             self._view = self._read_view()
             # There may be more than one of what was frozen: none may count as another does.
             free = replace(self.manifest, frozen=False, digests={}, origin=origins.drawn())
@@ -301,6 +316,7 @@ class Bank:
             else:
                 manifest.write(self.path, free)
                 self._view = self._read_view()
+        return True
 
     def require_writable(self) -> None:
         """See that the bank is not frozen, as far as this handle knows, and no archive.
@@ -313,8 +329,7 @@ class Bank:
             raise BankFrozenError(
                 "the bank is frozen",
                 source=str(self.path),
-                hint="`deltamem unfreeze` allows writing; if it came with the package, "
-                "copy it first",
+                hint=UNFREEZE_HINT,
             )
 
     def find_node(self, prefix: str, tree_name: TreeName | None = None) -> tuple[TreeName, Node]:

@@ -19,6 +19,7 @@ from deltamem_tui.errors import BankCorruptError, BankFormatError, BankNotFoundE
 
 FORMAT = 1
 FILE_NAME = "bank.json"
+NO_BANK_HINT = "`deltamem init` makes a new one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +114,7 @@ def _present_text(place: Path, commit: Commit) -> tuple[Path, bytes]:
     """The file that counts, and what it holds."""
     path = rewriting.present(place, commit)
     if not regions.exists(path) and not regions.exists(place):
-        raise BankNotFoundError(
-            "no bank here", source=str(place.parent), hint="`deltamem init` makes a new one"
-        )
+        raise BankNotFoundError("no bank here", source=str(place.parent), hint=NO_BANK_HINT)
     try:
         return path, regions.read(path, LIMITS.manifest)
     except StorageError:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import Result
+from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import UsageError
 
 _HOST = "127.0.0.1"

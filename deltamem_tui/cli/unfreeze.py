@@ -6,7 +6,7 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.output import Result
+from deltamem_tui.cli.result import Result
 
 
 def run(context: typer.Context, bank: options.Bank) -> Result:
@@ -14,7 +14,6 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     from deltamem_tui.bank.bank import Bank
 
     opened = Bank.open(Invocation.of(context).writable_bank(bank))
-    was_frozen = opened.frozen
-    opened.unfreeze()
+    was_frozen = opened.unfreeze()
     words = "can be written again" if was_frozen else "was not frozen"
     return Result("unfreeze", {"bank": opened.name, "frozen": False}, notes=(f"{bank} {words}",))

@@ -18,7 +18,7 @@ proposed before ten episodes resemble another at all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,18 +79,24 @@ class Proposal:
     bin_counts: tuple[int, ...]
 
 
-def calibrate(bank: Bank, *, embedder: Embedder | None = None) -> list[Proposal]:
+def calibrate(
+    bank: Bank,
+    *,
+    embedder: Embedder | None = None,
+    between: Callable[[], None] = lambda: None,
+) -> list[Proposal]:
     """Propose a threshold for each tree. Nothing is written.
 
     Args:
         bank: The bank; its nodes and all its episodes, learnt or waiting, are looked at.
         embedder: The bank's embedder; loaded if not given.
+        between: Called before each question to a tree. What it raises ends the work.
     """
     loaded = embedder_of(bank, embedder)
     asked = _sample(list(episodes(bank)))
     parameters = of_bank(bank)
     return [
-        _propose(bank, name, asked, parameters, loaded)
+        _propose(bank, name, asked, parameters, loaded, between)
         for name in TREES
         if parameters[name].enabled
     ]
@@ -126,7 +132,9 @@ def _propose(
     asked: Sequence[Trajectory],
     parameters: Parameters,
     embedder: Embedder,
+    between: Callable[[], None],
 ) -> Proposal:
+    between()
     questions = _questions(name, asked)
     vectors = embedder.embed_queries(list(questions.values()))
     penalty = parameters[name].failure_penalty
@@ -136,6 +144,7 @@ def _propose(
     jumps: list[float] = []
     pairs: list[tuple[float, float]] = []
     for text, trigger, vector in zip(questions.values(), triggers, vectors, strict=True):
+        between()
         scores = compared.scan.scores(vector, penalty)
         others = np.isfinite(scores) & (compared.texts != text)
         ranked = np.sort(scores[others])[::-1]

@@ -20,6 +20,7 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankError
 from deltamem_tui.memory.learn import cleaned
 from deltamem_tui.memory.parameters import of_bank
+from deltamem_tui.memory.undoing import UNDO, commits_since, last_standing
 from deltamem_tui.memory.vectors.embedder import embedder_of
 
 if TYPE_CHECKING:
@@ -148,32 +149,33 @@ def subtree(tree: Tree, node_id: str) -> list[Node]:
 
 def undoable(bank: Bank) -> Commit | None:
     """The last change by hand that was not undone yet; None if there is none."""
-    if not bank.journal.exists:
-        return None
-    changes: list[Commit] = []
-    for commit in bank.journal.commits():
-        if commit.event in _UNDOABLE:
-            changes.append(commit)
-        elif commit.event == "undo":
-            undone = commit.detail.get("undoes")
-            changes = [each for each in changes if each.sequence != undone]
-    return changes[-1] if changes else None
+    return last_standing(bank, lambda commit: commit.event in _UNDOABLE)
 
 
-def undo(bank: Bank) -> Change:
+def undo(bank: Bank, expected: Commit | None = None) -> Change:
     """Take back the last change by hand that was not undone yet.
+
+    Args:
+        bank: The bank; its handle shows the new state afterwards.
+        expected: The change that is meant; None for whichever is the last.
 
     Raises:
         BankFrozenError: The bank is frozen.
-        BankError: There is no such change, or what it changed was changed again since.
+        BankError: There is no such change, another was made or undone since, or what it
+            changed was changed again.
     """
     bank.require_writable()
     bank.refresh()
+    seen = bank.commit.sequence
     commit = undoable(bank)
+    if expected is not None and (commit is None or commit.sequence != expected.sequence):
+        raise _not_the_last(bank)
     if commit is None:
-        raise BankError("no change by hand is left to undo", source=str(bank.path))
+        raise nothing_to_undo(bank)
     tree, revisions = _recorded(bank, commit)
     with bank.writing() as batch:
+        if any(_comes_after(each, commit) for each in commits_since(bank, seen)):
+            raise _not_the_last(bank)
         shown = bank.tree(tree)
         earlier = [
             _version_before(shown, node_id, revision, commit)
@@ -181,8 +183,28 @@ def undo(bank: Bank) -> Change:
         ]
         earlier.sort(key=lambda version: version[0].depth)
         nodes = [batch.revise_node(tree, node, shown.embeddings[row]) for node, row in earlier]
-        batch.log("undo", {"undoes": commit.sequence, "what": commit.event, "tree": tree})
+        batch.log(UNDO, {"undoes": commit.sequence, "what": commit.event, "tree": tree})
     return Change("undo", tree, tuple(nodes))
+
+
+def _comes_after(newer: Commit, commit: Commit) -> bool:
+    """Whether a newer commit makes another one no longer the last to be undone."""
+    if newer.event == UNDO:
+        return newer.detail.get("undoes") == commit.sequence
+    return newer.event in _UNDOABLE
+
+
+def nothing_to_undo(bank: Bank) -> BankError:
+    """The error of an undo where no change by hand is left."""
+    return BankError("no change by hand is left to undo", source=str(bank.path))
+
+
+def _not_the_last(bank: Bank) -> BankError:
+    return BankError(
+        "another change was made by hand, or undone, since; nothing was undone",
+        source=str(bank.path),
+        hint="look at it again, then repeat",
+    )
 
 
 def _change_one(

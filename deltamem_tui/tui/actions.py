@@ -65,7 +65,7 @@ class Action:
 ACTIONS: tuple[Action, ...] = (
     Action("help", ("question_mark", "f1"), "Show all keys", "app", brief="keys"),
     Action("palette", ("colon",), "Find an action by name", "app", "command_palette"),
-    Action("jump", ("o", "ctrl+o"), "Jump: a letter for every pane and line", "app"),
+    Action("jump", ("o", "ctrl+o"), "Jump: a letter on every pane and line", "app"),
     Action("theme", ("T",), "Choose a theme", "app", "change_theme"),
     Action("cancel", ("x",), "Cancel the work that is going on", "app", "cancel_work"),
     Action("plan", ("P",), "Open the plan or estimate that waits", "app"),
@@ -87,7 +87,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("show_recall", ("2",), "Show the recall lab", "bank", "show('recall')"),
     Action("show_episodes", ("3",), "Show the episodes", "bank", "show('episodes')"),
     Action("show_statistics", ("4",), "Show the statistics", "bank", "show('statistics')"),
-    Action("close_bank", ("escape", "b"), "Back to the banks", "bank", brief="back"),
+    Action(
+        "step_back", ("escape",), "Close what is open; twice: to the banks", "bank", brief="back"
+    ),
+    Action("close_bank", ("b",), "Back to the banks at once", "bank"),
     Action("freeze", ("Z",), "Freeze or unfreeze this bank", "bank"),
     Action("verify", ("V",), "Verify every file of this bank", "bank"),
     Action("copy", ("y",), "Copy what is shown to the clipboard", "bank", brief="copy"),
@@ -127,6 +130,10 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("show_node", ("enter",), "Show the node in its tree", "recall", brief="node"),
     # Episodes
+    Action(
+        "filter_episodes", ("slash",), "Filter the episodes", "episodes", "filter", brief="filter"
+    ),
+    Action("sort_episodes", ("s",), "Sort the episodes another way", "episodes", "sort"),
     Action("import_logs", ("i",), "Import episodes from logs", "episodes", brief="import"),
     Action("extract", ("E",), "Learn from the waiting episodes", "episodes", brief="extract"),
     Action("succeeded", ("plus",), "Say that the episode succeeded", "episodes", "judge(True)"),

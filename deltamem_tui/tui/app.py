@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.theme import Theme
 
@@ -28,9 +28,6 @@ from deltamem_tui.tui.seams import FailureKeeper
 from deltamem_tui.tui.terminal import require_screen
 from deltamem_tui.tui.themes import checked_theme
 from deltamem_tui.tui.visiting import Visiting
-
-if TYPE_CHECKING:
-    from textual.widget import Widget
 
 
 class DeltaMemApp(Visiting, Forms, PaletteOpener, FailureKeeper):
@@ -132,7 +129,7 @@ class DeltaMemApp(Visiting, Forms, PaletteOpener, FailureKeeper):
         """Check every file of a bank."""
         from deltamem_tui.tui.jobs import keeping
 
-        self.work("verifying", lambda _: keeping.verify(path))
+        self.work("verifying", lambda at: keeping.verify(path, at), can_stop=True)
 
     # What workers tell
 
@@ -150,6 +147,8 @@ class DeltaMemApp(Visiting, Forms, PaletteOpener, FailureKeeper):
                 self._open.expected = Sought(*message.node, message.asked)
             self.open_bank(message.path)
         else:
+            if message.asked and self.is_awaited(message.asked) and message.asked.screen:
+                message.asked.screen.expect_bank(message.path)
             self.find_banks()
 
     def on_told(self, message: Told) -> None:
@@ -186,16 +185,16 @@ class DeltaMemApp(Visiting, Forms, PaletteOpener, FailureKeeper):
             self.push_screen(HelpScreen(self.screen.SCOPES, self.configuration.keys))
 
     def action_jump(self) -> None:
-        """Show a letter on everything that can have the focus; the letter gives it."""
-        from deltamem_tui.tui.screens.jump import JumpScreen, jump_targets
+        """Show a letter on every pane and line; the letter goes there."""
+        from deltamem_tui.tui.screens.jump import JumpScreen, Place, jump_targets
 
         below = self.screen
         if not isinstance(below, BrowserScreen):
             return
 
-        def go(target: Widget | None) -> None:
-            if target is not None and target.screen is below:
-                target.focus()
+        def go(place: Place | None) -> None:
+            if place is not None and place.widget.screen is below:
+                place.go()
 
         self.push_screen(JumpScreen(jump_targets(below)), go)
 

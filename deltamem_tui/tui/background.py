@@ -45,6 +45,10 @@ _THREAD = "deltamem: "
 _SHORT_TURN = 0.0005  # seconds
 
 
+class WorkStoppedError(DeltaMemError):
+    """Work that writes nothing was asked to stop, and does."""
+
+
 class Progress:
     """How long work tells how far it is, and learns that it shall stop.
 
@@ -82,6 +86,15 @@ class Progress:
     def stopped(self) -> bool:
         """Whether somebody cancelled the work."""
         return self._stop.is_set()
+
+    def go_on(self) -> None:
+        """For work that writes nothing, between two of its steps.
+
+        Raises:
+            WorkStoppedError: Somebody cancelled it.
+        """
+        if self.stopped:
+            raise WorkStoppedError(f"{self.name} was cancelled")
 
     def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
         """Say that some more steps are done."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.messages import Again
+from deltamem_tui.tui.refusals import AnswerRefusedError
 from deltamem_tui.tui.work import LongWork
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Forms(LongWork):
 
     def __init__(self) -> None:
         super().__init__()
-        self._left: dict[tuple[Path | None, str], tuple[Answer, str]] = {}
+        self._left: dict[tuple[Path | None, str], tuple[Answer, DeltaMemError | None]] = {}
 
     def ask(
         self, title: str, fields: Sequence[Field], begin: Begin, *, bank: Path | None = None
@@ -48,13 +49,13 @@ class Forms(LongWork):
         from deltamem_tui.tui.widgets.dialogs import AskDialog
 
         place = bank, title
-        filled, reason = self._left.get(place, ({}, ""))
+        filled, error = self._left.get(place, ({}, None))
         shown = [replace(each, value=filled.get(each.name, each.value)) for each in fields]
 
         def answered(answer: Answer | None) -> None:
             if answer is None:
                 return
-            self._left[place] = answer, ""
+            self._left[place] = answer, None
 
             def is_kept() -> bool:
                 """Whether nothing else was filled in since."""
@@ -62,7 +63,7 @@ class Forms(LongWork):
 
             def ask_again(error: DeltaMemError, is_awaited: bool) -> None:
                 if is_kept():
-                    self._left[place] = answer, str(error)
+                    self._left[place] = answer, error
                 if is_awaited:
                     self.ask(title, fields, begin, bank=bank)
 
@@ -76,4 +77,10 @@ class Forms(LongWork):
                 self.tell_error(error)
                 ask_again(error, True)
 
-        self.push_screen(AskDialog(title, shown, reason), answered)
+        self.push_screen(AskDialog(title, shown, *_refusal(error)), answered)
+
+
+def _refusal(error: DeltaMemError | None) -> tuple[str, str]:
+    """Why what was filled in did not do, and the line that it is about; empty if unknown."""
+    field = error.field if isinstance(error, AnswerRefusedError) else ""
+    return ("" if error is None else str(error)), field

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.parameters import Parameters
     from deltamem_tui.tui.arrivals import Asked
     from deltamem_tui.tui.background import Progress
-    from deltamem_tui.tui.models.arrangement import Arrangement
+    from deltamem_tui.tui.models.arrangement import EpisodeArrangement, NodeArrangement
     from deltamem_tui.tui.models.banks import BankLine
     from deltamem_tui.tui.models.episodes import EpisodeBook
     from deltamem_tui.tui.models.family import Family
@@ -186,7 +186,7 @@ class WorkEnded(Message):
 class Arranged(Message):
     """The outlines of a bank were filtered and sorted."""
 
-    arrangement: Arrangement
+    arrangement: NodeArrangement
     parameters: Parameters
     families: Mapping[TreeName, Family]
 
@@ -209,8 +209,16 @@ class Answered(Message):
 
 @dataclass
 class EpisodesRead(Message):
-    """The episodes of a bank were read."""
+    """The episodes of a bank were read, filtered and sorted.
 
+    Attributes:
+        arrangement: Filter and order.
+        whole: All of them.
+        book: Those that are shown.
+    """
+
+    arrangement: EpisodeArrangement
+    whole: EpisodeBook
     book: EpisodeBook
 
 

@@ -75,6 +75,8 @@ def _words(variable: str) -> list[str]:
 
 def _run(command: list[str], text: str) -> str:
     try:
+        # Who kills the browser while the editor is open leaves this folder behind. Nothing of
+        # ours takes it away later: the editor may still be open, and be all that has the text.
         with tempfile.TemporaryDirectory(prefix="deltamem-") as folder:
             file = Path(folder) / "node.txt"
             file.write_text(text, encoding="utf-8")

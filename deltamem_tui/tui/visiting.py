@@ -9,12 +9,15 @@ from textual.screen import Screen
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TreeName
+from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.arrivals import Asked, Sought
 from deltamem_tui.tui.background import look_up
 from deltamem_tui.tui.jobs.reading import read_bank
 from deltamem_tui.tui.messages import BankRead, Failed
 from deltamem_tui.tui.open_bank import OpenBank
+from deltamem_tui.tui.own_changes import OwnChanges
+from deltamem_tui.tui.own_words import if_gone, with_keys
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.work import LongWork
@@ -28,12 +31,16 @@ class Visiting(LongWork):
 
     Args:
         bank: A bank to open at once; the list of banks if None.
+
+    Attributes:
+        own_changes: What was written here, and by no other process.
     """
 
     def __init__(self, bank: Path | None) -> None:
         super().__init__()
         self._open = None if bank is None else OpenBank(bank)
         self._coming: tuple[Path, Asked] | None = None
+        self.own_changes = OwnChanges()
 
     @property
     def bank(self) -> Bank:
@@ -53,6 +60,15 @@ class Visiting(LongWork):
         if self._open is not None:
             self.open_bank(self._open.path)
         self.set_interval(_LOOK_SECONDS, self.look_for_changes)
+
+    def tell_error(self, error: DeltaMemError) -> None:
+        """Say what went wrong, in words that fit where the person stands."""
+        here = self._open
+        thaw = self.key_of("freeze_bank" if here is None else "freeze")
+        told = with_keys(error, thaw, self.key_of("look_again"))
+        if here is not None and here.is_read:
+            told = if_gone(told, here.path, self.key_of("close_bank"))
+        super().tell_error(told)
 
     # It is opened
 

@@ -9,7 +9,7 @@ from textual.message import Message
 
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.arrivals import Arrivals
-from deltamem_tui.tui.background import Progress, do_work
+from deltamem_tui.tui.background import Progress, WorkStoppedError, do_work
 from deltamem_tui.tui.messages import (
     Again,
     Broken,
@@ -70,6 +70,8 @@ class LongWork(Arrivals, Voice):
         def work_and_plan(progress: Progress) -> Message:
             try:
                 message = work(progress)
+            except WorkStoppedError as stopped:
+                return Told(str(stopped))
             except DeltaMemError as error:
                 return Failed(name, error, again, asked)
             if isinstance(message, Planned):

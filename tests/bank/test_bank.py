@@ -7,7 +7,8 @@ import json
 import os
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankBusyError,
     BankCorruptError,
+    BankError,
     BankExistsError,
     BankFormatError,
     BankFrozenError,
@@ -209,6 +211,33 @@ def test_a_handle_from_before_the_freeze_unfreezes(bank: Bank) -> None:
     old.require_writable()
     with pytest.raises(BankFrozenError, match="`deltamem unfreeze`"):
         bank.require_writable()  # this handle has not looked since
+
+
+def test_another_frozen_state_than_the_expected_stays_frozen(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is looked at under the lock: here it is thawed, written and frozen right before."""
+    bank.freeze()
+    expected = bank.manifest.digests
+    turn = bank_module.writers_turn
+
+    @contextmanager
+    def late(path: Path) -> Iterator[None]:
+        monkeypatch.setattr(bank_module, "writers_turn", turn)
+        other = Bank.open(path)
+        assert other.unfreeze(expected)
+        learn_one(other, 4)
+        other.freeze()
+        with turn(path):
+            yield
+
+    monkeypatch.setattr(bank_module, "writers_turn", late)
+    with pytest.raises(BankError, match="another state of the bank, and stays frozen"):
+        bank.unfreeze(expected)
+    assert Bank.open(bank.path).frozen
+    assert verify(Bank.open(bank.path)) == []
+    assert bank.unfreeze(Bank.open(bank.path).manifest.digests)
+    assert not bank.unfreeze(expected), "nothing is frozen there"
 
 
 def test_unfreezing_waits_for_its_turn(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:

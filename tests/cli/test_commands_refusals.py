@@ -319,7 +319,7 @@ def test_no_disk_and_no_permission(
     assert {
         errno.ENOSPC: "no space left on device (free some disk space",
         errno.EACCES: "permission denied (check the permissions",
-        errno.EROFS: "read-only file system (copy the bank",
+        errno.EROFS: "read-only file system (choose a folder",
     }[number] in line
     monkeypatch.undo()
 

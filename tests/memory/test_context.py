@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.node import Label, Node, Origin, Payload, TreeName, born
 from deltamem_tui.memory.context import FENCE, chain_entries, compose, fenced, header
-from deltamem_tui.memory.rules.known import FAILED, PARTIAL, TRIED, UNEXPLORED
+from deltamem_tui.memory.marks import FAILED, PARTIAL, TRIED, UNEXPLORED
 
 CLOSING = re.compile(rf"<\s*/?\s*{FENCE}", re.IGNORECASE)
 UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060]")

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.node import Node, Payload
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
+    BankCorruptError,
     BankError,
     BankFrozenError,
     ExtractionError,
@@ -24,7 +26,9 @@ from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.episodes.verdict import give_outcome, take_back_outcome
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.parameters import TreeParameters, from_record
-from deltamem_tui.memory.views.filters import Bound, parse_filter
+from deltamem_tui.memory.undoing import last_standing
+from deltamem_tui.memory.views.filters import NODES
+from deltamem_tui.memory.views.language import Bound
 from deltamem_tui.memory.views.matching import matching
 from deltamem_tui.trajectory.readers.native import from_record as episode_of
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
@@ -166,6 +170,55 @@ def test_what_was_changed_again_since_is_not_undone(bank: Bank) -> None:
     assert nodes(bank)[0].label == "failure"
 
 
+def test_only_the_expected_change_is_undone(bank: Bank) -> None:
+    editing.relabel(bank, "task", nodes(bank)[0], "failure")
+    expected = editing.undoable(bank)
+    editing.relabel(Bank.open(bank.path), "task", nodes(bank)[3], "failure")
+    with pytest.raises(BankError, match="another change was made by hand, or undone, since"):
+        editing.undo(bank, expected)
+    assert [node.label for node in nodes(bank)] == ["failure", "success", "success", "failure"]
+    editing.undo(bank)
+    assert editing.undo(bank, expected).nodes[0].label == "success"
+    with pytest.raises(BankError, match="another change was made by hand, or undone, since"):
+        editing.undo(bank, expected)
+
+
+@pytest.mark.parametrize("meanwhile", ["a change", "an undo", "an episode"])
+def test_what_comes_while_the_journal_is_read_is_seen_before_anything_is_undone(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch, meanwhile: str
+) -> None:
+    editing.relabel(bank, "task", nodes(bank)[0], "failure")
+
+    def slow(reading: Bank, is_one: Callable[[Commit], bool]) -> Commit | None:
+        found = last_standing(reading, is_one)
+        monkeypatch.setattr(editing, "last_standing", last_standing)
+        other = Bank.open(bank.path)
+        if meanwhile == "a change":
+            editing.relabel(other, "task", nodes(other)[3], "failure")
+        elif meanwhile == "an undo":
+            editing.undo(other)
+        else:
+            take_in(other, [episode((0.5, 0.5, 0), success=None)])
+        return found
+
+    monkeypatch.setattr(editing, "last_standing", slow)
+    if meanwhile == "an episode":
+        assert editing.undo(bank).nodes[0].label == "success"
+        return
+    with pytest.raises(BankError, match="another change was made by hand, or undone, since"):
+        editing.undo(bank)
+
+
+def test_an_undo_reads_no_further_back_than_the_change(bank: Bank) -> None:
+    editing.relabel(bank, "task", nodes(bank)[0], "failure")
+    lines = bank.journal.path.read_bytes().splitlines(keepends=True)
+    lines[0] = b"x" * (len(lines[0]) - 1) + b"\n"
+    bank.journal.path.write_bytes(b"".join(lines))
+    assert editing.undo(bank).nodes[0].label == "success"
+    with pytest.raises(BankCorruptError):
+        editing.undoable(bank)
+
+
 def test_a_node_learnt_below_a_deleted_one_cannot_be_but_undo_still_works(bank: Bank) -> None:
     editing.delete(bank, "task", nodes(bank)[0])
     learn(bank, episode((1, 0, 0.01)), EchoExtractor(), embedder=ChosenEmbedder())
@@ -228,9 +281,9 @@ def test_filters_never_let_the_dead_through(bank: Bank) -> None:
     tree = bank.tree("task")
     numbers = from_record(bank.manifest.parameters)["task"]
     for text in ("", "kind:residual", "1", "label:success hits:>=0", "is:never-recalled"):
-        kept = matching(tree, parse_filter(text), numbers)
+        kept = matching(tree, NODES.parse(text), numbers)
         assert not (kept & tree.dead).any()
-    assert matching(tree, parse_filter("kind:residual"), numbers).sum() == 1
+    assert matching(tree, NODES.parse("kind:residual"), numbers).sum() == 1
 
 
 def test_what_is_due_is_what_consolidation_takes(bank: Bank) -> None:

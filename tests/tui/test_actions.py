@@ -141,10 +141,11 @@ DEEDS: Mapping[str, Deed] = {
     "merge_banks": asks("Merge into kitchen", bank=None),
     "look_again": Deed({"lines": 2}, bank=None, ready=another_bank),
     # Any screen of a bank
-    "show_trees": shows("TreesScreen", "2", "escape"),
+    "show_trees": shows("TreesScreen", "2"),
     "show_recall": shows("RecallScreen"),
     "show_episodes": shows("EpisodesScreen"),
     "show_statistics": shows("StatisticsScreen"),
+    "step_back": shows("BanksScreen", "escape"),
     "close_bank": shows("BanksScreen"),
     "freeze": Deed({"frozen": True, "sealed": True}, "froze kitchen"),
     "verify": Deed({}, "kitchen: every file keeps its promises"),
@@ -169,7 +170,7 @@ DEEDS: Mapping[str, Deed] = {
     "delete": Deed(
         {"screen": "ConfirmDialog", "title": "Delete 3 nodes of the task tree?"},
     ),
-    "undo": Deed({"label": "success", "event": "undo"}, "undone: 1 node", before=("L",)),
+    "undo": Deed({"label": "success", "event": "undo"}, "undone: relabel of ", before=("L",)),
     "other_tree": Deed({"tree": "env", "focus": "env"}),
     # An outline
     "expand": Deed({"lines": 5}),
@@ -183,19 +184,21 @@ DEEDS: Mapping[str, Deed] = {
     "previous_failure": Deed({"node": BROKEN_STOVE}, before=("G",)),
     "next_due": Deed({"node": BROKEN_MICROWAVE, "lines": 4}),
     # Recall
-    "ask_task": Deed({"focus": "task"}, before=("2", "escape")),
-    "ask_scene": Deed({"focus": "scene"}, before=("2", "escape")),
-    "thresholds": Deed({"focus": "task-tau_base"}, before=("2", "escape")),
+    "ask_task": Deed({"focus": "task"}, before=("2",)),
+    "ask_scene": Deed({"focus": "scene"}, before=("2",)),
+    "thresholds": Deed({"focus": "task-tau_base"}, before=("2",)),
     "save_parameters": Deed(
         {"tau": 0.75, "event": "parameters"},
         "saved: task threshold 0.75, failure penalty ",
-        before=("2", "escape"),
+        before=("2",),
         ready=another_threshold,
     ),
     "show_node": Deed(
-        {"screen": "TreesScreen", "node": BROKEN_MICROWAVE}, before=("2", "escape"), ready=a_match
+        {"screen": "TreesScreen", "node": BROKEN_MICROWAVE}, before=("2",), ready=a_match
     ),
     # Episodes
+    "filter_episodes": Deed({"focus": "filter"}, before=("3",)),
+    "sort_episodes": Deed({"order": "newest"}, before=("3",)),
     "import_logs": asks("Import episodes", "3"),
     "extract": asks("Learn from the waiting episodes", "3"),
     "succeeded": Deed({"event": "outcome"}, "is a success, you say", before=("3", "G")),
@@ -251,6 +254,7 @@ def state(person: Person) -> dict[str, object]:
             "order": screen.arrangement.order,
         }
     elif isinstance(screen, EpisodesScreen):
+        found["order"] = screen.arrangement.order
         found["number"] = str(screen.query_one("#node", TextPane).border_title)
     elif isinstance(screen, StatisticsScreen):
         found["scores"] = screen.query_one("#scores", Plot).display
@@ -329,7 +333,7 @@ def test_an_action_does_what_it_says(
 @pytest.mark.parametrize(
     ("before", "title", "becomes"),
     [
-        (("2",), "In a bank: Copy what is shown to the clipboard", {"copied": True}),
+        (("2", "slash"), "In a bank: Copy what is shown to the clipboard", {"copied": True}),
         (("shift+tab",), "In an outline: Expand all below", {"rows": 5}),
         (("l", "shift+tab"), "In an outline: Collapse everything", {"rows": 3}),
         (("shift+tab",), "In an outline: Go to the next failure", {"node": BROKEN_STOVE}),
@@ -351,7 +355,7 @@ def test_the_palette_does_it_wherever_the_focus_is(
         scope, _, words = title.partition(": ")
         action = next(each for each in ACTIONS if each.title == words)
         assert SCOPE_TITLES[action.scope] == scope
-        if before == ("2",):
+        if before == ("2", "slash"):
             await person.write(BROKEN_MICROWAVE)
         await by_palette(person, action, "")
         found = state(person)

@@ -102,7 +102,7 @@ def test_what_is_changed_is_what_the_screen_shows(two: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("enter")
         shown, before = person.trees, labels(two / "bbb")
-        await person.press("escape", "j", "enter")
+        await person.press("b", "j", "enter")
         assert person.app.bank.path == two / "bbb"
         shown.change("writing", lambda bank: f"wrote {bank.name}")
         await person.settle()
@@ -152,7 +152,7 @@ def test_who_went_on_is_not_asked_whether_to_delete_but_finds_the_question(
     async def story(person: Person) -> None:
         await person.pilot.press("D")
         await person.until(lambda: not person.app._awaited)
-        await person.pilot.press("2")
+        await person.pilot.press("2", "slash")
         await person.until(lambda: isinstance(person.app.screen, RecallScreen))
         gate.opened.set()
         await person.settle()
@@ -222,7 +222,7 @@ def test_what_is_typed_behind_the_key_that_shows_a_node_is_meant_for_it(
 
     async def story(person: Person) -> None:
         if was_seen:
-            await person.press("2")
+            await person.press("2", "slash")
         person.app.screen.query_one("#task", Input).value = "heat some object with a broken stove"
         await person.settle()
         matches = person.app.screen.query_one("#task-matches", MatchList)
@@ -363,7 +363,7 @@ def test_an_estimate_names_its_bank_and_what_came_since_is_not_paid_for(
         await person.press("j")
         more = [trajectory(f"heat thing {each}", "a kitchen", success=True) for each in range(7)]
         take_in(Bank.open(two / "aaa"), more)
-        await person.press("escape", "j", "enter", "P")
+        await person.press("b", "j", "enter", "P")
         assert "Ask gpt-x about 1 episode of aaa?" in person.screen
         await person.press("y")
         assert person.said[-1].startswith("learnt 1 episode by rules")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
+from deltamem_tui.tui.jobs import keeping
+from deltamem_tui.tui.messages import Changed
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from tests.tui.support import Person, browse
@@ -36,7 +41,12 @@ def test_enter_opens_and_escape_leaves(folder: Path) -> None:
         await person.press(*["j"] * names(person).index("kitchen"), "enter")
         assert isinstance(person.app.screen, TreesScreen)
         assert person.app.bank.name == "kitchen"
+        await person.press("escape", "j", "escape")
+        assert isinstance(person.app.screen, TreesScreen), "one escape too many leaves nothing"
+        assert person.said[-1] == "escape again goes back to the banks, b at once"
         await person.press("escape")
+        assert isinstance(person.app.screen, BanksScreen)
+        await person.press("enter", "b")
         assert isinstance(person.app.screen, BanksScreen)
         await person.press("enter")
         assert isinstance(person.app.screen, TreesScreen)
@@ -72,6 +82,60 @@ def test_a_new_bank(folder: Path) -> None:
     bank = Bank.open(folder / "lab")
     assert bank.manifest.domain == "scienceworld"
     assert bank.manifest.embedder["model"] == "hashing"
+
+
+def under_cursor(person: Person) -> str:
+    bank = person.app.screen.query_one(BankList).bank
+    assert bank is not None
+    return bank.place.name
+
+
+def test_the_cursor_is_on_a_bank_that_was_just_made(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        for name in ("aaa", "zzz"):
+            await person.press("n")
+            for answer in (name, "generic", "hashing"):
+                await person.write(answer)
+                await person.press("tab")
+            await person.press("enter")
+            assert person.said[-1] == f"created {name}"
+            assert under_cursor(person) == name
+        await person.press("i")
+        await person.write(str(folder / "kitchen"))
+        await person.press("tab")
+        await person.write("copy")
+        await person.press("enter", "y")
+        assert person.said[-1].startswith("installed copy")
+        assert under_cursor(person) == "copy"
+        await person.press("j", "R")
+        assert under_cursor(person) == "kitchen", "from then on it stays where it is put"
+
+    browse(folder, story)
+
+
+def test_who_went_on_while_a_bank_was_made_keeps_the_cursor(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, create = threading.Event(), keeping.create
+
+    def late(path: Path, **rest: str) -> Changed:
+        assert go_on.wait(20)
+        return create(path, **rest)
+
+    monkeypatch.setattr(keeping, "create", late)
+
+    async def story(person: Person) -> None:
+        await person.press("n")
+        for answer in ("zzz", "generic", "hashing"):
+            await person.write(answer)
+            await person.press("tab")
+        await person.pilot.press("enter", "k")
+        go_on.set()
+        await person.settle()
+        assert person.said[-1] == "created zzz"
+        assert under_cursor(person) == "kitchen"
+
+    browse(folder, story)
 
 
 def test_a_new_bank_that_cannot_be(folder: Path) -> None:
@@ -133,7 +197,7 @@ def test_what_was_frozen_anew_since_it_was_asked_stays_frozen(folder: Path) -> N
         editing.relabel(bank, "task", next(bank.tree("task").roots()), "failure")
         bank.freeze()
         await person.press("y")
-        assert person.said[-1].startswith("kitchen: what is frozen there is not what")
+        assert "kitchen: what is frozen there is another state" in person.said[-1]
         assert Bank.open(folder / "kitchen").frozen
         await person.press("Z", "y")
         assert person.said[-1] == "unfroze kitchen"
@@ -237,18 +301,70 @@ def test_who_leaves_a_bank_finds_the_cursor_on_it(folder: Path, named: bool) -> 
     for name in ("aaa", "zzz"):
         shutil.copytree(folder / "kitchen", folder / name)
 
-    def under_cursor(person: Person) -> str:
-        bank = person.app.screen.query_one(BankList).bank
-        assert bank is not None
-        return bank.place.name
-
     async def story(person: Person) -> None:
         if not named:
             await person.press(*["j"] * names(person).index("kitchen"), "enter")
-        await person.press("escape")
+        await person.press("b")
         assert under_cursor(person) == "kitchen"
         await person.press("k", "R")
         assert under_cursor(person) == "aaa", "from then on it stays where it is put"
 
     path = str(Path("..") / folder.name / "kitchen") if named else None
     browse(folder, story, path)
+
+
+def test_a_folder_that_is_not_there_is_named_until_it_is(tmp_path: Path) -> None:
+    async def story(person: Person) -> None:
+        assert "n makes the folder, which is not there yet: " in person.screen
+        assert "tpyo" in person.screen
+        await person.press("n")
+        for answer in ("lab", "generic", "hashing"):
+            await person.write(answer)
+            await person.press("tab")
+        await person.press("enter")
+        assert person.said[-1] == "created lab"
+        assert "not there yet" not in person.screen
+
+    browse(tmp_path / "tpyo", story, size=(200, 40))
+
+
+def test_a_folder_that_nobody_may_write_is_not_said_to_be_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, _: path != folder / "kitchen")
+
+    async def story(person: Person) -> None:
+        assert "read only: you may not write in its folder" in person.screen
+
+    browse(folder, story)
+
+
+def test_nothing_is_said_of_a_bank_that_could_not_be_made(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, *_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    async def story(person: Person) -> None:
+        await person.press("n")
+        for answer in ("foo", "generic", "hashing"):
+            await person.write(answer)
+            await person.press("tab")
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "mkdir", refuse)
+            await person.press("enter")
+        assert (
+            "permission denied (check the permissions of the folder; nothing was made)"
+            in (person.said[-1])
+        )
+
+    browse(folder, story)
+
+
+def test_a_bank_that_is_gone_from_the_list_is_no_advice_to_make_one(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        (folder / "kitchen").rename(folder.parent / "elsewhere")
+        await person.press("enter")
+        assert "no bank here (R on the list of banks looks for them again)" in person.said[-1]
+
+    browse(folder, story)

@@ -231,7 +231,37 @@ def test_a_filter_that_is_none_does_not_stand_over_all_nodes(folder: Path) -> No
         assert len(person.rows) == 1
         await person.press("escape")
         assert len(person.rows) == 3
-        await person.press("escape")
+        await person.press("b")
         assert isinstance(person.app.screen, BanksScreen)
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_bank_that_is_gone_is_told_as_that_whatever_is_asked_of_it(folder: Path) -> None:
+    """Not with the paths of files that nobody asked about, nor the advice to make a new one."""
+    gone = f"{folder / 'kitchen'}: the bank is gone from this place (b goes back to the banks)"
+
+    async def story(person: Person) -> None:
+        (folder / "kitchen").rename(folder.parent / "elsewhere")
+        person.app.look_for_changes()
+        await person.settle()
+        assert person.said[-1] == gone
+        for keys in (("3",), ("L",), ("V",), ("u",)):
+            await person.press("1", *keys)
+            assert person.said[-1] == gone, keys
+        await person.press("b")
+        assert "No banks" in person.screen
+
+    browse(folder, story, "kitchen")
+
+
+def test_a_bank_that_another_process_froze_names_the_key_that_unfreezes(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        Bank.open(folder / "kitchen").freeze()
+        await person.press("L")
+        assert person.said[-1].endswith("the bank is frozen (Z unfreezes it)")
+        await person.settle()
+        await person.press("L")
+        assert person.said[-1].endswith("the bank is frozen (Z unfreezes it)")
 
     browse(folder, story, "kitchen")

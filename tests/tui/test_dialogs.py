@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 from textual import events
 
+from deltamem_tui.bank.node import Origin, Payload, born
 from deltamem_tui.tui.messages import Planned, Told
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
 from deltamem_tui.tui.widgets.key_line import KeyLine
-from tests.tui.support import Person, browse
+from tests.tui.support import Person, add_plain, bare_bank, browse
 
 
 async def click(person: Person, words: str) -> None:
@@ -108,7 +109,7 @@ def test_a_double_click_on_a_dialog_answers_it_once(
         await click_twice(person, words)
         assert isinstance(person.app.screen, BankScreen)
         assert person.app.bank.path == person.app.screen.home.path
-        await person.press("1", "escape", "enter")
+        await person.press("1", "b", "enter")
         assert isinstance(person.app.screen, TreesScreen)
 
     browse(folder, story, bank)
@@ -135,3 +136,23 @@ def test_a_double_click_that_goes_on_goes_on_once(folder: Path) -> None:
         assert person.app.failure is None
 
     browse(folder, story)
+
+
+@pytest.mark.parametrize("size", [(60, 12), (80, 10), (80, 24)])
+def test_what_is_asked_stays_in_sight_over_a_long_list(folder: Path, size: tuple[int, int]) -> None:
+    root = born("task", None, "success", Payload("a root", "do it"), Origin())
+    below = [
+        born("task", root, "success", Payload(f"when it is {each}", "do it"), Origin())
+        for each in range(40)
+    ]
+    add_plain(bare_bank(folder / "long"), "task", [root, *below])
+
+    async def story(person: Person) -> None:
+        await person.press("D")
+        for key in ("G", "g"):
+            assert "Delete 41 nodes of the task tree?" in person.screen
+            assert "y does it · escape leaves it" in person.screen
+            await person.press(key)
+        assert f"root {root.id}" in person.screen, "the list is scrolled within its room"
+
+    browse(folder, story, "long", size=size)

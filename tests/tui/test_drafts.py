@@ -75,7 +75,7 @@ def test_a_refused_edit_is_offered_by_the_next(
             "MY WORDS" not in Bank.open(folder / "kitchen").tree("task").node(person.node.id).text
         )
         if closed:
-            await person.press("escape", "enter")
+            await person.press("b", "enter")
         if Bank.open(folder / "kitchen").frozen:
             await person.press("Z", "y")
         person.app.edited = mending

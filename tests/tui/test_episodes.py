@@ -22,6 +22,7 @@ from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.memory.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step
+from deltamem_tui.trajectory.readers import reading
 from deltamem_tui.trajectory.readers.native import from_record, to_record
 from deltamem_tui.tui import visiting
 from deltamem_tui.tui.screens.episodes import EpisodeList, EpisodesScreen
@@ -100,6 +101,42 @@ def test_without_episodes_a_bank_says_what_can_be_done(folder: Path) -> None:
     browse(folder, story_of(words, "the bank is frozen: nothing is learnt"), "ice")
 
 
+def tasks(person: Person) -> list[str]:
+    """The tasks of the episodes that are listed."""
+    book = person.app.screen.query_one(EpisodeList).book
+    assert book is not None
+    return [book.trajectory(number).task for number in range(len(book))]
+
+
+def test_episodes_are_filtered_and_sorted_as_the_nodes_are(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("3", "G", "slash")
+        assert "outcome:unknown" in " ".join(person.screen.split())
+        await person.write("outcome:unknown")
+        assert "3 episodes · 2 waiting · 1 fit the filter" in person.screen
+        await person.press("enter")
+        assert tasks(person) == [UNSAID.task]
+        assert f"Episode {UNSAID.id}" in pane(person, "steps")
+        await person.press("plus")
+        assert "is a success, you say" in person.said[-1]
+        assert tasks(person) == []
+        assert "No episode fits the filter." in pane(person, "steps")
+        await person.press("escape")
+        assert tasks(person) == [LEARNT.task, READY.task, UNSAID.task]
+        await person.press("s")
+        assert tasks(person) == [UNSAID.task, READY.task, LEARNT.task]
+        assert "3 episodes · 1 waiting · by newest" not in person.screen
+        assert "· by newest" in person.screen
+        await person.press("slash")
+        await person.write("is:lurnt")
+        assert "✗ is: there is no 'lurnt'" in person.screen
+        await person.press("escape")
+        assert "by newest" in person.screen
+        assert isinstance(person.app.screen, EpisodesScreen)
+
+    browse(folder, story, "kitchen")
+
+
 def test_an_outcome_is_given_to_an_episode_without_one(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("3", "G")
@@ -152,7 +189,10 @@ def test_what_another_process_said_since_is_not_taken_back_unseen(
         assert person.said[-1].startswith(f"{READY.id} is a failure, you say")
         give_outcome(Bank.open(bank.path), READY.id, success=True)
         await person.press("u")
-        assert f"{READY.id}: it is success (source: user) by now, which stays" in person.said[-1]
+        assert (
+            f"{READY.id}: its outcome is success (source: user) by now, which stays"
+            in person.said[-1]
+        )
         known = episode(Bank.open(bank.path), READY.id)
         assert known is not None
         assert known.outcome == Outcome(True, None, "user")
@@ -256,6 +296,12 @@ def test_an_imported_episode_has_the_domain_of_its_bank_unless_its_log_names_ano
         await person.press("3", "i")
         await person.write(str(log))
         await person.press("enter")
+        if "while the bank is of" in said:
+            assert (
+                f"Import episodes of {log_domain} too? bank is of {bank_domain}." in person.screen
+            )
+            assert len(Bank.open(tmp_path / "bank").episodes) == 0
+            await person.press("y")
         assert person.said[-1] == f"imported 1 episode {said}"
 
     browse(tmp_path, story, "bank")
@@ -276,7 +322,7 @@ def test_the_browser_learns_of_a_log_what_the_program_learns(
     async def story(person: Person) -> None:
         await person.press("3", "i")
         await person.write(str(log))
-        await person.press("enter")
+        await person.press("enter", *("y" if named == "town" else ""))
         assert person.said[-1].startswith("imported 1 episode")
 
     browse(tmp_path, story, "pressed")
@@ -352,7 +398,7 @@ def test_of_many_domains_the_first_are_named(folder: Path, tmp_path: Path) -> No
     async def story(person: Person) -> None:
         await person.press("3", "i")
         await person.write(str(log))
-        await person.press("enter")
+        await person.press("enter", "y")
         assert "of d0, d1, d2 and more, while the bank is of alfworld" in person.said[-1]
 
     browse(folder, story, "kitchen")
@@ -431,3 +477,41 @@ def test_extraction_shows_how_far_it_is_and_can_be_cancelled(
         assert person.said[-1] == "nothing is going on"
 
     browse(folder, story, "kitchen")
+
+
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_the_first_episode_of_another_domain_is_asked_about_and_nothing_is_read_twice(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    log = tmp_path / "log.jsonl"
+    domains = ["alfworld", "", "scienceworld", "alfworld", "webshop"]
+    told = [
+        replace(trajectory(f"wash pan {number}", success=True), domain=domain)
+        for number, domain in enumerate(domains)
+    ]
+    log.write_bytes(b"".join(orjson.dumps(to_record(each)) + b"\n" for each in told))
+    before = len(Bank.open(folder / "kitchen").episodes)
+    opened: list[object] = []
+    found = reading.read_written
+
+    def counting(*given: Any, **rest: Any) -> Any:
+        opened.append(given)
+        return found(*given, **rest)
+
+    monkeypatch.setattr(reading, "read_written", counting)
+
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        await person.write(str(log))
+        await person.press("enter")
+        assert "Import episodes of scienceworld too? kitchen is of alfworld." in person.screen
+        assert "So far: imported 2 episodes (read as native, of alfworld)" in person.screen
+        assert len(Bank.open(folder / "kitchen").episodes) == before + 2
+        await person.press(answer)
+        if answer == "y":
+            assert person.said[-1].startswith("imported 3 episodes (read as native, of scien")
+
+    browse(folder, story, "kitchen")
+    imported = 5 if answer == "y" else 2
+    assert len(Bank.open(folder / "kitchen").episodes) == before + imported
+    assert len(opened) == 1

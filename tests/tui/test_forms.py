@@ -17,7 +17,7 @@ from deltamem_tui.config import DEFAULT_EMBEDDER, Configuration
 from deltamem_tui.embedding import at_hand, minilm
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.jobs.importing import import_logs
-from deltamem_tui.tui.messages import Changed, Told
+from deltamem_tui.tui.messages import Changed, Planned, Told
 from deltamem_tui.tui.models import proposing
 from deltamem_tui.tui.screens import episodes
 from deltamem_tui.tui.screens.banks import BanksScreen
@@ -115,6 +115,41 @@ def test_an_empty_line_that_is_needed_is_asked_for(folder: Path, keys: str, titl
     browse(folder, story)
 
 
+@pytest.mark.parametrize(
+    ("keys", "typed", "refused"),
+    [
+        ("n", {"name": "kitchen"}, "name"),
+        ("n", {"name": "a/b"}, "name"),
+        ("n", {"name": "lab", "embedder": "nonsense"}, "embedder"),
+        ("n", {"name": "lab", "domain": "no domain"}, "domain"),
+        ("i", {"source": "{here}", "digest": "sha256:abc"}, "digest"),
+        ("i", {"source": "{here}"}, "name"),
+        ("i", {"source": "no/such"}, "source"),
+        ("enter 3 i", {"path": "{here}", "format": "no-such-format"}, "format"),
+        ("enter 3 E", {"model": "gpt-4o", "max_cost": "much"}, "max_cost"),
+        ("enter 3 E", {"model": "gpt-4o", "max_cost": "-1"}, "max_cost"),
+        ("enter 3 E", {"model": "gpt-4o", "concurrency": "many"}, "concurrency"),
+        ("enter 3 E", {"model": "gpt-4o", "concurrency": "0"}, "concurrency"),
+        ("enter 3 E", {"model": "gpt-4o", "address": "nowhere"}, "address"),
+    ],
+)
+def test_a_form_comes_back_with_the_cursor_on_the_line_that_was_refused(
+    folder: Path, keys: str, typed: Mapping[str, str], refused: str
+) -> None:
+    async def story(person: Person) -> None:
+        await person.press(*keys.split())
+        here = str(folder / "kitchen")
+        await fill(person, **{name: said.format(here=here) for name, said in typed.items()})
+        assert reason(person)
+        assert person.app.focused is not None
+        assert person.app.focused.id == refused
+        await person.press("escape", keys[-1])
+        assert person.app.focused is not None
+        assert person.app.focused.id == refused, "also for who comes back to it later"
+
+    browse(folder, story)
+
+
 def test_a_quotation_mark_left_open_is_asked_for_again(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("m")
@@ -131,7 +166,7 @@ def test_who_went_on_finds_it_as_it_was_and_no_key_is_taken(
     log = str(tmp_path / "[/no]")
     go_on = threading.Event()
 
-    def late(*given: Any) -> Changed:
+    def late(*given: Any) -> Changed | Planned:
         assert go_on.wait(20)
         return import_logs(*given)
 
@@ -205,11 +240,11 @@ def test_what_was_filled_in_for_one_bank_is_not_asked_for_of_another(folder: Pat
         await person.press("3", "i")
         await fill(person, path="no/such.jsonl")
         assert "no/such" in reason(person)
-        await person.press("escape", "escape", "j", "enter", "3", "i")
+        await person.press("escape", "b", "j", "enter", "3", "i")
         assert person.app.bank.name == "other"
         assert filled(person) == {"path": "", "format": ""}
         assert not person.app.screen.query("#reason")
-        await person.press("escape", "escape", "k", "enter", "3", "i")
+        await person.press("escape", "b", "k", "enter", "3", "i")
         assert person.app.bank.name == "kitchen"
         assert filled(person) == {"path": "no/such.jsonl", "format": ""}
 
@@ -293,7 +328,9 @@ def test_the_embedder_that_is_proposed_works_here_or_says_that_it_does_not(
         await person.press("n")
         assert filled(person)["embedder"] == proposed
         words = [str(each.render()) for each in person.app.screen.query(Static)]
-        warning = f"Embedder, for good ({wanted} is not on this machine and would be downloaded)"
+        usual = "" if wanted == proposed else f"{proposed} is proposed: the usual "
+        why = f"{usual}{wanted} is not on this machine and would be downloaded"
+        warning = f"Embedder, for good ({why})"
         assert (warning in words) is warned
         assert ("Embedder, for good" in words) is not warned
         assert ("downloaded)" in person.screen) is warned

@@ -155,7 +155,7 @@ def test_a_model_that_cannot_be_asked_is_told_and_nothing_is_written(folder: Pat
         await person.press("shift+tab")
         await person.write(MODEL)
         await person.press("enter")
-        assert "must be numbers" in person.said[-1]
+        assert "is no number of dollars" in person.said[-1]
 
     browse(folder, story, "kitchen")
     assert Bank.open(folder / "kitchen").commit.sequence == before

@@ -224,7 +224,7 @@ def test_a_node_that_is_being_moved_is_marked_until_the_move_ends(folder: Path) 
         await person.press("escape")
         assert not marked()
         await begin()
-        await person.press("2", "escape", "1")
+        await person.press("2", "1")
         assert not marked()
         await begin()
         await person.press("k", "m")
@@ -316,3 +316,66 @@ def test_nothing_is_changed_in_a_frozen_bank(folder: Path) -> None:
     from deltamem_tui.bank.upkeep.verify import verify
 
     assert verify(Bank.open(folder / "kitchen")) == []
+
+
+def test_an_undo_says_what_it_took_back(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        node = person.node
+        await person.press("L", "u")
+        assert person.said[-1] == f"undone: relabel of {node.id}; 1 node as before"
+        await person.press("D", "y", "u")
+        assert person.said[-1] == f"undone: delete of {node.id}; 3 nodes as before"
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_was_not_changed_here_is_asked_about_before_it_is_undone(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("L")
+        bank = Bank.open(folder / "kitchen")
+        *_, theirs = bank.tree("task").roots()
+        editing.relabel(bank, "task", theirs, "success")
+        await person.settle()
+        await person.press("u")
+        assert f"Undo the relabel of {theirs.id}, which was not made here?" in person.screen
+        assert "1 node of the task tree" in person.screen
+        assert theirs.payload.activation_condition in person.screen
+        await person.press("escape")
+        assert Bank.open(folder / "kitchen").commit.event == "relabel"
+        await person.press("u", "y")
+        assert person.said[-1].startswith(f"undone: relabel of {theirs.id}, not made here; 1 node")
+        assert person.node.id == theirs.id
+        await person.press("u")
+        assert person.said[-1].startswith("undone: relabel of "), "one's own is undone unasked"
+        assert Bank.open(folder / "kitchen").tree("task").node(theirs.id).label == "failure"
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_was_changed_while_the_question_stood_is_not_undone(folder: Path) -> None:
+    bank = Bank.open(folder / "kitchen")
+    first, other, *_ = bank.tree("task").roots()
+    editing.relabel(bank, "task", first, "failure")
+
+    async def story(person: Person) -> None:
+        await person.press("u")
+        editing.relabel(bank, "task", other, "failure")
+        await person.press("y")
+        assert "another change was made by hand, or undone, since" in person.said[-1]
+        assert Bank.open(folder / "kitchen").tree("task").node(first.id).label == "failure"
+
+    browse(folder, story, "kitchen")
+
+
+def test_who_makes_a_failure_a_success_is_told_that_its_text_still_warns(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("G")
+        assert person.node.payload.execution_procedure == "[FAILED] look → nothing"
+        await person.press("L")
+        hint = "is a success now; its text still says [FAILED], e edits it; u undoes it"
+        assert person.said[-1] == f"{person.node.id} {hint}"
+        assert person.node.payload.execution_procedure == "[FAILED] look → nothing"
+        await person.press("L")
+        assert person.said[-1] == f"{person.node.id} is a failure now; u undoes it"
+
+    browse(folder, story, "kitchen")

@@ -52,7 +52,7 @@ def test_what_comes_in_while_the_screens_go_asks_nothing(
             shown.on_subtree_read(SubtreeRead("task", nodes, asked))
 
         monkeypatch.setattr(OpenBank, "close", close_and_post)
-        await person.press("escape")
+        await person.press("b")
         assert isinstance(person.app.screen, BanksScreen)
         assert person.app.plan is None
         assert person.said == []

@@ -143,7 +143,7 @@ def test_the_program_refuses_before_it_draws(folder: Path) -> None:
 
 
 def test_what_is_said_names_the_keys_that_were_chosen(folder: Path) -> None:
-    keys = {"undo": "U", "move": "ctrl+x", "make_root": "ctrl+y", "close_bank": "B"}
+    keys = {"undo": "U", "move": "ctrl+x", "make_root": "ctrl+y", "step_back": "B"}
     keys |= {"calibrate": "C", "next_node": "f9", "import_logs": "I"}
 
     async def story(person: Person) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,9 +65,9 @@ def test_proposals_for_what_changed_while_it_was_asked_are_not_shown(
     take_in_many(Bank.open(folder / "kitchen"))
     real, go_on = calibration.calibrate, threading.Event()
 
-    def slow(bank: Bank) -> list[calibration.Proposal]:
+    def slow(bank: Bank, **rest: Any) -> list[calibration.Proposal]:
         assert go_on.wait(20)
-        return real(bank)
+        return real(bank, **rest)
 
     monkeypatch.setattr(calibration, "calibrate", slow)
 

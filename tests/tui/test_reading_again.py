@@ -75,6 +75,7 @@ def test_what_is_found_out_while_the_bank_is_closed_is_dropped(
     async def story(person: Person) -> None:
         await person.press("enter", key)
         if key == "2":
+            await person.press("slash")
             await person.write("heat some object")
             await person.press("enter")
         app, pop_screen = person.app, person.app.pop_screen
@@ -91,7 +92,7 @@ def test_what_is_found_out_while_the_bank_is_closed_is_dropped(
             await pop_screen()
 
         monkeypatch.setattr(app, "pop_screen", popped)
-        await person.pilot.press("escape")
+        await person.pilot.press("b")
         await person.settle()
         assert isinstance(app.screen, BanksScreen)
         assert app.failure is None
@@ -164,7 +165,7 @@ def test_another_failure_does_not_close_a_bank_that_is_still_read(
 
 def test_what_was_collapsed_stays_so_when_the_bank_is_read_again(folder: Path) -> None:
     async def leave(person: Person) -> None:
-        await person.press("d", "3", "escape")
+        await person.press("d", "3", "b")
 
     async def come_back(person: Person) -> None:
         await person.press("1", "minus", "L")
@@ -176,7 +177,7 @@ def test_what_was_collapsed_stays_so_when_the_bank_is_read_again(folder: Path) -
 
 def test_a_bank_is_found_as_it_was_left(folder: Path) -> None:
     async def leave(person: Person) -> None:
-        await person.press("d", "t", "s", "3", "escape")
+        await person.press("d", "t", "s", "3", "b")
         assert isinstance(person.app.screen, BanksScreen)
 
     async def come_back(person: Person) -> None:

@@ -132,7 +132,7 @@ from deltamem_tui.tui.app import DeltaMemApp
 async def look():
     app = DeltaMemApp(Path({str(large)!r}), Path({str(large / "large")!r}))
     async with app.run_test(size=(80, 24)) as pilot:
-        for key in ("j", "c", "2", "escape", "3", "4", "1"):
+        for key in ("j", "c", "2", "3", "4", "1"):
             await pilot.press(key)
             await app.workers.wait_for_complete()
             await pilot.pause()

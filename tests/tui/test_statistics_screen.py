@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -178,15 +179,15 @@ def test_the_scores_of_one_bank_are_never_shown_in_another(
     small_bank(folder / "other")
     real, go_on = calibration.calibrate, threading.Event()
 
-    def slow(bank: Bank) -> list[calibration.Proposal]:
+    def slow(bank: Bank, **rest: Any) -> list[calibration.Proposal]:
         assert go_on.wait(20)
-        return real(bank)
+        return real(bank, **rest)
 
     monkeypatch.setattr(calibration, "calibrate", slow)
 
     async def story(person: Person) -> None:
         await person.press("4")
-        await person.pilot.press("c", "escape")
+        await person.pilot.press("c", "b")
         await person.settle(work=False)
         person.app.open_bank(folder / "other")
         await person.settle(work=False)

@@ -122,11 +122,12 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     terminal.until("u undoes it", "REST A WHILE")
     assert "REST A WHILE" in Bank.open(bank).tree("task").node(node.id).text
     terminal.press("u")
-    terminal.until("undone: 1 node as before")
+    terminal.until("undone: edit of ", "1 node as before")
     assert Bank.open(bank).tree("task").node(node.id).payload == node.payload
     # Ask the bank what an agent would be told.
     terminal.press("2")
     terminal.until("Type a task")
+    terminal.press("/")
     terminal.write(chain[0].payload.activation_condition)
     terminal.until("▶", "would become", "## ")
     # Quit, the bank sound.

@@ -41,7 +41,7 @@ def test_a_bank_is_exported_and_installed_under_another_name(folder: Path, tmp_p
         await person.press("i")
         await fill(person, str(file))
         assert "already" in person.said[-1]
-        await person.press("i")
+        await person.press("shift+tab")
         await fill(person, str(file), "copy", digest, "tick")
         assert "Install it as copy?" in person.screen
         assert "builder: me" in person.screen

@@ -10,6 +10,7 @@ from textual import events
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, Payload, born
 from deltamem_tui.tui.screens.banks import BanksScreen
+from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.node_pane import NodePane
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from deltamem_tui.tui.widgets.text_pane import TextPane
@@ -351,21 +352,32 @@ def test_the_title_of_a_move_goes_with_it_also_where_there_is_no_node(folder: Pa
     browse(folder, story, "kitchen")
 
 
-@pytest.mark.parametrize("key", ["escape", "b"])
-def test_the_way_out_goes_one_step_at_a_time(folder: Path, key: str) -> None:
+def test_the_way_out_goes_one_step_at_a_time(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("slash")
         await person.write("stove")
         await person.press("enter", "c")
         await person.pilot.click(NodePane)
         assert pane(person).has_focus
-        await person.press(key)
+        await person.press("escape")
         assert not pane(person).in_chain
         assert person.outline.has_focus
         assert person.trees.arrangement.text == "stove"
-        await person.press(key)
+        await person.press("escape")
         assert person.trees.arrangement.text == ""
-        await person.press(key)
+        await person.press("escape")
+        assert isinstance(person.app.screen, TreesScreen), "not by one key too many"
+        await person.press("escape")
+        assert isinstance(person.app.screen, BanksScreen)
+
+    browse(folder, story, "kitchen")
+
+
+def test_b_goes_back_to_the_banks_from_wherever_one_is(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write("stove")
+        await person.press("enter", "c", "b")
         assert isinstance(person.app.screen, BanksScreen)
 
     browse(folder, story, "kitchen")

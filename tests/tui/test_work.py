@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual import events
 from textual.widgets import Input
 
 from benchmarks.terminal import Terminal
+from deltamem_tui.bank.upkeep import verify as verifying
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
+from deltamem_tui.memory import calibrate as calibration
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.jobs.importing import import_logs
 from deltamem_tui.tui.leaving import see_off
@@ -95,6 +98,46 @@ def test_what_cannot_be_cancelled_says_so_and_goes_on(folder: Path) -> None:
         work.go_on.set()
         await person.settle()
         assert person.said[-1] == "done"
+
+    browse(folder, story, "kitchen")
+
+
+@pytest.mark.parametrize(
+    ("keys", "module", "name", "said"),
+    [
+        (("V",), verifying, "_shelf_flaws", "verifying was cancelled"),
+        (("4", "c"), calibration, "_questions", "asking every episode was cancelled"),
+    ],
+)
+def test_what_writes_nothing_is_cancelled_between_two_steps(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    keys: Sequence[str],
+    module: Any,
+    name: str,
+    said: str,
+) -> None:
+    """The step is the first of several; those after it are never taken."""
+    step, begun, go_on = getattr(module, name), threading.Event(), threading.Event()
+    taken: list[object] = []
+
+    def slow(*given: Any) -> Any:
+        taken.append(given)
+        begun.set()
+        assert go_on.wait(20)
+        return step(*given)
+
+    monkeypatch.setattr(module, name, slow)
+
+    async def story(person: Person) -> None:
+        await person.pilot.press(*keys)
+        await person.until(begun.is_set)
+        assert bar(person).endswith("x cancels ")
+        await person.pilot.press("x")
+        go_on.set()
+        await person.settle()
+        assert person.said[-1] == said
+        assert len(taken) == 1
 
     browse(folder, story, "kitchen")
 
@@ -319,11 +362,11 @@ def test_ctrl_c_does_not_wait_and_what_cannot_stop_is_not_waited_for() -> None:
     assert told[2:] == ["learning was left unfinished; banks are as before it, or as after it"]
 
 
-# The program, whose verifying never ends.
+# The program, whose freezing never ends.
 _ENDLESS = """
 import sys, threading
-from deltamem_tui.bank.upkeep import verify
-verify.verify = lambda bank: threading.Event().wait()
+from deltamem_tui.bank.bank import Bank
+Bank.freeze = lambda self: threading.Event().wait()
 from deltamem_tui.__main__ import main
 main()
 """
@@ -360,7 +403,7 @@ main()
 @pytest.mark.parametrize(
     ("program", "keys", "meanwhile", "words"),
     [
-        (_ENDLESS, "V", "cannot be cancelled", "verifying was left unfinished"),
+        (_ENDLESS, "Z", "cannot be cancelled", "freezing was left unfinished"),
         (_STOPPABLE, "V", "x cancels", "learnt 1 episode for $0.0042"),
     ],
 )
@@ -385,6 +428,7 @@ def test_an_embedder_that_still_loads_keeps_nobody_from_leaving(folder: Path) ->
         terminal.until("heat some object and")
         terminal.press("2")
         terminal.until("Type a task")
+        terminal.press("/")
         terminal.press("heat some")
         terminal.until("heat some", len(terminal.written) - 1)
         start = len(terminal.written)

@@ -246,7 +246,9 @@ class Journal:
         Raises:
             BankCorruptError: The last whole line is not a commit, or there is none.
         """
-        line, end = self._last_line()
+        line, end = next(self._lines_backwards(), (b"", 0))
+        if not line:
+            raise self._no_whole_line()
         return Tail(parse(line, str(self.path), f"byte {end - len(line)}"), end)
 
     def append(self, tail: Tail | None, commit: Commit) -> Tail:
@@ -299,23 +301,41 @@ class Journal:
                     return
                 yield parse(line, str(self.path), f"line {number}")
 
-    def _last_line(self) -> tuple[bytes, int]:
-        """The last line that ends in a newline, and the byte behind it."""
+    def newest_first(self) -> Iterator[Commit]:
+        """All commits, newest first: who stops early has read only the end of the file.
+
+        Raises:
+            BankCorruptError: A line is not a commit, or too long to be one.
+        """
+        for line, end in self._lines_backwards():
+            yield parse(line, str(self.path), f"byte {end - len(line)}")
+
+    def _lines_backwards(self) -> Iterator[tuple[bytes, int]]:
+        """The lines that end in a newline, last first, each with the byte behind it."""
         with files.storage_errors(self.path), regions.opened(self.path) as stream:
             start = stream.seek(0, 2)
-            text = b""
+            text = b""  # from `start` to the end of what was not given yet
             while True:
                 end = text.rfind(b"\n") + 1
-                begin = text.rfind(b"\n", 0, end - 1) + 1 if end else 0
-                if end and (begin or start == 0):
-                    return text[begin:end], start + end
+                text = text[:end] or text
+                while end:
+                    begin = text.rfind(b"\n", 0, end - 1) + 1
+                    if start and not begin:
+                        break  # the line may begin further ahead
+                    yield text[begin:end], start + end
+                    text, end = text[:begin], begin
+                if start == 0 and not text:
+                    return
                 if start == 0 or len(text) > _LINE_LIMIT:
-                    raise BankCorruptError(
-                        "holds no whole line",
-                        source=str(self.path),
-                        hint="restore the file from a copy of the bank",
-                    )
+                    raise self._no_whole_line()
                 step = min(max(_BLOCK, len(text)), start)
                 start -= step
                 stream.seek(start)
                 text = stream.read(step) + text
+
+    def _no_whole_line(self) -> BankCorruptError:
+        return BankCorruptError(
+            "holds no whole line",
+            source=str(self.path),
+            hint="restore the file from a copy of the bank",
+        )

@@ -18,13 +18,15 @@ from deltamem_tui.bank.disk import drafts
 from deltamem_tui.errors import BankExistsError, StorageError
 
 _HINTS = {
-    errno.ENOSPC: "free some disk space and try again; the bank is as it was",
-    errno.EDQUOT: "free some of your disk quota and try again; the bank is as it was",
-    errno.EACCES: "check the permissions of the folder; the bank is as it was",
-    errno.EPERM: "check the permissions of the folder; the bank is as it was",
-    errno.EROFS: "copy the bank to a folder that can be written",
-    errno.ELOOP: "put the file itself in the link's place; the bank is as it was",
+    errno.ENOSPC: "free some disk space and try again",
+    errno.EDQUOT: "free some of your disk quota and try again",
+    errno.EACCES: "check the permissions of the folder",
+    errno.EPERM: "check the permissions of the folder",
+    errno.EROFS: "choose a folder that can be written, or copy the bank to one",
+    errno.ELOOP: "put the file itself in the link's place",
 }
+_AS_IT_WAS = "the bank is as it was"
+_NOTHING_MADE = "nothing was made"
 _REASONS = {errno.ELOOP: "a symbolic link stands in the file's place"}
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS}
 _HERE = -100 if sys.platform == "linux" else -2  # paths are meant from the working folder
@@ -34,16 +36,22 @@ _WRITE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @contextmanager
-def storage_errors(path: Path) -> Iterator[None]:
-    """Turn any operating-system error about `path` into a `StorageError`."""
+def storage_errors(path: Path, consequence: str = _AS_IT_WAS) -> Iterator[None]:
+    """Turn any operating-system error about `path` into a `StorageError`.
+
+    Args:
+        path: What the disk was asked about.
+        consequence: What came of it, to be told behind what to do.
+    """
     try:
         yield
     except OSError as error:
+        hint = _HINTS.get(error.errno or 0)
         reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
         raise StorageError(
             reason[:1].lower() + reason[1:],
             source=str(path),
-            hint=_HINTS.get(error.errno or 0),
+            hint=f"{hint}; {consequence}" if hint else None,
         ) from error
 
 
@@ -154,12 +162,12 @@ def new_folder(path: Path) -> Iterator[Path]:
     """
     require_free(path)
     with ExitStack() as stack:
-        with storage_errors(path):
+        with storage_errors(path, _NOTHING_MADE):
             path.parent.mkdir(parents=True, exist_ok=True)
             # Not a temporary folder of the library: its mode would be its own, not the user's.
             draft = stack.enter_context(drafts.beside(path, Path.mkdir))
         yield draft
-        with storage_errors(path):
+        with storage_errors(path, _NOTHING_MADE):
             draft.rename(path)
         sync(path.parent)
 

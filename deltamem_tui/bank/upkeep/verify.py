@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,14 +44,22 @@ class Flaw:
     hint: str | None = None
 
 
-def verify(bank: Bank) -> list[Flaw]:
+def verify(bank: Bank, between: Callable[[], None] = lambda: None) -> list[Flaw]:
     """Check a bank: digests if it is frozen, then every line, tree, vector and counter.
+
+    Args:
+        bank: The bank.
+        between: Called before each part of the work. What it raises ends the check.
 
     Returns:
         Every flaw found; none for a sound bank.
     """
-    digests = _digest_flaws(bank) if bank.frozen else ()
-    return list(dict.fromkeys([*digests, *line_flaws(bank), *vector_flaws(bank)]))
+    found: dict[Flaw, None] = {}
+    for part in (_digest_parts(bank), _line_parts(bank), _vector_parts(bank)):
+        for flaws in part:
+            between()
+            found |= dict.fromkeys(flaws)
+    return list(found)
 
 
 def line_flaws(bank: Bank) -> Iterator[Flaw]:
@@ -60,18 +68,33 @@ def line_flaws(bank: Bank) -> Iterator[Flaw]:
     Flaws are told as they are found, and the same one may be told twice: who reads a
     stranger's bank can stop at the first.
     """
+    for flaws in _line_parts(bank):
+        yield from flaws
+
+
+def _line_parts(bank: Bank) -> Iterator[Iterable[Flaw]]:
     for name in TREES:
-        yield from _shelf_flaws(bank.tree(name).snapshot)
-    yield from _index_flaws(bank.episodes.snapshot, _built_index(bank.episodes.snapshot))
-    yield from _state_flaws(bank.episodes.snapshot)
-    yield from _origin_flaws(bank)
-    yield from _journal_flaws(bank)
+        yield _shelf_flaws(bank.tree(name).snapshot)
+    yield _index_flaws(bank.episodes.snapshot, _built_index(bank.episodes.snapshot))
+    yield _state_flaws(bank.episodes.snapshot)
+    yield _origin_flaws(bank)
+    yield _journal_flaws(bank)
 
 
 def vector_flaws(bank: Bank) -> Iterator[Flaw]:
     """Check every vector of a bank; flaws are told as they are found."""
+    for flaws in _vector_parts(bank):
+        yield from flaws
+
+
+def _vector_parts(bank: Bank) -> Iterator[Iterable[Flaw]]:
     for name in TREES:
-        yield from _vector_flaws(bank.tree(name).snapshot)
+        yield _vector_flaws(bank.tree(name).snapshot)
+
+
+def _digest_parts(bank: Bank) -> Iterator[Iterable[Flaw]]:
+    if bank.frozen:
+        yield _digest_flaws(bank)
 
 
 def _digest_flaws(bank: Bank) -> Iterator[Flaw]:

@@ -10,6 +10,7 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.memory.episodes.kept import episode
 from deltamem_tui.memory.lesson import REASON_WIDTH
+from deltamem_tui.memory.undoing import UNDO, commits_since, last_standing
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.native import outcome_of, to_record
@@ -58,7 +59,7 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
     return judged
 
 
-def take_back_outcome(bank: Bank, episode_id: str) -> Trajectory:
+def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None) -> Trajectory:
     """Take back what a person last said of an episode by `give_outcome`.
 
     Its outcome is again what it was before, with the reward, the reason and who said it; the
@@ -71,20 +72,32 @@ def take_back_outcome(bank: Bank, episode_id: str) -> Trajectory:
     Args:
         bank: The bank; its handle shows the new state afterwards.
         episode_id: The episode.
+        shown: Its outcome as the person sees it: nobody takes back what they never saw. None
+            if it does not matter.
 
     Returns:
         The episode with the outcome that it had before.
 
     Raises:
-        TrajectoryError: The bank does not have the episode, no such word is left, another
-            outcome was given to the episode since, be it the same, or it was learnt from since.
+        TrajectoryError: The bank does not have the episode, it has another outcome than was
+            shown, no such word is left, another outcome was given to the episode since, be it
+            the same, or it was learnt from since.
         BankCorruptError: What the bank has under this id is not that episode.
         BankFrozenError: The bank is frozen.
     """
     bank.require_writable()
+    bank.refresh()
+    seen = bank.commit.sequence
+    word, superseded = _last_word(bank, episode_id)
     with bank.writing() as batch:
         known = _episode(bank, episode_id)
-        word, superseded = _last_word(bank, episode_id)
+        if shown is not None and known.outcome != shown:
+            raise TrajectoryError(
+                f"its outcome is {_told(known.outcome)} by now, which stays",
+                source=episode_id,
+                hint="look at it again, then repeat",
+            )
+        superseded |= any(_is_about(commit, episode_id) for commit in commits_since(bank, seen))
         if word is None:
             raise TrajectoryError(
                 "you said nothing of it that is left to take back", source=episode_id
@@ -103,7 +116,7 @@ def take_back_outcome(bank: Bank, episode_id: str) -> Trajectory:
             )
         restored = known.with_outcome(before)
         batch.put_episode(to_record(restored))
-        batch.log("undo", {"undoes": word.sequence, "what": word.event, "trajectory": episode_id})
+        batch.log(UNDO, {"undoes": word.sequence, "what": word.event, "trajectory": episode_id})
     return restored
 
 
@@ -113,26 +126,28 @@ def _last_word(bank: Bank, episode_id: str) -> tuple[Commit | None, bool]:
     Returns:
         That commit, if there is one, and whether an import gave the episode an outcome since.
     """
-    said: list[Commit] = []
-    for commit in bank.journal.commits() if bank.journal.exists else ():
-        if commit.event == "import":
-            if said and episode_id in _ids(commit):
-                said.append(commit)
-        elif commit.detail.get("trajectory") != episode_id:
-            continue
-        elif commit.event == "outcome":
-            said.append(commit)
-        elif commit.event == "undo":
-            undone = commit.detail.get("undoes")
-            said = [each for each in said if each.sequence != undone]
-    words = [each for each in said if each.event == "outcome"]
-    return (words[-1], said[-1] is not words[-1]) if words else (None, False)
+    superseded = False
+
+    def is_word(commit: Commit) -> bool:
+        nonlocal superseded
+        is_about = _is_about(commit, episode_id)
+        superseded |= is_about and commit.event == "import"
+        return is_about and commit.event == "outcome"
+
+    return last_standing(bank, is_word), superseded
 
 
-def _ids(commit: Commit) -> list[Any]:
-    """The episodes that an import added or gave another outcome."""
-    ids = commit.detail.get("trajectories")
-    return ids if isinstance(ids, list) else []
+def _is_about(commit: Commit, episode_id: str) -> bool:
+    """Whether a commit gave an episode an outcome, or took one back."""
+    if commit.event == "import":  # names the episodes that it added or gave another outcome
+        ids = commit.detail.get("trajectories")
+        return isinstance(ids, list) and episode_id in ids
+    return commit.event in ("outcome", UNDO) and commit.detail.get("trajectory") == episode_id
+
+
+def _told(outcome: Outcome) -> str:
+    said = {True: "success", False: "failure", None: "unknown"}[outcome.success]
+    return f"{said} (source: {outcome.source})"
 
 
 def _said(success: Any, before: Outcome) -> Outcome:

@@ -7,14 +7,8 @@ from collections.abc import Sequence
 
 from deltamem_tui.bank.node import Node, Payload, TreeName
 from deltamem_tui.memory.extraction import Extraction
-from deltamem_tui.memory.rules.known import (
-    PARTIAL,
-    TRIED,
-    UNEXPLORED,
-    Known,
-    procedure_lines,
-    record_lines,
-)
+from deltamem_tui.memory.marks import PARTIAL, TRIED, UNEXPLORED
+from deltamem_tui.memory.rules.known import Known, procedure_lines, record_lines
 from deltamem_tui.memory.rules.wording import bulleted, key, numbered, unlike
 
 _PLACED = re.compile(r"(?:After `(?P<anchor>[^`]*)`|First): (?P<actions>.+)")

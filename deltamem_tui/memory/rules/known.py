@@ -10,12 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from deltamem_tui.bank.node import Label, Node
+from deltamem_tui.memory.marks import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.memory.rules.wording import key, unlike, unmarked
 
-FAILED = "[FAILED]"
-UNEXPLORED = "[UNEXPLORED]"
-PARTIAL = "[PARTIAL]"
-TRIED = "[TRIED]"
 ARROW = " → "
 _RECORD_MARKS = (FAILED, UNEXPLORED, PARTIAL, TRIED)
 _PHRASE = re.compile(r"; |\n")

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 
 from deltamem_tui.bank.node import Node, Payload
 from deltamem_tui.memory.extraction import Extraction
+from deltamem_tui.memory.marks import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.memory.rules.dialect import Dialect, Goal
 from deltamem_tui.memory.rules.known import (
     ARROW,
-    FAILED,
-    PARTIAL,
-    TRIED,
-    UNEXPLORED,
     Known,
     has_label,
     procedure_lines,

@@ -1,115 +1,23 @@
-"""Which nodes a person wants to see, as it is typed.
-
-Every condition must hold. So two on the same number become one, and what no node can fit is
-refused with its reason: an empty list would look like an answer.
-"""
+"""Which nodes a person wants to see, as it is typed, and in which order."""
 
 from __future__ import annotations
 
-import math
-import re
-import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 from deltamem_tui.bank.node import Kind, Label
-from deltamem_tui.errors import UsageError
-from deltamem_tui.text import one_line
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from deltamem_tui.memory.views.language import Bound, Language, State, Wanted
 
 Order = Literal["birth", "newest", "hits", "recalls", "children"]
 ORDERS: tuple[Order, ...] = ("birth", "newest", "hits", "recalls", "children")
 
-FILTER_HELP = (
-    "words, or the beginning of a node's id; label:failure, kind:root, depth:>2, hits:0, "
-    "recalls:1-3, is:never-recalled, is:consolidated, is:due, id:29"
-)
-
-_NUMBER = re.compile(r"(>=|<=|>|<|)(\d{1,9})")
-_RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
-_LABELS: tuple[Label, ...] = ("failure", "success")
-_KINDS: tuple[Kind, ...] = ("root", "residual")
-_STATES: Mapping[str, tuple[str, ...]] = {
-    "label": _LABELS,
-    "kind": _KINDS,
-    "is": ("never-recalled", "consolidated", "due", *_LABELS, *_KINDS),
-}
-_NUMBERS = ("depth", "hits", "recalls")
-_KEYS = (*_STATES, *_NUMBERS, "id")
-_NAME = re.compile(r"[a-z][a-z_-]*")
-_ID = re.compile(r"[0-9a-f]{1,16}")
-LONGEST_FILTER = 1_000
-"""Characters. To take a line apart takes a time that grows with the square of its length."""
-
-_ID_DIGITS = 4
-"""Words of fewer digits are numbers in a text far more often than the beginning of an id."""
-
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """A condition on a number, as it is typed: `3`, `>2`, `<=5`, `1-4`; several hold together.
-
-    Attributes:
-        text: What was typed, a blank between several.
-
-    Raises:
-        UsageError: It is no condition, or none that a number fits.
-    """
-
-    text: str
-
-    def __post_init__(self) -> None:
-        low, high = self._ends()
-        if low > high:
-            said = one_line(self.text.replace(" ", " and "), 60)
-            raise UsageError(f"no number is {said}")
-
-    def and_also(self, other: Bound) -> Bound:
-        """Both conditions.
-
-        Raises:
-            UsageError: No number fits both.
-        """
-        return Bound(f"{self.text} {other.text}")
-
-    def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Where the condition holds. bool, in the values' shape."""
-        low, high = self._ends()
-        inside: NDArray[np.bool_] = (values >= low) & (values <= high)
-        return inside
-
-    def _ends(self) -> tuple[int, float]:
-        """The least and the greatest number that fits; the numbers are counts."""
-        ends = [_ends(part) for part in self.text.split(" ")]
-        return max(0, *(low for low, _ in ends)), min(high for _, high in ends)
-
-
-def _ends(text: str) -> tuple[int, float]:
-    if between := _RANGE.fullmatch(text):
-        return int(between[1]), int(between[2])
-    if (found := _NUMBER.fullmatch(text)) is None:
-        raise UsageError(
-            f"{one_line(text, 20)!r} is no condition on a number" if text else "which number?",
-            hint="3, >2, <=5 or 1-4",
-        )
-    sign, number = found[1], int(found[2])
-    low = {">": number + 1, ">=": number, "": number}.get(sign, 0)
-    high = {"<": number - 1, "<=": number, "": number}.get(sign, math.inf)
-    return low, high
-
-
-@dataclass(frozen=True, slots=True)
-class NodeFilter:
+class NodeFilter(Wanted):
     """Which nodes are shown. Every condition must hold.
 
     Attributes:
-        words: Texts that the node's own text must hold, upper and lower case alike; one of
-            four hexadecimal digits or more may as well be the beginning of its id.
         kind: `root` or `residual`.
         label: `success` or `failure`.
         depth: A condition on the depth.
@@ -117,10 +25,8 @@ class NodeFilter:
         recalls: A condition on the episodes whose chain held the node.
         consolidated: Whether its chain was fused.
         due: Whether its chain is due to be fused.
-        id: The beginning of its id.
     """
 
-    words: tuple[str, ...] = ()
     kind: Kind | None = None
     label: Label | None = None
     depth: Bound | None = None
@@ -128,127 +34,32 @@ class NodeFilter:
     recalls: Bound | None = None
     consolidated: bool | None = None
     due: bool | None = None
-    id: str | None = None
-
-    @property
-    def empty(self) -> bool:
-        """Whether all nodes are shown."""
-        return self == NodeFilter()
 
 
-ALL_NODES = NodeFilter()
+_LABELS: Mapping[str, State] = {
+    "failure": ("label", "failure"),
+    "success": ("label", "success"),
+}
+_KINDS: Mapping[str, State] = {"root": ("kind", "root"), "residual": ("kind", "residual")}
 
-
-def parse_filter(text: str) -> NodeFilter:
-    """Read a filter as a person types it; see `FILTER_HELP`.
-
-    Raises:
-        UsageError: A condition does not exist, or has a value that it cannot have; or the text
-            is longer than `LONGEST_FILTER`.
-    """
-    if len(text) > LONGEST_FILTER:
-        raise UsageError(
-            f"{len(text):,} characters are too many for a filter",
-            hint=f"at most {LONGEST_FILTER:,}",
-        )
-    found = NodeFilter()
-    for word in _split(text):
-        found = _with_word(found, word.casefold())
-    return found
-
-
-def doubt_about(text: str) -> str:
-    """What a person may have meant otherwise, as a sentence; empty if nothing.
-
-    A word such as `depht:3` is sought in the texts. Who misspelt a condition has to learn that.
-
-    Args:
-        text: A filter that can be read.
-    """
-    for word in _split(text):
-        name, colon, value = word.casefold().partition(":")
-        if colon and name not in _KEYS and _NAME.fullmatch(name):
-            near = get_close_matches(name, _KEYS, n=1, cutoff=0.7)
-            meant = f"; did you mean {near[0]}:{one_line(value, 20)}?" if near else ""
-            return f"{one_line(word, 30)} is taken as words{meant}"
-    return ""
-
-
-def _split(text: str) -> Sequence[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:  # a quotation mark that is still open while it is typed
-        return text.replace('"', " ").replace("'", " ").split()
-
-
-def _with_word(found: NodeFilter, word: str) -> NodeFilter:
-    name, colon, value = word.partition(":")
-    if not colon or name not in _KEYS:
-        return replace(found, words=(*found.words, word))
-    if name in _NUMBERS:
-        return _with_bound(found, name, value)
-    if name == "id":
-        return replace(found, id=_longer_id(found.id, _id(value)))
-    return _with_state(found, name, _state(name, value))
-
-
-def _with_bound(found: NodeFilter, name: str, value: str) -> NodeFilter:
-    try:
-        known, bound = getattr(found, name), Bound(value)
-        both: dict[str, Any] = {name: known.and_also(bound) if known else bound}
-    except UsageError as error:
-        error.source = name
-        raise
-    return replace(found, **both)
-
-
-def _id(value: str) -> str:
-    if not _ID.fullmatch(value):
-        raise UsageError(
-            f"{one_line(value, 20)!r} is not the beginning of one",
-            source="id",
-            hint="up to 16 of the digits 0-9 and a-f",
-        )
-    return value
-
-
-def _longer_id(known: str | None, wanted: str) -> str:
-    """What an id begins with that begins with both."""
-    shorter, longer = sorted((known or "", wanted), key=len)
-    if not longer.startswith(shorter):
-        raise UsageError(f"no id begins with {shorter} and with {longer}", source="id")
-    return longer
-
-
-def _state(name: str, value: str) -> str:
-    """The state whose name, or the beginning of it, was typed."""
-    states = _STATES[name]
-    known = [state for state in states if value and state.startswith(value)]
-    if len(known) != 1:
-        said = (
-            f"{one_line(value, 20)!r} may be more than one"
-            if known
-            else (f"there is no {one_line(value, 20)!r}" if value else "which one?")
-        )
-        *others, last = known or states
-        raise UsageError(said, source=name, hint=f"{', '.join(others)} or {last}")
-    return known[0]
-
-
-def _with_state(found: NodeFilter, name: str, state: str) -> NodeFilter:
-    if state == "never-recalled":
-        return _with_bound(found, "recalls", "0")
-    if state in ("consolidated", "due"):
-        flag: dict[str, Any] = {state: True}
-        return replace(found, **flag)
-    place = "label" if state in _LABELS else "kind"
-    known: str | None = getattr(found, place)
-    if known not in (None, state):
-        raise UsageError(f"no node is a {known} and a {state}", source=name)
-    said: dict[str, Any] = {place: state}
-    return replace(found, **said)
-
-
-def may_be_id(word: str) -> bool:
-    """Whether a word may as well be the beginning of an id."""
-    return len(word) >= _ID_DIGITS and _ID.fullmatch(word) is not None
+NODES = Language(
+    thing="node",
+    all=NodeFilter(),
+    states={
+        "label": _LABELS,
+        "kind": _KINDS,
+        "is": {
+            "never-recalled": ("recalls", Bound("0")),
+            "consolidated": ("consolidated", True),
+            "due": ("due", True),
+            **_LABELS,
+            **_KINDS,
+        },
+    },
+    numbers=("depth", "hits", "recalls"),
+    help=(
+        "words, or the beginning of a node's id; label:failure, kind:root, depth:>2, hits:0, "
+        "recalls:1-3, is:never-recalled, is:consolidated, is:due, id:29"
+    ),
+)
+"""The conditions on nodes."""

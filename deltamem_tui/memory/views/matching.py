@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.due import due_rows
 from deltamem_tui.memory.parameters import TreeParameters
-from deltamem_tui.memory.views.filters import NodeFilter, may_be_id
+from deltamem_tui.memory.views.filters import NodeFilter
+from deltamem_tui.memory.views.language import may_be_id
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,6 +17,7 @@ from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.messages import Changed, Planned, Told
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import dollars
+from deltamem_tui.tui.refusals import about
 
 if TYPE_CHECKING:
     from deltamem_tui.llm.cost import Usage
@@ -48,19 +49,37 @@ class ModelChoice:
         """The choice as it was typed; what is left empty is as usual.
 
         Raises:
-            UsageError: A number is none, or the address.
+            AnswerRefusedError: A number is none, or the address.
         """
-        try:
-            most = float(max_cost.lstrip("$").replace(",", ".")) if max_cost else None
-            width = int(concurrency) if concurrency else 1
-        except ValueError as error:
-            raise UsageError("the cost and the questions at once must be numbers") from error
-        if (most is not None and not most >= 0) or not 1 <= width <= 256:
-            raise UsageError("a cost is not below 0, and questions at once are 1 to 256")
         from deltamem_tui.llm.opening import checked_address
 
-        checked_address(address or None)
+        with about("max_cost"):
+            most = _cost(max_cost) if max_cost else None
+        with about("concurrency"):
+            width = _width(concurrency) if concurrency else 1
+        with about("address"):
+            checked_address(address or None)
         return cls(model, most, width, address)
+
+
+def _cost(text: str) -> float:
+    try:
+        cost = float(text.lstrip("$").replace(",", "."))
+    except ValueError as error:
+        raise UsageError(f"{one_line(text, 40)!r} is no number of dollars") from error
+    if not cost >= 0:
+        raise UsageError("a cost is not below 0")
+    return cost
+
+
+def _width(text: str) -> int:
+    try:
+        width = int(text)
+    except ValueError as error:
+        raise UsageError(f"{one_line(text, 40)!r} is no number of questions") from error
+    if not 1 <= width <= 256:
+        raise UsageError("questions at once are 1 to 256")
+    return width
 
 
 def ready(bank: Bank) -> list[Trajectory]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import BankError
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.messages import Changed, Planned, Told
@@ -44,8 +43,7 @@ def plan_unfreeze(path: Path) -> Planned | Changed:
     """Ask before the bank at `path` is unfrozen: what was promised of it cannot be had back.
 
     Raises:
-        BankError: It cannot be opened; or, when it is to be unfrozen, what is frozen there is
-            not what was asked about.
+        BankError: It cannot be opened; or, when it is to be unfrozen, it was frozen anew since.
     """
     bank = Bank.open(path)
     if not bank.frozen:
@@ -53,15 +51,8 @@ def plan_unfreeze(path: Path) -> Planned | Changed:
 
     def unfreeze(_: Progress) -> Changed:
         frozen = Bank.open(path)
-        if not frozen.frozen:
+        if not frozen.unfreeze(bank.manifest.digests):
             return _unfrozen_by_another(path, frozen)
-        if frozen.manifest.digests != bank.manifest.digests:
-            raise BankError(
-                "what is frozen there is not what you were asked about, nothing was done",
-                source=frozen.name,
-                hint="look at it again, then repeat",
-            )
-        frozen.unfreeze()
         return Changed(path, f"unfroze {frozen.name}")
 
     return Planned(
@@ -83,16 +74,21 @@ def _frozen_section(bank: Bank) -> Section:
     )
 
 
-def verify(path: Path) -> Told:
+def verify(path: Path, progress: Progress) -> Told:
     """Check every file of the bank at `path`.
 
+    Args:
+        path: The bank.
+        progress: Asked between two parts of the bank whether to stop.
+
     Raises:
+        WorkStoppedError: It was cancelled.
         BankError: It cannot be opened.
     """
     from deltamem_tui.bank.upkeep import verify as checking
 
     bank = Bank.open(path)
-    flaws = checking.verify(bank)
+    flaws = checking.verify(bank, progress.go_on)
     if not flaws:
         return Told(f"{bank.name}: every file keeps its promises")
     first = flaws[0]

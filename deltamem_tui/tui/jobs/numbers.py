@@ -5,9 +5,7 @@ from __future__ import annotations
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES
 from deltamem_tui.memory.parameters import Parameters, change, changed
-
-NUMBERS = ("tau_base", "failure_penalty")
-"""Those of a tree's parameters that the recall lab plays with."""
+from deltamem_tui.tui.models.played import NUMBERS
 
 
 def grounds_of(bank: Bank) -> object:

@@ -16,6 +16,7 @@ from deltamem_tui.errors import BankExistsError, UsageError
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.messages import Changed, Planned, Told
 from deltamem_tui.tui.models.travelling import delivery_section, merge_sections, outgoing_sections
+from deltamem_tui.tui.refusals import about
 
 
 def plan_export(path: Path, out: str, *, episodes: bool, journal: bool, builder: str) -> Planned:
@@ -39,7 +40,8 @@ def plan_export(path: Path, out: str, *, episodes: bool, journal: bool, builder:
     there = file.exists()
 
     def write() -> Message:
-        digest = outgoing.parcel.write(file, replace=there)
+        with about("out"):
+            digest = outgoing.parcel.write(file, replace=there)
         return Told(f"wrote {file}; its digest is {digest}")
 
     question = f"Write {file}" + (" in place of the file there?" if there else "?")
@@ -71,16 +73,15 @@ def plan_install(source: str, folder: Path, *, name: str, digest: str, writable:
     """
     from deltamem_tui.bank.travel import installing
 
-    pinned = installing.checked_digest(digest or None)
-    delivery = installing.receive(Path(source).expanduser())
-    called = name or delivery.name
-    try:
-        path = paths.new_bank_path(paths.check_bank_name(called), folder)
-    except (UsageError, BankExistsError) as error:
-        raise type(error)(
-            error.message, source=error.source, hint="give it another name"
-        ) from error
-    found = installing.inspect(delivery, pinned=pinned)
+    with about("digest"):
+        pinned = installing.checked_digest(digest or None)
+    with about("source"):
+        delivery = installing.receive(Path(source).expanduser())
+        called = name or delivery.name
+    with about("name"):
+        path = _place_for(called, folder)
+    with about("source"):
+        found = installing.inspect(delivery, pinned=pinned)
 
     def install() -> Message:
         bank, _ = installing.install(delivery, path, pinned=pinned, frozen=not writable)
@@ -88,6 +89,16 @@ def plan_install(source: str, folder: Path, *, name: str, digest: str, writable:
 
     section = delivery_section(delivery, found, pinned=pinned is not None)
     return Planned("installing", f"Install it as {path.name}?", [section], lambda _: install())
+
+
+def _place_for(name: str, folder: Path) -> Path:
+    """Where a bank of this name will lie."""
+    try:
+        return paths.new_bank_path(paths.check_bank_name(name), folder)
+    except (UsageError, BankExistsError) as error:
+        raise type(error)(
+            error.message, source=error.source, hint="give it another name"
+        ) from error
 
 
 def plan_merge(path: Path, others: Sequence[str], folder: Path, *, episodes: bool) -> Message:

@@ -1,44 +1,58 @@
-"""How the outlines of a bank are arranged: which nodes are shown, and in which order."""
+"""How the lists of a bank are arranged: what is shown, and in which order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.memory.parameters import Parameters
-from deltamem_tui.memory.views.filters import ALL_NODES, NodeFilter, Order, parse_filter
+from deltamem_tui.memory.views.episode_filters import EPISODES, EpisodeFilter, EpisodeOrder
+from deltamem_tui.memory.views.filters import NODES, NodeFilter, Order
+from deltamem_tui.memory.views.language import Language, WantedT
 from deltamem_tui.memory.views.matching import matching
 from deltamem_tui.tui.models.family import Family
 
+OrderT = TypeVar("OrderT", bound=str)
+
 
 @dataclass(frozen=True, slots=True)
-class Arrangement:
-    """Which nodes are shown, and in which order.
+class Arrangement(Generic[WantedT, OrderT]):
+    """What is shown, and in which order.
 
     Attributes:
         text: The filter as it was typed.
         wanted: The same, read.
-        order: How siblings are sorted.
+        order: How it is sorted; of nodes, siblings.
     """
 
-    text: str = ""
-    wanted: NodeFilter = ALL_NODES
-    order: Order = "birth"
+    text: str
+    wanted: WantedT
+    order: OrderT
 
     @classmethod
-    def of(cls, text: str, order: Order) -> Arrangement:
+    def of(
+        cls, language: Language[WantedT], text: str, order: OrderT
+    ) -> Arrangement[WantedT, OrderT]:
         """The arrangement by a filter as it was typed.
 
         Raises:
             UsageError: The filter cannot be read.
         """
-        return cls(text, parse_filter(text), order)
+        return cls(text, language.parse(text), order)
+
+
+NodeArrangement = Arrangement[NodeFilter, Order]
+EpisodeArrangement = Arrangement[EpisodeFilter, EpisodeOrder]
+
+ALL_NODES: NodeArrangement = Arrangement("", NODES.all, "birth")
+ALL_EPISODES: EpisodeArrangement = Arrangement("", EPISODES.all, "import")
 
 
 def arrange(
-    bank: Bank, arrangement: Arrangement, parameters: Parameters, stopped: Callable[[], bool]
+    bank: Bank, arrangement: NodeArrangement, parameters: Parameters, stopped: Callable[[], bool]
 ) -> Mapping[TreeName, Family]:
     """Filter and sort both trees.
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.disk import regions
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.paths import BankPlace
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.models.words import local_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class BankLine:
         changed: Its last commit, or else its manifest's date, as `2026-07-14 10:22`.
         description: What it is for.
         error: Why it cannot be opened, if it cannot.
+        locked: Why it cannot be written although it is not frozen; empty if it can.
     """
 
     place: BankPlace
@@ -42,6 +46,7 @@ class BankLine:
     changed: str = ""
     description: str = ""
     error: str = ""
+    locked: str = ""
 
 
 def bank_lines(folder: Path) -> list[BankLine]:
@@ -67,20 +72,29 @@ def bank_line(place: BankPlace) -> BankLine:
             frozen=bank.frozen,
             changed=last_change(bank),
             description=bank.manifest.description,
+            locked=_locked(place),
         )
     except DeltaMemError as error:
         return BankLine(place, {}, error=one_line(str(error)))
 
 
+def _locked(place: BankPlace) -> str:
+    """Why nobody here may write a bank, frozen or not; empty if they may."""
+    if place.shipped:
+        return "install a copy to be written"
+    if regions.is_archive(place.path):
+        return "an archive is never written, install it to be written"
+    # Whoever writes makes files in the folder: the lock, and drafts.
+    return "" if os.access(place.path, os.W_OK | os.X_OK) else "you may not write in its folder"
+
+
 def last_change(bank: Bank) -> str:
     """When a bank was last written, in the reader's time zone."""
+    if bank.commit.time:
+        return local_time(bank.commit.time)
     try:
-        if bank.commit.time:
-            at = datetime.fromisoformat(bank.commit.time)
-        else:
-            seconds = (bank.path / paths.MANIFEST).stat().st_mtime
-            at = datetime.fromtimestamp(seconds, UTC)
-        return at.astimezone().strftime("%Y-%m-%d %H:%M")
+        seconds = (bank.path / paths.MANIFEST).stat().st_mtime
+        return local_time(datetime.fromtimestamp(seconds, UTC).isoformat())
     except (ValueError, OSError):
         return ""
 
@@ -95,10 +109,16 @@ def bank_sections(line: BankLine) -> list[Section]:
         f"{counted(line.episodes, 'episode')}, {line.waiting:,} waiting to be learnt",
         f"domain {line.domain} · embedder {line.model}",
         f"last change {line.changed}",
-        "frozen: it cannot be written" if line.frozen else "can be written",
+        _may_be_written(line),
         f"{'comes with the program, ' if place.shipped else ''}{place.path}",
     ]
     sections = [Section(place.name, "\n".join(facts))]
     if line.description.strip():
         sections.insert(1, Section("", line.description))
     return sections
+
+
+def _may_be_written(line: BankLine) -> str:
+    if line.frozen:
+        return "frozen: it cannot be written"
+    return f"read only: {line.locked}" if line.locked else "can be written"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from deltamem_tui.bank.bank import Bank
@@ -11,10 +12,12 @@ from deltamem_tui.bank.node import TreeName
 from deltamem_tui.memory.scenes import MODEL as DRAWER
 from deltamem_tui.memory.scenes import scene_of
 from deltamem_tui.memory.views.descent import nodes_by_episode
+from deltamem_tui.memory.views.episode_matching import EpisodeTable
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record
+from deltamem_tui.tui.models.arrangement import EpisodeArrangement
 from deltamem_tui.tui.models.sections import Section
 
 FIRST_STEPS = 400
@@ -55,18 +58,19 @@ class EpisodeLine:
 
 
 class EpisodeBook:
-    """All episodes of a bank at one commit.
+    """Episodes of a bank at one commit: all of them in order of import, or as they are arranged.
 
     Attributes:
         bank: The bank.
-        ids: The episodes' ids, in order of import.
+        ids: The episodes' ids.
     """
 
     def __init__(
         self, bank: Bank, nodes: Mapping[str, NodePlaces], refusals: Mapping[str, str]
     ) -> None:
         self.bank = bank
-        self.ids = bank.episodes.ids()
+        self._table = EpisodeTable(bank, nodes, refusals)
+        self.ids = self._table.ids
         self._nodes = nodes
         self._refusals = refusals
 
@@ -75,6 +79,13 @@ class EpisodeBook:
         """Read which episodes there are, which nodes they gave, and why some gave none."""
         refusals = {each.trajectory: each.reason for each in history(bank).refused}
         return cls(bank, nodes_by_episode(bank), refusals)
+
+    def arranged(self, arrangement: EpisodeArrangement, stopped: Callable[[], bool]) -> EpisodeBook:
+        """The episodes that a filter lets through, in the order that is wanted."""
+        book = copy(self)
+        numbers = self._table.chosen(arrangement.wanted, arrangement.order, stopped)
+        book.ids = [self._table.ids[number] for number in numbers]
+        return book
 
     def __len__(self) -> int:
         return len(self.ids)

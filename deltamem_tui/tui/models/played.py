@@ -8,8 +8,9 @@ from typing import Any
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.parameters import Parameters, checked
-from deltamem_tui.tui.jobs.numbers import NUMBERS
 
+NUMBERS = ("tau_base", "failure_penalty")
+"""Those of a tree's parameters that the recall lab plays with."""
 WORDS = {"tau_base": "threshold", "failure_penalty": "failure penalty"}
 """What a number is called beside the line it is typed in."""
 

@@ -24,12 +24,13 @@ def proposed_embedder(wanted: str) -> tuple[str, str]:
         wanted: The one of the settings.
 
     Returns:
-        The embedder, and what is to be known of the wanted one; empty if it is at hand.
+        The embedder, and why it is that one or cannot be loaded at once; empty if there is
+        nothing to be known.
     """
     if is_at_hand(wanted):
         return wanted, ""
     if wanted == DEFAULT_EMBEDDER and is_at_hand(minilm.NAME):
-        return minilm.NAME, _why_not(wanted)
+        return minilm.NAME, f"{minilm.NAME} is proposed: the usual {_why_not(wanted)}"
     return wanted, _why_not(wanted)
 
 

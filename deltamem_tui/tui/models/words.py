@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 _JOINERS = re.compile("\u200d{2,}")
 
@@ -18,3 +19,11 @@ def cuttable(text: str) -> str:
 def dollars(cost: float | None) -> str:
     """`$0.0123`; a cost that nobody knows is said to be unknown, not zero."""
     return "unknown" if cost is None else f"${cost:.4f}"
+
+
+def local_time(time: str) -> str:
+    """A time of the journal in the reader's time zone; empty if it is none."""
+    try:
+        return datetime.fromisoformat(time).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OSError, OverflowError):
+        return ""

@@ -8,18 +8,22 @@ from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
+from textual.content import Content
 from textual.widget import Widget
 
 from deltamem_tui import paths
-from deltamem_tui.text import clean
+from deltamem_tui.errors import BankError, EmbeddingError
+from deltamem_tui.text import clean, one_line
 from deltamem_tui.tui.actions import bindings
+from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.forms import Answer
 from deltamem_tui.tui.jobs import keeping
-from deltamem_tui.tui.messages import Again, BanksFound
+from deltamem_tui.tui.messages import Again, BanksFound, Changed
 from deltamem_tui.tui.models.bank_table import BankTable
 from deltamem_tui.tui.models.banks import BankLine, bank_sections
 from deltamem_tui.tui.models.proposing import proposed_embedder
 from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.refusals import about
 from deltamem_tui.tui.screens.travelling import TravellingScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.dialogs import Field
@@ -110,7 +114,7 @@ class BanksScreen(TravellingScreen):
 
     def __init__(self, left: Path | None = None) -> None:
         super().__init__()
-        self._left = left
+        self._expected = left
 
     def compose(self) -> ComposeResult:
         """List above, details below."""
@@ -130,20 +134,34 @@ class BanksScreen(TravellingScreen):
         """Look again: a bank may have grown meanwhile."""
         self.browser.find_banks()
 
+    def expect_bank(self, path: Path) -> None:
+        """Put the cursor on a bank once it is listed."""
+        self._expected = path
+
     def show_banks(self, message: BanksFound) -> None:
-        """List the banks, the cursor on the one that was left, or that it was on."""
+        """List the banks, the cursor on the one that is expected, or that it was on."""
         banks = self.query_one(BankList)
-        before = self.chosen_path() or self._left
+        wanted = [each.resolve() for each in (self._expected, self.chosen_path()) if each]
         banks.banks = message.banks
         self.query_one(BankHeading).show(message.banks)
+        self._show_folder(message.folder)
         # Who named a bank by another path than the list comes back to the same line.
-        listed = [bank.place.path.resolve() for bank in message.banks]
-        place = before.resolve() if before else None
-        banks.lines_changed(listed.index(place) if place in listed else 0)
+        lines = {bank.place.path.resolve(): line for line, bank in enumerate(message.banks)}
+        if self._expected and self._expected.resolve() in lines:
+            self._expected = None
+        banks.lines_changed(next((lines[each] for each in wanted if each in lines), 0))
         if not message.banks:
             key = self.browser.key_of("create_bank")
             words = f"There are no banks in {message.folder}. Press {key} to create one."
             self.query_one(TextPane).show([Section("No banks", words)])
+
+    def _show_folder(self, folder: Path) -> None:
+        """Say that there is no such folder, as long as that is so: its name may be mistyped."""
+        title = "Banks"
+        if not folder.is_dir():
+            key = self.browser.key_of("create_bank")
+            title += f" · {key} makes the folder, which is not there yet: {one_line(str(folder))}"
+        self.query_one(BankHeading).border_title = Content(title)
 
     def on_line_list_moved(self) -> None:
         """Say what is known of the bank."""
@@ -199,15 +217,17 @@ class BanksScreen(TravellingScreen):
 
     def _create(self, answer: Answer, again: Again) -> bool:
         # A path would place it where this list never looks.
-        name = paths.check_bank_name(answer["name"])
-        path = paths.new_bank_path(name, self.browser.folder)
-        embedder = answer["embedder"]
-        domain = clean(answer["domain"]) or "generic"
-        description = clean(answer["description"])
-        return self.browser.work(
-            f"creating {path.name}",
-            lambda _: keeping.create(
-                path, embedder=embedder, domain=domain, description=description
-            ),
-            again=again,
-        )
+        with about("name"):
+            name = paths.check_bank_name(answer["name"])
+            path = paths.new_bank_path(name, self.browser.folder)
+        with about("domain"):
+            domain = paths.check_domain(clean(answer["domain"]) or "generic")
+        embedder, description = answer["embedder"], clean(answer["description"])
+
+        def create(_: Progress) -> Changed:
+            with about("embedder", EmbeddingError), about("name", BankError):
+                return keeping.create(
+                    path, embedder=embedder, domain=domain, description=description
+                )
+
+        return self.browser.work(f"creating {path.name}", create, again=again)

@@ -19,6 +19,8 @@ from deltamem_tui.tui.widgets.note_bar import Note, NoteBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from deltamem_tui.bank.node import TreeName
     from deltamem_tui.memory.calibrate import Proposal
     from deltamem_tui.tui.app import DeltaMemApp
@@ -69,6 +71,9 @@ class BrowserScreen(SwitchableScreen):
         """The panes that actions are about while none of them has the focus, the first first."""
         return self.focus_chain
 
+    def expect_bank(self, path: Path) -> None:
+        """A bank was made, and is listed soon; a screen that lists banks puts the cursor there."""
+
     def show_banks(self, message: BanksFound) -> None:
         """The banks folder was looked through; a screen that lists banks says how."""
 
@@ -87,6 +92,7 @@ class BankScreen(BrowserScreen):
         super().__init__()
         self._seen: Bank | None = None
         self._ready = False
+        self._stepped_at: int | None = None
 
     @property
     def bank(self) -> Bank:
@@ -109,8 +115,15 @@ class BankScreen(BrowserScreen):
         Returns:
             Whether it was begun; if not, the person was told what goes on.
         """
-        path = self.home.path
-        return self.browser.work(name, lambda _: Changed(path, work(Bank.open(path)), node))
+        path, own = self.home.path, self.browser.own_changes
+
+        def write() -> Changed:
+            bank = Bank.open(path)
+            said = work(bank)
+            own.note(bank)
+            return Changed(path, said, node)
+
+        return self.browser.work(name, lambda _: write())
 
     def on_mount(self) -> None:
         """Show the bank, after the screen of its kind has made itself ready."""
@@ -169,6 +182,22 @@ class BankScreen(BrowserScreen):
     def action_show(self, screen: str) -> None:
         """Show another screen of the bank."""
         self.browser.show(screen)
+
+    async def action_step_back(self) -> None:
+        """Leave what is open; where nothing is, the bank, if it is asked for twice in a row.
+
+        Who pressed it once more than there were things to close would be among the banks,
+        where the keys mean other things.
+        """
+        deeds = self.browser.deeds
+        if self._stepped_at is not None and deeds == self._stepped_at + 1:
+            await self.browser.close_bank()
+            return
+        self._stepped_at = deeds
+        key = self.browser.key_of
+        self.browser.tell(
+            f"{key('step_back')} again goes back to the banks, {key('close_bank')} at once"
+        )
 
     async def action_close_bank(self) -> None:
         """Go back to the banks."""

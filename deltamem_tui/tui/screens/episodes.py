@@ -10,15 +10,16 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.message import Message
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import DeltaMemError, UsageError
-from deltamem_tui.memory.episodes.verdict import give_outcome
+from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError, UsageError
+from deltamem_tui.memory.episodes.verdict import give_outcome, take_back_outcome
+from deltamem_tui.memory.views.episode_filters import EPISODE_ORDERS, EPISODES
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.background import Inquiry
+from deltamem_tui.tui.background import Progress, Stopped
 from deltamem_tui.tui.forms import Answer
-from deltamem_tui.tui.jobs import judging
 from deltamem_tui.tui.jobs.extracting import (
     NAME,
     ModelChoice,
@@ -26,15 +27,18 @@ from deltamem_tui.tui.jobs.extracting import (
     plan_by_model,
 )
 from deltamem_tui.tui.jobs.importing import import_logs
-from deltamem_tui.tui.messages import Again, EpisodesRead
+from deltamem_tui.tui.messages import Again, Changed, EpisodesRead, Planned
+from deltamem_tui.tui.models.arrangement import ALL_EPISODES, EpisodeArrangement
 from deltamem_tui.tui.models.episodes import (
     EpisodeBook,
     EpisodeLine,
     episode_sections,
+    outcome_facts,
 )
 from deltamem_tui.tui.models.nodes import detail
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.screens.base import BankScreen
+from deltamem_tui.tui.refusals import about
+from deltamem_tui.tui.screens.arranging import ArrangingScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.dialogs import Field
 from deltamem_tui.tui.widgets.key_bar import KeyBar
@@ -96,9 +100,12 @@ class EpisodeList(LineList):
         return self._lines[line]
 
 
-class EpisodesScreen(BankScreen):
+class EpisodesScreen(ArrangingScreen):
     """The list above; below it the steps beside the node they became."""
 
+    LANGUAGE = EPISODES
+    ORDERS = EPISODE_ORDERS
+    ARRANGING = "reading the episodes"
     SCOPES = ("episodes", "list", "bank", "app")
     BINDINGS: ClassVar = [*bindings("episodes")]
     DEFAULT_CSS = """
@@ -113,7 +120,9 @@ class EpisodesScreen(BankScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._reading = Inquiry(self, "reading the episodes")
+        self.arrangement: EpisodeArrangement = ALL_EPISODES
+        self._whole: EpisodeBook | None = None
+        self._shown_as: EpisodeArrangement | None = None
         self._node_number = 0
         self._node_of: str | None = None
 
@@ -122,6 +131,7 @@ class EpisodesScreen(BankScreen):
         yield TopBar("DeltaMem", "episodes")
         with Vertical():
             yield EpisodeList()
+            yield self._line
             with Horizontal():
                 yield TextPane(id="steps")
                 yield TextPane(id="node")
@@ -136,29 +146,57 @@ class EpisodesScreen(BankScreen):
 
     def bank_changed(self) -> None:
         """Read the episodes again."""
-        bank = self.bank
-        self._reading.ask(
-            lambda _: EpisodesRead(EpisodeBook.read(bank)),
-            keys_wait=self.query_one(EpisodeList).book is None,
-        )
+        self.rearrange(keys_wait=self.shown.book is None, at_once=False)
+
+    @property
+    def shown(self) -> EpisodeList:
+        """The list."""
+        return self.query_one(EpisodeList)
+
+    @property
+    def shown_as(self) -> EpisodeArrangement | None:
+        """How the list is arranged, as one sees it."""
+        return self._shown_as
+
+    def rearrange(self, *, keys_wait: bool, at_once: bool) -> None:
+        """Let a worker read the episodes, unless it did, and filter and sort them."""
+        bank, arrangement, known = self.bank, self.arrangement, self._whole
+
+        def work(stopped: Stopped) -> EpisodesRead:
+            whole = known if known is not None and known.bank is bank else EpisodeBook.read(bank)
+            return EpisodesRead(arrangement, whole, whole.arranged(arrangement, stopped))
+
+        self._arranged.ask(work, keys_wait=keys_wait, at_once=at_once)
 
     def on_episodes_read(self, message: EpisodesRead) -> None:
         """List them."""
-        if not self.home.is_read:
+        if not self.home.is_read or message.arrangement is not self.arrangement:
             return
-        episodes = self.query_one(EpisodeList)
-        waiting = len(message.book.bank.episodes.waiting())
-        episodes.border_title = Content(
-            f"{counted(len(message.book), 'episode')} · {waiting:,} waiting"
-        )
-        episodes.show(message.book)
-        if not len(message.book):
-            words = "This bank has no episodes." + (
-                ""
-                if self.bank.frozen
-                else f" Press {self.browser.key_of('import_logs')} to import some from logs."
-            )
-            self.query_one("#steps", TextPane).show([Section("", words)])
+        self._whole, self._shown_as = message.whole, message.arrangement
+        self.shown.show(message.book)
+        self.filter_typed()
+        self.is_arranged()
+
+    def filter_typed(self) -> None:
+        """Count what fits only of the filter that the list is filtered by."""
+        if self._whole is None or self._shown_as is None:
+            return
+        waiting = len(self._whole.bank.episodes.waiting())
+        title = f"{counted(len(self._whole), 'episode')} · {waiting:,} waiting"
+        if self._shown_as.text and self._line.text == self._shown_as.text:
+            title += f" · {self.shown.line_count():,} fit the filter"
+        if self._shown_as.order != "import":
+            title += f" · by {self._shown_as.order}"
+        self.shown.border_title = Content(title)
+
+    def _nothing(self) -> str:
+        """Why there is no episode to be seen."""
+        if self._whole:
+            return "No episode fits the filter."
+        words = "This bank has no episodes."
+        if self.bank.frozen:
+            return words
+        return f"{words} Press {self.browser.key_of('import_logs')} to import some from logs."
 
     def on_line_list_moved(self) -> None:
         """Show the episode and its first node; of the same one the node that was shown."""
@@ -172,7 +210,12 @@ class EpisodesScreen(BankScreen):
 
     def _show_episode(self) -> None:
         episodes = self.query_one(EpisodeList)
-        if episodes.book is None or not len(episodes.book):
+        if episodes.book is None:
+            return
+        if not len(episodes.book):
+            self.query_one("#steps", TextPane).show([Section("", self._nothing())])
+            self.query_one("#node", TextPane).border_title = "node"
+            self.query_one("#node", TextPane).show([])
             return
         try:
             trajectory = episodes.book.trajectory(episodes.cursor)
@@ -264,9 +307,12 @@ class EpisodesScreen(BankScreen):
         except DeltaMemError as error:
             self.browser.tell_error(error)
             return
-        self.change(
-            "taking the outcome back", lambda bank: judging.take_back(bank, episode_id, shown)
-        )
+
+        def work(bank: Bank) -> str:
+            outcome = take_back_outcome(bank, episode_id, shown).outcome
+            return f"{episode_id} is as before: {outcome_facts(outcome)}"
+
+        self.change("taking the outcome back", work)
 
     def _to_judge(self) -> tuple[str, int]:
         """The episode under the cursor and how many nodes it gave; empty if it cannot be judged."""
@@ -287,11 +333,19 @@ class EpisodesScreen(BankScreen):
     def _import(self, answer: Answer, again: Again) -> bool:
         if not answer["path"]:
             raise UsageError("name a log")
-        path = self.bank.path
+        path, called = self.bank.path, answer["format"]
         log = str(Path(answer["path"]).expanduser())
+
+        def work(progress: Progress) -> Changed | Planned:
+            from deltamem_tui.trajectory.readers.detection import reader_named
+
+            with about("format"):
+                _ = reader_named(called) if called else None
+            return import_logs(path, log, called, progress)
+
         return self.browser.work(
             f"importing {one_line(answer['path'], 40)}",
-            lambda progress: import_logs(path, log, answer["format"], progress),
+            work,
             can_stop=True,
             again=again,
         )
@@ -325,9 +379,9 @@ class EpisodesScreen(BankScreen):
                 NAME, lambda progress: extract_by_rules(path, progress), can_stop=True, again=again
             )
         choice = ModelChoice.of(**answer)
-        return self.browser.work(
-            "rehearsing",
-            lambda progress: plan_by_model(path, choice, configuration, progress),
-            can_stop=True,
-            again=again,
-        )
+
+        def rehearse(progress: Progress) -> Message:
+            with about("model", LanguageModelError), about("max_cost", BudgetError):
+                return plan_by_model(path, choice, configuration, progress)
+
+        return self.browser.work("rehearsing", rehearse, can_stop=True, again=again)

@@ -37,6 +37,7 @@ def _section(title: str, named: Sequence[tuple[str, str]]) -> Section:
 class HelpScreen(PaneDialog[None]):
     """The keys, in a pane over the screen."""
 
+    SCROLLED = ""
     DEFAULT_CSS = """
     HelpScreen > Vertical { height: 90%; }
     HelpScreen TextPane { height: 1fr; max-height: 100%; margin-bottom: 0; }

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from pathlib import Path
 
 from textual.reactive import reactive
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Payload, TreeName
 from deltamem_tui.errors import BankError, DeltaMemError
+from deltamem_tui.memory.marks import marks_in
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.background import Progress, look_up
 from deltamem_tui.tui.messages import Changed, Planned, SubtreeRead
@@ -139,14 +139,17 @@ class MendingScreen(BankScreen):
         """Turn a success into a failure, or the reverse."""
         if (chosen := self._writable_node()) is None:
             return
-        node, undoes = chosen.node, self._undoes
+        node, undoes, edits = chosen.node, self._undoes, self.browser.key_of("edit")
         label: Label = "success" if node.label == "failure" else "failure"
 
         def work(bank: Bank) -> str:
             from deltamem_tui.memory import editing
 
             editing.relabel(bank, chosen.tree, node, label)
-            return f"{node.id} is a {label} now; {undoes}"
+            unwarned = chosen.tree == "task" and label == "success"
+            marks = ", ".join(marks_in(node.payload)) if unwarned else ""
+            said = f"; its text still says {marks}, {edits} edits it" if marks else ""
+            return f"{node.id} is a {label} now{said}; {undoes}"
 
         self.change("relabelling", work, chosen.place)
 
@@ -159,7 +162,7 @@ class MendingScreen(BankScreen):
             key = self.browser.key_of
             self.browser.tell(
                 f"go to its new parent and press {key('move')}, or {key('make_root')} to make it "
-                f"a root; {key('close_bank')} leaves it"
+                f"a root; {key('step_back')} leaves it"
             )
             return
         self._move(self.moving, chosen.node)
@@ -201,10 +204,12 @@ class MendingScreen(BankScreen):
             return
         tree, nodes, path = message.tree, message.nodes, self.home.path
         parent = nodes[0].parent
-        undoes = self._undoes
+        undoes, own = self._undoes, self.browser.own_changes
 
         def delete(_: Progress) -> Changed:
-            said = f"{_delete(Bank.open(path), tree, nodes)}; {undoes}"
+            bank = Bank.open(path)
+            said = f"{_delete(bank, tree, nodes)}; {undoes}"
+            own.note(bank)
             return Changed(path, said, (tree, parent) if parent else None)
 
         question = f"Delete {counted(len(nodes), 'node')} of the {tree} tree?"
@@ -214,9 +219,11 @@ class MendingScreen(BankScreen):
 
     def action_undo(self) -> None:
         """Take back the last change by hand."""
+        from deltamem_tui.tui.jobs.undoing import undo_last
+
         if self.writable():
-            path = self.home.path
-            self.browser.work("undoing", lambda _: _undone(path))
+            path, own = self.home.path, self.browser.own_changes
+            self.browser.work("undoing", lambda _: undo_last(path, own))
 
     @property
     def _kept(self) -> str:
@@ -240,15 +247,6 @@ def _delete(bank: Bank, tree: TreeName, nodes: Sequence[Node]) -> str:
             hint="look at it again, and delete it then",
         )
     return f"deleted {counted(len(editing.delete(bank, tree, root).nodes), 'node')}"
-
-
-def _undone(path: Path) -> Changed:
-    """Undo the last change, and look at what came back."""
-    from deltamem_tui.memory import editing
-
-    change = editing.undo(Bank.open(path))
-    said = f"undone: {counted(len(change.nodes), 'node')} as before"
-    return Changed(path, said, (change.tree, change.nodes[0].id))
 
 
 def _with_hint(error: DeltaMemError, hint: str) -> DeltaMemError:

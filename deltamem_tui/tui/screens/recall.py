@@ -20,9 +20,9 @@ from deltamem_tui.memory.parameters import Parameters, from_record
 from deltamem_tui.text import count_tokens, counted
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import Inquiry
-from deltamem_tui.tui.jobs.numbers import NUMBERS, save_numbers
+from deltamem_tui.tui.jobs.numbers import save_numbers
 from deltamem_tui.tui.messages import Answered, Failed
-from deltamem_tui.tui.models.played import WORDS, PlayedNumbers, why_not
+from deltamem_tui.tui.models.played import NUMBERS, WORDS, PlayedNumbers, why_not
 from deltamem_tui.tui.models.questions import (
     Answer,
     Question,
@@ -110,15 +110,17 @@ class RecallScreen(BankScreen):
         yield KeyBar(self.SCOPES)
 
     def on_mount(self) -> None:
-        """Show the bank's numbers; the first question is about a task."""
-        self.query_one("#task", Input).focus()
+        """Show the bank's numbers. Letters are keys here too, until a line is asked for."""
+        self.query_one("#task-matches").focus()
         self.query_one("#context", TextPane).border_title = "context"
         self._explain()
 
     def _explain(self) -> None:
+        key = self.browser.key_of
         words = (
-            "Type a task, a scene or both: you see which nodes match, what an agent would be "
-            "told, and what an episode like this would become.\n\n"
+            f"Type a task ({key('ask_task')}), a scene ({key('ask_scene')}) or both: you see which "
+            "nodes match, what an agent would be told, and what an episode like this would "
+            "become.\n\n"
             "Change a threshold or failure penalty (tau_base and failure_penalty in `deltamem "
             "parameters`) and see the match change; nothing is written before you save it."
         )
@@ -274,12 +276,12 @@ class RecallScreen(BankScreen):
         message.lines.focus()
         self.action_show_node()
 
-    async def action_close_bank(self) -> None:
+    async def action_step_back(self) -> None:
         """Leave the line one types in first; then the bank."""
         if isinstance(self.focused, Input):
             self.query_one("#task-matches").focus()
         else:
-            await super().action_close_bank()
+            await super().action_step_back()
 
     def action_save_parameters(self) -> None:
         """Save threshold and failure penalty as the bank's own."""

@@ -143,12 +143,12 @@ class StatisticsScreen(BankScreen):
         """Ask every episode for its scores."""
         bank = self.bank
 
-        def work(_: Progress) -> Proposed:
+        def work(progress: Progress) -> Proposed:
             from deltamem_tui.memory.calibrate import calibrate
 
-            return Proposed(bank.path, calibrate(bank), grounds_of(bank))
+            return Proposed(bank.path, calibrate(bank, between=progress.go_on), grounds_of(bank))
 
-        self.browser.work("asking every episode", work)
+        self.browser.work("asking every episode", work, can_stop=True)
 
     def show_proposals(self, proposals: Sequence[Proposal], grounds: object) -> None:
         """Show the scores and the thresholds they suggest."""

@@ -3,40 +3,39 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.widget import Widget
-from textual.widgets import Input
 
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.memory.parameters import Parameters, from_record
-from deltamem_tui.memory.views.filters import ORDERS, Order
+from deltamem_tui.memory.views.filters import NODES, ORDERS
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.arrivals import Sought
-from deltamem_tui.tui.background import Inquiry
-from deltamem_tui.tui.messages import Arranged, Failed
-from deltamem_tui.tui.models.arrangement import Arrangement, arrange
+from deltamem_tui.tui.messages import Arranged
+from deltamem_tui.tui.models.arrangement import ALL_NODES, Arrangement, NodeArrangement, arrange
 from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.screens.arranging import ArrangingScreen
 from deltamem_tui.tui.screens.mending import ChosenNode, MendingScreen
 from deltamem_tui.tui.state import BankState
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
-from deltamem_tui.tui.widgets.filter_line import FilterLine
 from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.node_pane import NodePane, unreadable
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from deltamem_tui.tui.widgets.outlines import Outlines
 
-_ARRANGING = "arranging the outlines"
 
-
-class TreesScreen(MendingScreen):
+class TreesScreen(ArrangingScreen, MendingScreen):
     """Outlines above, the node below."""
 
+    LANGUAGE = NODES
+    ORDERS = ORDERS
+    ARRANGING = "arranging the outlines"
     SCOPES = ("trees", "tree", "list", "bank", "app")
     BINDINGS: ClassVar = [*bindings("trees")]
     DEFAULT_CSS = """
@@ -46,13 +45,10 @@ class TreesScreen(MendingScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.arrangement = Arrangement()
+        self.arrangement: NodeArrangement = ALL_NODES
         self._outlines = Outlines()
-        self._line = FilterLine()
         self._pane = NodePane(id="detail")
         self._left = BankState()
-        self._arranged = Inquiry(self, _ARRANGING)
-        self._keys_go: Callable[[], None] | None = None
         self._sought: Sought | None = None
 
     def compose(self) -> ComposeResult:
@@ -98,7 +94,7 @@ class TreesScreen(MendingScreen):
         """Show the bank as it was left."""
         self._left = left
         with contextlib.suppress(UsageError):
-            self.arrangement = Arrangement.of(left.filter, left.order)
+            self.arrangement = Arrangement.of(NODES, left.filter, left.order)
         self._outlines.restore(left, self.arrangement)
 
     def remembered(self) -> BankState:
@@ -109,9 +105,10 @@ class TreesScreen(MendingScreen):
 
     def bank_changed(self) -> None:
         """Arrange the outlines of what the bank holds now."""
-        self._arrange(keys_wait=self.shown.outline is None, at_once=False)
+        self.rearrange(keys_wait=self.shown.outline is None, at_once=False)
 
-    def _arrange(self, *, keys_wait: bool, at_once: bool) -> None:
+    def rearrange(self, *, keys_wait: bool, at_once: bool) -> None:
+        """Let a worker filter and sort both trees."""
         bank, arrangement, parameters = self.bank, self.arrangement, self.parameters
         self._arranged.ask(
             lambda stopped: Arranged(
@@ -127,21 +124,10 @@ class TreesScreen(MendingScreen):
             return
         self._outlines.show(message)
         self._outlines.head(self._line.text)
-        self._is_arranged()
+        self.is_arranged()
         if self._sought and not self._arranged.has_more:
             sought, self._sought = self._sought, None
             self.go_to(sought)
-
-    def on_failed(self, message: Failed) -> None:
-        """The outlines stay as they are; the app says why."""
-        if message.name == _ARRANGING:
-            self._is_arranged()
-
-    def _is_arranged(self) -> None:
-        """Keys that were typed for the outlines go their way."""
-        if self._keys_go is not None:
-            self.call_later(self._keys_go)
-            self._keys_go = None
 
     def expect(self, sought: Sought) -> None:
         """Go to a node once the outlines show the bank's new state."""
@@ -164,7 +150,7 @@ class TreesScreen(MendingScreen):
             return
         if not self.arrangement.wanted.empty and node_id in self.bank.tree(tree).find(node_id):
             self.expect(sought)
-            self._arrange_by("", self.arrangement.order, keys_wait=True)
+            self.arrange_by("", self.arrangement.order, keys_wait=True)
 
     def action_other_tree(self) -> None:
         """Go to the other tree."""
@@ -216,7 +202,7 @@ class TreesScreen(MendingScreen):
         key = self.browser.key_of
         return (
             f"moving » {self.moving.node.id}: {key('move')} below this node · "
-            f"{key('make_root')} a root · {key('close_bank')} leaves it"
+            f"{key('make_root')} a root · {key('step_back')} leaves it"
         )
 
     def action_show(self, screen: str) -> None:
@@ -238,90 +224,29 @@ class TreesScreen(MendingScreen):
 
     # Filter and sort
 
-    def action_filter(self) -> None:
-        """Type a filter."""
-        self._line.open()
+    @property
+    def shown_as(self) -> NodeArrangement | None:
+        """How the outlines are arranged, as one sees them."""
+        return self._outlines.shown_as
 
-    def on_input_changed(self) -> None:
-        """Filter while it is typed; a filter that is not finished waits.
-
-        Who types fast is ahead of the messages: what the line says now counts, not what it
-        said when the message was sent.
-        """
-        if self._line.text != self.arrangement.text:
-            self._filter_by(self._line.text, say=False)
+    def filter_typed(self) -> None:
+        """Count what fits only of the filter that the outlines are filtered by."""
         self._outlines.head(self._line.text)
         if self.shown.outline is not None and not self.shown.line_count():
             self._show_node()
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go back to the outline."""
-        if self._filter_by(event.value, say=True):
-            self._close_filter()
+    def filter_begins(self) -> None:
+        """Keep what is expanded without a filter."""
+        self._outlines.keep_folds()
 
-    def _filter_by(self, text: str, *, say: bool) -> bool:
-        """Filter by what was typed. Returns whether it is a filter."""
-        if text == self.arrangement.text:
-            if say:
-                if not (self._is_as_arranged or self._arranged.under_way):  # it failed before
-                    self._arrange(keys_wait=False, at_once=True)
-                self._let_keys_wait()
-            return True
-        try:
-            self._arrange_by(text, self.arrangement.order, keys_wait=say)
-        except UsageError as error:
-            if say:
-                self.browser.tell_error(error)
-            return False
-        return True
-
-    def _let_keys_wait(self) -> None:
-        """What is typed from now on is meant for the outlines that are being arranged."""
-        awaited = self._arranged.under_way and not self._is_as_arranged
-        if awaited and self._keys_go is None:
-            self._keys_go = self.browser.hold_keys()
-
-    @property
-    def _is_as_arranged(self) -> bool:
-        """Whether the outlines are shown as they are to be arranged."""
-        return self._outlines.shown_as is self.arrangement
-
-    def _close_filter(self) -> None:
-        """Leave the filter's line, which says what the outlines are filtered by."""
-        self._line.show(self.arrangement.text)
-        self.shown.focus()
-
-    def _arrange_by(self, text: str, order: Order, *, keys_wait: bool) -> None:
-        """Filter and sort.
-
-        Raises:
-            UsageError: The filter cannot be read; nothing is done.
-        """
-        known, self.arrangement = self.arrangement, Arrangement.of(text, order)
-        if known.wanted.empty and not self.arrangement.wanted.empty:
-            self._outlines.keep_folds()
-        self._line.show(text, open=self._line.is_typed_in)
-        self._arrange(keys_wait=keys_wait, at_once=True)
-
-    def action_sort(self) -> None:
-        """Sort siblings another way."""
-        order = ORDERS[(ORDERS.index(self.arrangement.order) + 1) % len(ORDERS)]
-        self._arrange_by(self.arrangement.text, order, keys_wait=True)
-
-    async def action_close_bank(self) -> None:
-        """Leave one thing at a time: the filter's line, a move, the chain, the filter, the bank."""
-        if self._line.is_typed_in:
-            self._let_keys_wait()
-            self._close_filter()
-        elif self.moving:
+    def step_out(self) -> bool:
+        """Leave a move, or else the chain."""
+        if self.moving:
             self.moving = None
             self.browser.tell("not moved")
-        elif self._pane.in_chain:
+            return True
+        if self._pane.in_chain:
             self._pane.toggle_chain()
             self.shown.focus()
-        elif self._line.text != self.arrangement.text:  # what could not be read is left there
-            self._close_filter()
-        elif self.arrangement.text:
-            self._arrange_by("", self.arrangement.order, keys_wait=True)
-        else:
-            await super().action_close_bank()
+            return True
+        return False

@@ -22,12 +22,6 @@ from deltamem_tui.tui.widgets.tick import Tick
 
 AnswerT = TypeVar("AnswerT")
 
-_BOX_HEIGHT = 0.9
-"""Of the screen's; as `BoxDialog` says in its style."""
-
-_LEAST_LINES = 2
-"""A label and what is typed below it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -55,8 +49,10 @@ class AskDialog(BoxDialog[Mapping[str, str] | None]):
         title: What they are for.
         fields: The lines.
         reason: Why they are asked for once more; empty the first time.
+        refused: The name of the line that the reason is about; empty if it is about none.
     """
 
+    SCROLLED = "#lines"
     DEFAULT_CSS = """
     AskDialog #head { height: auto; }
     AskDialog #lines { height: auto; scrollbar-size-vertical: 1; }
@@ -66,8 +62,11 @@ class AskDialog(BoxDialog[Mapping[str, str] | None]):
     """
     BINDINGS: ClassVar = [Binding("escape", "dismiss(None)", "Leave it")]
 
-    def __init__(self, title: str, fields: Sequence[Field], reason: str = "") -> None:
+    def __init__(
+        self, title: str, fields: Sequence[Field], reason: str = "", refused: str = ""
+    ) -> None:
         super().__init__()
+        self._refused = refused
         self._title = title
         self._fields = fields
         self._reason = reason
@@ -90,18 +89,10 @@ class AskDialog(BoxDialog[Mapping[str, str] | None]):
                     )
             yield KeyLine(self._keys())
 
-    def on_resize(self) -> None:
-        """Give the lines the room that is left, once the others have theirs."""
-        self.call_after_refresh(self._make_room)
-
-    def _make_room(self) -> None:
-        box = self.query_one(Vertical)
-        others = sum(each.outer_size.height for each in box.children if each.id != "lines")
-        room = int(self.size.height * _BOX_HEIGHT) - box.gutter.height - others
-        lines = self.query_one("#lines")
-        lines.styles.max_height = max(room, _LEAST_LINES)
-        if self.focused is not None:
-            self.call_after_refresh(self.focused.scroll_visible, animate=False)
+    def on_mount(self) -> None:
+        """Go to the line that has to be mended; to the first if none is known."""
+        if self._refused:
+            self.query_one(f"#{self._refused}").focus()
 
     def _keys(self) -> list[Key]:
         ticks = [Key("space ticks")] if any(field.tick for field in self._fields) else []
@@ -136,6 +127,8 @@ class PaneDialog(BoxDialog[AnswerT]):
     """
 
     KEYS: ClassVar[Sequence[Key]] = (Key("escape closes", "dismiss(None)"),)
+    SCROLLED = "TextPane"
+    MOST_LINES = 14
     DEFAULT_CSS = """
     PaneDialog TextPane { height: auto; max-height: 14; margin-bottom: 1; }
     """

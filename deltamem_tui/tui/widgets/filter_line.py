@@ -1,6 +1,8 @@
-"""The line that filters the outlines, and below it what is to be said of what was typed."""
+"""The line that filters a list, and below it what is to be said of what was typed."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -8,12 +10,16 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.views.filters import FILTER_HELP, LONGEST_FILTER, doubt_about, parse_filter
+from deltamem_tui.memory.views.language import LONGEST_FILTER, Language
 from deltamem_tui.tui.widgets.line_input import LineInput
 
 
 class FilterLine(Vertical):
-    """A filter as it is typed. It is there while one types, and while it filters."""
+    """A filter as it is typed. It is there while one types, and while it filters.
+
+    Args:
+        language: The conditions that can be typed.
+    """
 
     DEFAULT_CSS = """
     FilterLine { height: auto; }
@@ -28,8 +34,9 @@ class FilterLine(Vertical):
     }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, language: Language[Any]) -> None:
         super().__init__()
+        self._language = language
         self._line = LineInput(
             placeholder="words or conditions", id="filter", compact=True, max_length=LONGEST_FILTER
         )
@@ -84,10 +91,10 @@ class FilterLine(Vertical):
     def _remark_on(self, text: str) -> tuple[str, str]:
         """What is to be said of a filter, and whether it is help or a warning."""
         if not text:
-            return (FILTER_HELP if self.is_typed_in else ""), "-help"
+            return (self._language.help if self.is_typed_in else ""), "-help"
         try:
-            parse_filter(text)
+            self._language.parse(text)
         except UsageError as error:
             return f"✗ {error}", "-warning"
-        doubt = doubt_about(text)
+        doubt = self._language.doubt_about(text)
         return (f"! {doubt}" if doubt else ""), "-warning"

@@ -17,7 +17,7 @@ from textual.widget import Widget
 from deltamem_tui.tui.actions import Scope, of_scopes
 from deltamem_tui.tui.widgets.painting import line_of
 
-_ALWAYS = ("close_bank", "quit", "help")
+_ALWAYS = ("step_back", "quit", "help")
 """The actions whose keys are shown however narrow the terminal is: the ways out, and help."""
 
 

@@ -11,7 +11,7 @@ from textual.content import Content
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.text import counted
 from deltamem_tui.tui.messages import Arranged
-from deltamem_tui.tui.models.arrangement import Arrangement
+from deltamem_tui.tui.models.arrangement import NodeArrangement
 from deltamem_tui.tui.models.family import Family
 from deltamem_tui.tui.models.outline import Outline
 from deltamem_tui.tui.state import EXPANDED_LIMIT, BankState
@@ -41,7 +41,7 @@ class Outlines(Horizontal):
         self._views = {name: OutlineView(name, id=name) for name in TREES}
         self._left = BankState()
         self._folds: Mapping[str, Sequence[str]] | None = None
-        self._shown_as: Arrangement | None = None
+        self._shown_as: NodeArrangement | None = None
 
     def compose(self) -> ComposeResult:
         """An outline a tree."""
@@ -75,13 +75,13 @@ class Outlines(Horizontal):
 
     # What is expanded
 
-    def restore(self, left: BankState, arrangement: Arrangement) -> None:
+    def restore(self, left: BankState, arrangement: NodeArrangement) -> None:
         """Let them be as they were left: cursors, and what was expanded before the filter."""
         self._left = left
         if not arrangement.wanted.empty:
             self._folds = left.expanded
 
-    def remembered(self, arrangement: Arrangement) -> BankState:
+    def remembered(self, arrangement: NodeArrangement) -> BankState:
         """How they are left, arranged so."""
         ids = {name: view.node_id for name, view in self._views.items()}
         return BankState(
@@ -110,7 +110,7 @@ class Outlines(Horizontal):
             self._folds = None
 
     @property
-    def shown_as(self) -> Arrangement | None:
+    def shown_as(self) -> NodeArrangement | None:
         """How they are arranged, as one sees them; None until they were shown."""
         return self._shown_as
 

@@ -26,7 +26,7 @@ from tests.bank.support import change_domain, contents, learn_one, manifest, mar
 from tests.effort import in_turn
 from tests.places import ROOT
 
-Operation = Callable[[Bank], None]
+Operation = Callable[[Bank], object]
 OPERATIONS: list[Operation] = [
     lambda bank: learn_one(bank, 0),
     mark_first,

@@ -153,6 +153,32 @@ def test_the_end_is_found_behind_lines_longer_than_a_block(tmp_path: Path) -> No
     assert [commit.sequence for commit in journal.commits()] == [0, 1, 2]
 
 
+@pytest.mark.parametrize("torn", [b"", b'{"sequence": 9', b"\0" * 100])
+@pytest.mark.parametrize("block", [1, 7, 64, 1000, 100_000])
+def test_newest_first_is_the_same_history_the_other_way_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, torn: bytes
+) -> None:
+    monkeypatch.setattr(journal_module, "_BLOCK", block)
+    journal, tail = Journal(tmp_path / "journal.jsonl"), None
+    for number in range(9):
+        detail = {"text": "x" * (number * 37 % 200)}
+        tail = journal.append(tail, Commit(sequence=number, event="learn", detail=detail))
+    with journal.path.open("ab") as stream:
+        stream.write(torn)
+    assert list(journal.newest_first()) == list(journal.commits())[::-1]
+    assert journal.tail() == tail
+
+
+def test_newest_first_reads_no_further_than_it_is_asked(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    line = Commit(sequence=1, event="learn", detail={"text": "x" * 70_000}).line()
+    journal.path.write_bytes(b"no commit\n" + line * 3)
+    commits = journal.newest_first()
+    assert [next(commits).sequence for _ in range(3)] == [1, 1, 1]
+    with pytest.raises(BankCorruptError, match="byte 0: not a commit"):
+        next(commits)
+
+
 def test_a_line_that_nobody_could_read_again_is_refused_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

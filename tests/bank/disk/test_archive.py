@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -239,7 +240,7 @@ def test_no_writer_writes_an_archive(tmp_path: Path, bank: Bank) -> None:
     path = packed(bank, tmp_path / "kitchen.deltamem")
     before = path.read_bytes()
     found = Bank.open(path)
-    writers = [
+    writers: list[Callable[[Bank], object]] = [
         Bank.freeze,
         Bank.unfreeze,
         lambda each: learn_one(each, 99),
@@ -247,7 +248,7 @@ def test_no_writer_writes_an_archive(tmp_path: Path, bank: Bank) -> None:
     ]
     for writer in writers:
         with pytest.raises(BankFrozenError, match="archive"):
-            writer(found)  # type: ignore[no-untyped-call]
+            writer(found)
     assert path.read_bytes() == before
     assert sorted(each.name for each in tmp_path.iterdir()) == ["kitchen", "kitchen.deltamem"]
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.memory.episodes import verdict
 from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.episodes.kept import episode
 from deltamem_tui.memory.episodes.verdict import give_outcome, take_back_outcome
 from deltamem_tui.memory.learn import learn
 from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.memory.undoing import last_standing
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import to_record
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
@@ -143,3 +147,33 @@ def test_a_journal_that_does_not_say_it_is_told(bank: Bank, said: object) -> Non
 def test_an_episode_that_is_not_there_is_told(bank: Bank) -> None:
     with pytest.raises(TrajectoryError, match="no episode"):
         take_back_outcome(bank, "f" * 16)
+
+
+def test_what_was_never_shown_is_not_taken_back(bank: Bank) -> None:
+    stated = known(bank)
+    give_outcome(bank, stated.id, success=True)
+    shown = outcome_in(bank, stated)
+    give_outcome(bank, stated.id, success=False)
+    with pytest.raises(TrajectoryError, match=r"is failure \(source: user\) by now, which stays"):
+        take_back_outcome(bank, stated.id, shown)
+    assert outcome_in(bank, stated) == Outcome(False, None, "user")
+    assert take_back_outcome(bank, stated.id, outcome_in(bank, stated)).outcome == shown
+
+
+def test_a_word_that_comes_while_the_journal_is_read_stays(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same word as before: nobody sees by the outcome alone that it is another."""
+    stated = known(bank)
+    give_outcome(bank, stated.id, success=True)
+    shown = outcome_in(bank, stated)
+
+    def slow(reading: Bank, is_one: Callable[[Commit], bool]) -> Commit | None:
+        word = last_standing(reading, is_one)
+        give_outcome(Bank.open(bank.path), stated.id, success=True)
+        return word
+
+    monkeypatch.setattr(verdict, "last_standing", slow)
+    with pytest.raises(TrajectoryError, match="another outcome was given to it since"):
+        take_back_outcome(bank, stated.id, shown)
+    assert outcome_in(bank, stated) == shown

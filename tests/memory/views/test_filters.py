@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,12 +13,9 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, Payload, born
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.parameters import from_record
-from deltamem_tui.memory.views.filters import (
-    FILTER_HELP,
-    NodeFilter,
-    doubt_about,
-    parse_filter,
-)
+from deltamem_tui.memory.views.episode_filters import EPISODES
+from deltamem_tui.memory.views.filters import NODES, NodeFilter
+from deltamem_tui.memory.views.language import Language
 from deltamem_tui.memory.views.matching import matching
 from tests.tui.support import add_plain, bare_bank
 
@@ -38,9 +36,9 @@ REFUSED = {
     "depth:>2 depth:<3": "depth: no number is >2 and <3",
     "depth:1-9 lamp depth:>4 depth:4": "depth: no number is 1-9 and >4 and 4",
     "is:never-recalled recalls:>0": "recalls: no number is 0 and >0",
-    "is:failure is:success": "is: no node is a failure and a success",
-    "label:success is:fail": "is: no node is a success and a failure",
-    "kind:root kind:res": "kind: no node is a root and a residual",
+    "is:failure is:success": "is: no node is both failure and success",
+    "label:success is:fail": "is: no node is both success and failure",
+    "kind:root kind:res": "kind: no node is both root and residual",
     "id:29 id:3": "id: no id begins with 3 and with 29",
     "id:": "id: '' is not the beginning of one (up to 16 of the digits 0-9 and a-f)",
 }
@@ -49,12 +47,12 @@ REFUSED = {
 @pytest.mark.parametrize("typed", REFUSED, ids=lambda typed: typed[:20])
 def test_a_filter_that_is_none_says_what_is_wrong_and_what_would_be_right(typed: str) -> None:
     with pytest.raises(UsageError) as refusal:
-        parse_filter(typed)
+        NODES.parse(typed)
     assert str(refusal.value) == REFUSED[typed]
 
 
 def test_conditions_are_read_in_upper_and_lower_case() -> None:
-    assert parse_filter("Label:Fail KIND:root ID:29AB") == NodeFilter(
+    assert NODES.parse("Label:Fail KIND:root ID:29AB") == NodeFilter(
         label="failure", kind="root", id="29ab"
     )
 
@@ -71,7 +69,7 @@ def test_conditions_are_read_in_upper_and_lower_case() -> None:
     ],
 )
 def test_several_conditions_on_one_thing_hold_together(typed: str, same: str) -> None:
-    one, other = parse_filter(typed), parse_filter(same)
+    one, other = NODES.parse(typed), NODES.parse(same)
     values = np.arange(9)
     for name in ("depth", "hits", "recalls"):
         first, second = getattr(one, name), getattr(other, name)
@@ -97,18 +95,19 @@ def test_several_conditions_on_one_thing_hold_together(typed: str, same: str) ->
     ],
 )
 def test_what_looks_like_a_condition_and_is_none_is_told(typed: str, said: str) -> None:
-    assert doubt_about(typed) == said
-    assert parse_filter(typed) is not None
+    assert NODES.doubt_about(typed) == said
+    assert NODES.parse(typed) is not None
 
 
-def test_what_the_help_names_is_a_filter() -> None:
-    named = [part.strip() for part in FILTER_HELP.replace(";", ",").split(",")]
+@pytest.mark.parametrize("language", [NODES, EPISODES], ids=lambda language: language.thing)
+def test_what_the_help_names_is_a_filter(language: Language[Any]) -> None:
+    named = [part.strip() for part in language.help.replace(";", ",").split(",")]
     conditions = [part for part in named if ":" in part]
-    assert {each.partition(":")[0] for each in conditions} == {
-        *("id", "label", "kind", "depth", "hits", "recalls", "is"),
-    }
+    names = {each.partition(":")[0] for each in conditions}
+    aliases = {"label", "kind", "outcome", "source"} & set(language.states)
+    assert names == {"id", "is", *aliases, *language.numbers}
     for each in conditions:
-        assert parse_filter(each).words == (), each
+        assert language.parse(each).words == (), each
 
 
 @pytest.fixture
@@ -121,7 +120,7 @@ def bank(tmp_path: Path) -> Bank:
 
 def found(bank: Bank, typed: str) -> list[str]:
     tree, numbers = bank.tree("task"), from_record(bank.manifest.parameters)["task"]
-    kept = matching(tree, parse_filter(typed), numbers)
+    kept = matching(tree, NODES.parse(typed), numbers)
     return [tree.node_at(int(row)).id for row in kept.nonzero()[0]]
 
 

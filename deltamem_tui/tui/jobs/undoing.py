@@ -1,0 +1,85 @@
+"""Undoing a change by hand; one that this browser did not make is asked about before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.bank.node import TREES
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.errors import NodeNotFoundError
+from deltamem_tui.memory import editing
+from deltamem_tui.text import counted, one_line
+from deltamem_tui.tui.messages import Changed, Planned
+from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.models.words import local_time
+from deltamem_tui.tui.own_changes import OwnChanges
+
+_SHOWN = 5
+
+
+def undo_last(path: Path, own: OwnChanges) -> Changed | Planned:
+    """Undo the last change by hand to the bank at `path`, or ask whether it shall be undone.
+
+    Args:
+        path: The bank.
+        own: The changes that this browser made: they are undone unasked.
+
+    Raises:
+        BankError: No change is left to undo, or it cannot be undone.
+        BankFrozenError: The bank is frozen.
+    """
+    bank = Bank.open(path)
+    commit = editing.undoable(bank)
+    if commit is None:
+        raise editing.nothing_to_undo(bank)
+    if own.has(bank, commit):
+        return _undo(path, commit, "")
+    question = f"Undo the {_what(commit)}, which was not made here?"
+    return Planned(
+        "undoing",
+        question,
+        [_section(bank, commit)],
+        lambda _: _undo(path, commit, ", not made here"),
+        later=f"{one_line(path.name, 40)}: {question}",
+    )
+
+
+def _undo(path: Path, commit: Commit, whose: str) -> Changed:
+    """Undo a change, and look at what came back."""
+    change = editing.undo(Bank.open(path), commit)
+    node = change.nodes[0]
+    number = counted(len(change.nodes), "node")
+    said = f"undone: {_what(commit)}{whose}; {number} as before"
+    return Changed(path, said, (change.tree, node.id))
+
+
+def _what(commit: Commit) -> str:
+    """The kind of a change and the node that was meant."""
+    nodes = commit.detail.get("nodes")
+    first = one_line(str(next(iter(nodes))), 40) if isinstance(nodes, dict) and nodes else ""
+    return f"{commit.event} of {first}" if first else commit.event
+
+
+def _section(bank: Bank, commit: Commit) -> Section:
+    """When and where it was made, and what the node says."""
+    nodes, tree_name = commit.detail.get("nodes"), commit.detail.get("tree")
+    number = counted(len(nodes), "node") if isinstance(nodes, dict) else "no node"
+    facts = [f"{number} of the {one_line(str(tree_name), 40)} tree"]
+    if isinstance(nodes, dict) and tree_name in TREES:
+        facts += [one_line(each, 200) for each in _conditions(bank.tree(tree_name), nodes)]
+    return Section(
+        f"Made at {local_time(commit.time)}, by another program or before this browser was opened",
+        "\n".join(facts),
+    )
+
+
+def _conditions(tree: Tree, nodes: Iterable[str]) -> Iterator[str]:
+    """What the nodes that still live are about, as far as there is room."""
+    for node_id in islice(nodes, _SHOWN):
+        with suppress(NodeNotFoundError):
+            yield tree.node(node_id).payload.activation_condition

@@ -1,0 +1,124 @@
+"""Filters and orders of episodes: what is let through, what comes first, what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.episodes.intake import take_in
+from deltamem_tui.memory.views.episode_filters import EPISODES, EpisodeFilter, EpisodeOrder
+from deltamem_tui.memory.views.episode_matching import EpisodeTable
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from tests.tui.support import bare_bank, trajectory
+
+STEP = Step("look", "nothing")
+EPISODES_OF_A_BANK: tuple[Trajectory, ...] = (
+    replace(trajectory("wash the pan", "a kitchen", success=True), steps=(STEP,) * 3),
+    replace(
+        trajectory("heat an EGG"), outcome=Outcome(False, source="judge", reason="it broke apart")
+    ),
+    replace(trajectory("cool a mug"), steps=(Step("open fridge 7", "It is locked."),)),
+    replace(trajectory("find a lamp"), outcome=Outcome(True, source="user"), steps=(STEP,) * 5),
+)
+NODES = {EPISODES_OF_A_BANK[0].id: ("a", "b"), EPISODES_OF_A_BANK[3].id: ("c",)}
+REFUSED = {EPISODES_OF_A_BANK[1].id}
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    bank = bare_bank(tmp_path / "bank")
+    take_in(bank, EPISODES_OF_A_BANK)
+    with bank.writing() as batch:
+        for episode_id in NODES:
+            batch.set_state(episode_id, EpisodeState.LEARNT)
+        batch.log("learn")
+    return Bank.open(bank.path)
+
+
+def chosen(bank: Bank, typed: str, order: EpisodeOrder = "import") -> list[int]:
+    return EpisodeTable(bank, NODES, REFUSED).chosen(EPISODES.parse(typed), order)
+
+
+@pytest.mark.parametrize(
+    ("typed", "numbers"),
+    [
+        ("", [0, 1, 2, 3]),
+        ("outcome:success", [0, 3]),
+        ("outcome:fail", [1]),
+        ("is:unknown", [2]),
+        ("source:judge", [1]),
+        ("source:unknown", [2]),
+        ("outcome:success source:user", [3]),
+        ("is:learnt", [0, 3]),
+        ("is:waiting", [1, 2]),
+        ("is:refused", [1]),
+        ("is:waiting is:unknown", [2]),
+        ("steps:>2", [0, 3]),
+        ("steps:>2 steps:<5", [0]),
+        ("nodes:0", [1, 2]),
+        ("nodes:>=2", [0]),
+        ("egg", [1]),
+        ("KITCHEN", [0]),
+        ("fridge locked", [2]),
+        ('"broke apart"', [1]),
+        ("a outcome:success", [0, 3]),
+        ("no-such-word", []),
+    ],
+)
+def test_a_filter_lets_through_what_it_says(bank: Bank, typed: str, numbers: list[int]) -> None:
+    assert chosen(bank, typed) == numbers
+
+
+def test_an_episode_is_found_by_the_beginning_of_its_id(bank: Bank) -> None:
+    for number, episode in enumerate(EPISODES_OF_A_BANK):
+        for typed in (f"id:{episode.id[:8]}", episode.id[:8].upper()):
+            assert chosen(bank, typed) == [number]
+
+
+@pytest.mark.parametrize(
+    ("order", "numbers"),
+    [
+        ("import", [0, 1, 2, 3]),
+        ("newest", [3, 2, 1, 0]),
+        ("outcome", [2, 1, 0, 3]),
+        ("steps", [3, 0, 1, 2]),
+        ("nodes", [0, 3, 1, 2]),
+    ],
+)
+def test_an_order_puts_first_what_it_says(
+    bank: Bank, order: EpisodeOrder, numbers: list[int]
+) -> None:
+    assert chosen(bank, "", order) == numbers
+    assert chosen(bank, "outcome:success", order) == [each for each in numbers if each in (0, 3)]
+
+
+def test_who_waits_no_more_is_answered_at_once_and_the_next_question_in_full(bank: Bank) -> None:
+    table = EpisodeTable(bank, NODES, REFUSED)
+    assert table.chosen(EPISODES.parse("outcome:success"), stopped=lambda: True) == []
+    assert table.chosen(EPISODES.parse("outcome:success")) == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("is:learnt is:waiting", "is: no episode is both learnt and waiting"),
+        ("outcome:success is:failure", "is: no episode is both success and failure"),
+        ("outcome:won", "outcome: there is no 'won' (unknown, failure or success)"),
+        ("source:u", "source: 'u' may be more than one (user or unknown)"),
+        ("steps:5-2", "steps: no number is 5-2"),
+    ],
+)
+def test_what_no_episode_can_fit_is_refused(typed: str, said: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        EPISODES.parse(typed)
+    assert str(refusal.value) == said
+
+
+def test_a_condition_of_nodes_is_none_of_episodes() -> None:
+    assert EPISODES.parse("depth:3") == EpisodeFilter(words=("depth:3",))
+    assert EPISODES.doubt_about("step:3").endswith("did you mean steps:3?")
