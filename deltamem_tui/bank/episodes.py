@@ -128,8 +128,19 @@ class Episodes:
         Raises:
             BankCorruptError: Its line is no record with an id.
         """
-        birth = self.snapshot.first_row(episode_id)
-        if birth is None:
+        if (row := self._row(episode_id)) is None:
             return None
-        row = int(self.snapshot.current[birth])
         return _parse(self.snapshot.shelf, row, self.snapshot.line(row))
+
+    def line(self, episode_id: str) -> bytes | None:
+        """An episode's record as last given, not parsed; None if the bank does not have it.
+
+        Raises:
+            BankCorruptError: The index does not say where it is.
+        """
+        row = self._row(episode_id)
+        return None if row is None else self.snapshot.line(row)
+
+    def _row(self, episode_id: str) -> int | None:
+        birth = self.snapshot.first_row(episode_id)
+        return None if birth is None else int(self.snapshot.current[birth])

@@ -25,9 +25,10 @@ from deltamem_tui.trajectory.model import Outcome, Step
 from deltamem_tui.trajectory.readers import reading
 from deltamem_tui.trajectory.readers.native import from_record, to_record
 from deltamem_tui.tui import visiting
-from deltamem_tui.tui.screens.episodes import EpisodeList, EpisodesScreen
+from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar
+from deltamem_tui.tui.widgets.episode_list import EpisodeList
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.cli.support import heat
 from tests.cli.support import write_log as write_records

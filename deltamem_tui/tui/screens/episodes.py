@@ -3,104 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import ClassVar
 
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.message import Message
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError, UsageError
+from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.episodes.verdict import give_outcome, take_back_outcome
 from deltamem_tui.memory.views.episode_filters import EPISODE_ORDERS, EPISODES
-from deltamem_tui.text import counted, one_line
+from deltamem_tui.text import counted
 from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.background import Progress, Stopped
-from deltamem_tui.tui.forms import Answer
-from deltamem_tui.tui.jobs.extracting import (
-    NAME,
-    ModelChoice,
-    extract_by_rules,
-    plan_by_model,
-)
-from deltamem_tui.tui.jobs.importing import import_logs
-from deltamem_tui.tui.messages import Again, Changed, EpisodesRead, Planned
+from deltamem_tui.tui.background import Stopped
+from deltamem_tui.tui.messages import EpisodesRead
 from deltamem_tui.tui.models.arrangement import ALL_EPISODES, EpisodeArrangement
 from deltamem_tui.tui.models.episodes import (
     EpisodeBook,
-    EpisodeLine,
     episode_sections,
     outcome_facts,
 )
 from deltamem_tui.tui.models.nodes import detail
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.refusals import about
 from deltamem_tui.tui.screens.arranging import ArrangingScreen
+from deltamem_tui.tui.screens.taking_in import TakingInScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
-from deltamem_tui.tui.widgets.dialogs import Field
+from deltamem_tui.tui.widgets.episode_list import EpisodeList
 from deltamem_tui.tui.widgets.key_bar import KeyBar
-from deltamem_tui.tui.widgets.line_list import LineList
-from deltamem_tui.tui.widgets.painting import columns, line_of
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
-_NARROW = 64
 
-
-class EpisodeList(LineList):
-    """One episode a line.
-
-    Attributes:
-        book: The episodes; None until they were read.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.book: EpisodeBook | None = None
-        self._lines: dict[int, EpisodeLine] = {}
-
-    def show(self, book: EpisodeBook) -> None:
-        """Show these episodes, the cursor on the one it was on."""
-        before = self.book.ids[self.cursor] if self.book and len(self.book) else None
-        self.book = book
-        self._lines.clear()
-        place = book.ids.index(before) if before in book.ids else 0
-        self.lines_changed(place)
-
-    def line_count(self) -> int:
-        """How many episodes there are."""
-        return len(self.book) if self.book else 0
-
-    def line_text(self, line: int, width: int) -> Text:
-        """Outcome, task, and what became of it."""
-        try:
-            said = self._line(line)
-        except DeltaMemError as error:
-            return line_of((f" ✗ {error}", self.style_of("warning")))
-        mark, name = {
-            "success": ("✓", "good"),
-            "failure": ("✗", "warning"),
-            "unknown": ("?", "strong"),
-        }[said.outcome]
-        left = line_of((f" {mark} ", self.style_of(name)), (said.task, None))
-        if width < _NARROW:
-            return columns(left, line_of((said.state, self.style_of("quiet"))), width)
-        right = f"{said.source} · {counted(said.steps, 'step')} · {said.state:>7}"
-        return columns(left, line_of((right, self.style_of("quiet"))), width)
-
-    def _line(self, line: int) -> EpisodeLine:
-        if self.book is None:
-            raise RuntimeError("an episode was drawn before it was there")
-        if line not in self._lines:
-            if len(self._lines) > 512:
-                self._lines.clear()
-            self._lines[line] = self.book.line(line)
-        return self._lines[line]
-
-
-class EpisodesScreen(ArrangingScreen):
+class EpisodesScreen(ArrangingScreen, TakingInScreen):
     """The list above; below it the steps beside the node they became."""
 
     LANGUAGE = EPISODES
@@ -320,68 +253,3 @@ class EpisodesScreen(ArrangingScreen):
         if not self.writable() or episodes.book is None or not len(episodes.book):
             return "", 0
         return episodes.book.ids[episodes.cursor], len(episodes.book.nodes(episodes.cursor))
-
-    def action_import_logs(self) -> None:
-        """Ask for logs."""
-        if self.writable():
-            fields = (
-                Field("path", "Log: a file, a folder or a pattern", hint="runs/*.jsonl"),
-                Field("format", "Format", hint="by content"),
-            )
-            self.browser.ask("Import episodes", fields, self._import, bank=self.bank.path)
-
-    def _import(self, answer: Answer, again: Again) -> bool:
-        if not answer["path"]:
-            raise UsageError("name a log")
-        path, called = self.bank.path, answer["format"]
-        log = str(Path(answer["path"]).expanduser())
-
-        def work(progress: Progress) -> Changed | Planned:
-            from deltamem_tui.trajectory.readers.detection import reader_named
-
-            with about("format"):
-                _ = reader_named(called) if called else None
-            return import_logs(path, log, called, progress)
-
-        return self.browser.work(
-            f"importing {one_line(answer['path'], 40)}",
-            work,
-            can_stop=True,
-            again=again,
-        )
-
-    def action_extract(self) -> None:
-        """Ask by what to learn from the waiting episodes."""
-        if not self.writable():
-            return
-        if not self.bank.episodes.waiting():
-            key = self.browser.key_of("import_logs")
-            self.browser.tell(f"no episode waits to be learnt; {key} imports some")
-            return
-        fields = (
-            Field(
-                "model",
-                "Language model, as litellm names it",
-                self.browser.configuration.model or "",
-                "empty: the rules, which cost nothing",
-            ),
-            Field("max_cost", "At most, in US dollars", hint="no limit"),
-            Field("concurrency", "Questions at once", "1"),
-            Field("address", "A server of your own", hint="http://localhost:8000/v1"),
-        )
-        title = "Learn from the waiting episodes"
-        self.browser.ask(title, fields, self._learn, bank=self.bank.path)
-
-    def _learn(self, answer: Answer, again: Again) -> bool:
-        path, configuration = self.bank.path, self.browser.configuration
-        if not answer["model"]:
-            return self.browser.work(
-                NAME, lambda progress: extract_by_rules(path, progress), can_stop=True, again=again
-            )
-        choice = ModelChoice.of(**answer)
-
-        def rehearse(progress: Progress) -> Message:
-            with about("model", LanguageModelError), about("max_cost", BudgetError):
-                return plan_by_model(path, choice, configuration, progress)
-
-        return self.browser.work("rehearsing", rehearse, can_stop=True, again=again)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
@@ -14,6 +18,7 @@ from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.views.episode_filters import EPISODES, EpisodeFilter, EpisodeOrder
 from deltamem_tui.memory.views.episode_matching import EpisodeTable
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from tests.effort import examples
 from tests.tui.support import bare_bank, trajectory
 
 STEP = Step("look", "nothing")
@@ -78,6 +83,33 @@ def test_an_episode_is_found_by_the_beginning_of_its_id(bank: Bank) -> None:
     for number, episode in enumerate(EPISODES_OF_A_BANK):
         for typed in (f"id:{episode.id[:8]}", episode.id[:8].upper()):
             assert chosen(bank, typed) == [number]
+
+
+LETTERS = st.text(alphabet='kKsSſßİi\u212aé"\\\\/n\\n\\t -', min_size=1, max_size=6)
+
+
+@given(texts=st.lists(LETTERS, min_size=1, max_size=3, unique=True), word=LETTERS)
+@examples(60)
+def test_words_are_found_however_they_are_written(texts: list[str], word: str) -> None:
+    with TemporaryDirectory() as folder:
+        bank = bare_bank(Path(folder) / "bank")
+        take_in(bank, [replace(trajectory(f"see {text}"), steps=(STEP,)) for text in texts])
+        ids = bank.episodes.ids()
+        with bank.writing() as batch:
+            for each in ids[1:]:  # as other programs write JSON
+                written = json.dumps(bank.episodes.record(each)).replace("/", "\\/")
+                batch.put_episode_line(each, written.encode() + b"\n")
+            batch.log("import")
+        bank = Bank.open(bank.path)
+        sought = word.casefold()
+        expected = [number for number, each in enumerate(ids) if sought in told(bank, each)]
+        assert EpisodeTable(bank, {}, ()).chosen(EpisodeFilter(words=(sought,))) == expected
+
+
+def told(bank: Bank, episode_id: str) -> str:
+    """All that is told of an episode of one step, to be searched."""
+    record = bank.episodes.record(episode_id) or {}
+    return "\n".join((record["task"], "", "", "", STEP.action, STEP.observation)).casefold()
 
 
 @pytest.mark.parametrize(
