@@ -154,7 +154,7 @@ class EpisodeTable:
     def _may_hold(self, number: int, words: Sequence[str]) -> bool:
         """Whether an episode may hold all words, by its record as it is written.
 
-        That takes a tenth of the time. It is no more than a hint: names of fields stand there
+        That takes less than half the time. It is no more than a hint: names of fields stand there
         too, and what is not ASCII, or quoted, may be written otherwise than it is sought.
         """
         try:
