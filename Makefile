@@ -13,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test thorough check lint types walls bench formats shipped format clean
+.PHONY: help demo test thorough check lint types walls bench fuzz memory formats shipped format clean
 
 help: ## Say what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -42,6 +42,12 @@ walls: $(READY)
 
 bench: $(READY) ## Measure speed and quality, one JSON line each
 	$(BIN)/python -m benchmarks
+
+fuzz: $(READY) ## Break logs for ten minutes, and see that every reader takes or refuses them
+	$(BIN)/python -m benchmarks.fuzzing
+
+memory: $(READY) ## Import logs of 200 MB and of 2 GB, and compare the memory it takes
+	$(BIN)/python -m benchmarks.import_memory
 
 formats: $(READY) ## Read every log in ../shared/data, and say what became of each
 	@$(BIN)/python -m benchmarks.formats_table

@@ -79,8 +79,7 @@ def run(
 
 def _listed(folders: tuple[Path, ...], domain: str | None) -> Result:
     from deltamem_tui.memory.prompts import library as prompts
-    from deltamem_tui.memory.prompts.file import GENERIC
-    from deltamem_tui.trajectory.domains import key
+    from deltamem_tui.trajectory.domains import GENERIC, key
 
     found = prompts.listing(folders)
     named = [where for where, _ in found] if domain is None else [domain]

@@ -17,7 +17,7 @@ PARTIAL = "[PARTIAL]"
 TRIED = "[TRIED]"
 TRAP = "[TRAP]"
 _MARK = re.compile(
-    rf"^[\W\d]*?({'|'.join(map(re.escape, (FAILED, UNEXPLORED, PARTIAL, TRIED, TRAP)))})",
+    rf"^(?:[^\w\n]|\d)*?({'|'.join(map(re.escape, (FAILED, UNEXPLORED, PARTIAL, TRIED, TRAP)))})",
     re.MULTILINE,
 )
 

@@ -18,7 +18,7 @@ from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import BankCorruptError, ConfigurationError, UsageError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.domains import key
+from deltamem_tui.trajectory.domains import GENERIC, key
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ PRESETS: Mapping[str, Parameters] = {
         "task": TreeParameters(tau_base=0.85, k_cons=3),
         "env": TreeParameters(tau_base=0.85, k_cons=3),
     },
-    "generic": {
+    GENERIC: {
         "task": TreeParameters(tau_base=0.82, k_cons=3),
         "env": TreeParameters(tau_base=0.85, k_cons=3),
     },
@@ -66,19 +66,22 @@ PRESETS: Mapping[str, Parameters] = {
 
 def preset(domain: str) -> Parameters:
     """The preset of a domain; the generic one for a domain that has none."""
-    return PRESETS.get(key(domain), PRESETS["generic"])
+    return PRESETS.get(key(domain), PRESETS[GENERIC])
 
 
 def domain_named(domain: str) -> str:
     """A domain as a person types it, if it is not one with a preset, misspelt.
 
-    Any other name is taken: a domain of one's own has one's own prompts.
+    One with a preset has the preset's name, however it is spelt. Any other name is taken: a
+    domain of one's own has one's own prompts.
 
     Raises:
         UsageError: It is almost the name of a domain that has a preset.
     """
-    near = get_close_matches(domain.lower(), PRESETS, n=1, cutoff=0.8)
-    if domain in PRESETS or not near:
+    if key(domain) in PRESETS:
+        return key(domain)
+    near = get_close_matches(key(domain), PRESETS, n=1, cutoff=0.8)
+    if not near:
         return domain
     raise UsageError(
         f"there is no domain {one_line(domain, 40)!r}",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+GENERIC = "generic"
+"""The domain of what is for no kind of environment in particular."""
+
 
 def chosen(named: str, *, otherwise: str, given: str = "") -> str:
     """The domain of an episode; empty if nobody names one.

@@ -8,7 +8,7 @@ from deltamem_tui.memory.parameters import PRESETS, domain_named, preset, to_rec
 from tests.cli.support import Program
 
 
-@pytest.mark.parametrize("typed", ["alfwrold", "ALFWorld", "scienceworlds", "web-shop", "genric"])
+@pytest.mark.parametrize("typed", ["alfwrold", "scienceworlds", "web-shop", "genric"])
 def test_a_near_miss_names_the_domain_that_was_meant(empty: Program, typed: str) -> None:
     answer = empty("init", "new", "--embedder", "hashing", "--domain", typed)
     assert answer.code == 2
@@ -32,6 +32,12 @@ def test_a_domain_with_a_preset_needs_no_word(empty: Program, domain: str) -> No
     answer = empty("init", "new", "--embedder", "hashing", "--domain", domain)
     assert answer.code == 0
     assert "no preset" not in answer.err
+
+
+def test_a_domain_with_a_preset_has_its_name_however_it_is_spelt(empty: Program) -> None:
+    data = empty.json("init", "new", "--embedder", "hashing", "--domain", "ALFWorld").data
+    assert data["domain"] == "alfworld"
+    assert data["parameters"] == to_record(preset("alfworld"))
 
 
 def test_an_empty_domain_is_the_generic_one(empty: Program) -> None:

@@ -6,10 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.trajectory.domains import key
+from deltamem_tui.trajectory.domains import GENERIC, key
 
-GENERIC = "generic"
-"""The domain of a bank that is for no kind of environment in particular."""
 LISTED_DOMAINS = 100
 """How many domains are counted apart: the first. A log may name another for every episode."""
 
@@ -17,7 +15,7 @@ LISTED_DOMAINS = 100
 def domain_of(bank: Bank) -> str:
     """The domain that a bank's episodes have if their logs name none; a generic one is none."""
     domain = bank.manifest.domain
-    return "" if domain == GENERIC else domain
+    return "" if key(domain) == GENERIC else domain
 
 
 @dataclass(slots=True)

@@ -15,7 +15,6 @@ from pathlib import Path
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import (
-    GENERIC,
     NAME,
     SUFFIX,
     Prompt,
@@ -27,6 +26,7 @@ from deltamem_tui.memory.prompts.file import (
     template,
 )
 from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.domains import GENERIC
 
 HEADER = "memory_header"
 _OF_AN_EPISODE = frozenset({"environment", "task", "trajectory", "words"})

@@ -18,8 +18,8 @@ from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.llm.answers import Contract, Field
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory import domains
+from deltamem_tui.trajectory.domains import GENERIC
 
-GENERIC = "generic"
 SUFFIX = ".md"
 LIMIT = 100_000
 

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from deltamem_tui import paths
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.memory.prompts.file import (
-    GENERIC,
     NAME,
     SUFFIX,
     Prompt,
@@ -30,6 +29,7 @@ from deltamem_tui.memory.prompts.file import (
     template,
 )
 from deltamem_tui.text import clean, one_line
+from deltamem_tui.trajectory.domains import GENERIC
 
 if TYPE_CHECKING:
     import jinja2

@@ -57,7 +57,8 @@ class Contents:
     """What a bank was made of, as far as its lines say.
 
     Attributes:
-        episodes: How many episodes it was learnt from, as far as they left something.
+        episodes: How many episodes it was learnt from, as far as they left something; those
+            that wait are none of them.
         extractors: What distilled them.
         models: The language models that were asked.
     """
@@ -262,7 +263,8 @@ def _parsed(line: bytes, path: Path) -> dict[str, Any]:
 
 def _contents(bank: Bank, origins: _Origins) -> Contents:
     """What the bank was made of; what it was told of itself before is not forgotten."""
-    found = (origins.episodes | set(bank.episodes.ids())) - {""}
+    learnt = set(bank.episodes.ids()) - set(bank.episodes.waiting())
+    found = (origins.episodes | learnt) - {""}
     before = bank.manifest.provenance.get(_CONTENTS)
     told = before.get("episodes") if isinstance(before, Mapping) else None
     return Contents(

@@ -95,11 +95,11 @@ class Conversation:
         return any(draft.is_call for draft in self._steps)
 
     @property
-    def last_result(self) -> str | None:
-        """What came back for the last step, if that is a call; None if it is words, or nothing."""
+    def last_exchange(self) -> tuple[str, str] | None:
+        """The last step, if it is a call, and what came back; None if it is words, or nothing."""
         if self._said or not self._steps or not self._steps[-1].is_call:
             return None
-        return self._steps[-1].observation
+        return self._steps[-1].action, self._steps[-1].observation
 
     def awaits(self, call_id: str) -> bool:
         """Whether a call of this name was made that no tool has answered."""

@@ -72,12 +72,17 @@ def _episode(conversation: Conversation, trace: str, found: list[object], _: Lim
         [call for run in runs for call in _model_calls(run, root)],
         list(_tool_calls(runs)),
         task=task_in(root.get("inputs")),
-        ended=last_words(root.get("outputs"))
-        if is_whole and root.get("run_type") != "tool"
-        else [],
+        ended=_last_words(root) if is_whole else [],
         outcome=outcome,
         metadata={"id": trace, "name": as_text(root.get("name"))},
     )
+
+
+def _last_words(root: Json) -> list[object]:
+    """What the trace gave back at the end, if it is no call of one tool and did not break down."""
+    if root.get("run_type") == "tool" or root.get("error"):
+        return []
+    return last_words(root.get("outputs"))
 
 
 def _order(run: Json) -> tuple[int, float, str]:

@@ -54,7 +54,7 @@ def _episode(
         list(_tool_calls(spans)),
         task="" if any(call.asked for call in model_calls) else given,
         asked=given,
-        ended=[] if root.parent else _last_words(root),
+        ended=[] if root.parent or root.failed else _last_words(root),
         outcome=_outcome(spans),
         metadata={"id": trace, "name": root.name},
     )

@@ -9,12 +9,14 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import orjson
+
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, parts_of, tell
 from deltamem_tui.trajectory.readers.shapes import as_mapping
-from deltamem_tui.trajectory.readers.traced import as_object, task_in
+from deltamem_tui.trajectory.readers.traced import as_object, last_words, task_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def trace_episode(
         if task:
             conversation.user(task)
         _tell_steps(conversation, tool_calls)
-    _tell_last(conversation, ended)
+    _tell_last(conversation, ended, task or asked)
     return conversation.episode(
         task=task,
         environment=conversation.system,
@@ -114,14 +116,26 @@ def _tell_told(
     _join(conversation, [call for call in tool_calls if not call.call_id])
 
 
-def _tell_last(conversation: Conversation, ended: Sequence[object]) -> None:
-    """What the whole gave back, unless a model has said it, or some words like it, or a tool."""
-    result = conversation.last_result
-    if result is None or tell(Conversation(), ended).has_calls:
+def _tell_last(conversation: Conversation, ended: Sequence[object], task: str) -> None:
+    """What the whole gave back, unless a model has said it, or some words like it."""
+    exchange = conversation.last_exchange
+    if exchange is None or tell(Conversation(), ended).has_calls:
         return
-    said = (content_text(part) for each in ended for part in parts_of(as_mapping(each)))
-    if "\n".join(said).strip() != result.strip():
+    if not _repeats(_words_of(ended), task, *exchange):
         tell(conversation, ended)
+
+
+def _repeats(words: str, task: str, call: str, result: str) -> bool:
+    """Whether last words are the task, what the last call was given, or what came back for it."""
+    in_json = orjson.dumps(words).decode()[1:-1]
+    if words in call or in_json in call:
+        return True
+    return words in (task.strip(), result.strip(), _words_of(last_words(result)))
+
+
+def _words_of(messages: Sequence[object]) -> str:
+    parts = (part for each in messages for part in parts_of(as_mapping(each)))
+    return "\n".join(map(content_text, parts)).strip()
 
 
 def _join(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+
+import orjson
 
 from deltamem_tui.trajectory.outcomes import number
 from deltamem_tui.trajectory.readers.messages import content_text, is_message, parts_of, role_of
@@ -19,8 +23,13 @@ from deltamem_tui.trajectory.readers.shapes import (
 # Where programs put what a user asked, and what they answered at the end, when they trace their
 # own functions.
 _ASKED = ("input", "query", "question", "prompt", "task", "goal", "new_message", "message", "text")
-_ANSWERED = ("output", "answer", "final_answer", "final_output", "response", "result", "content")
-_NOTHING = ("null", "None")  # in JSON, and as Python shows it
+_ANSWERED = ("output", "answer", "final_answer", "final_output", "response")
+# In place of an answer: that there is none, in JSON and as Python shows it, or how it went.
+_NO_ANSWER = re.compile(
+    r"(?:null|none|true|false|ok|okay|success|successful|succeeded|done|completed?|finished"
+    r"|error|fail|failed|failure)[.!]*|error:.*|traceback .*",
+    re.IGNORECASE | re.DOTALL,
+)
 
 # Of an object as Python shows it; a longer one stays text.
 _MOST_SHOWN = 10_000
@@ -80,14 +89,22 @@ def task_in(value: object) -> str:
 
 def last_words(value: object) -> list[object]:
     """The agent's last message, in whatever a trace keeps as its output; none if not clear."""
-    value = as_object(unfolded(value))
+    value = as_object(unfolded(_unquoted(value)))
     if isinstance(value, dict) and not is_message(value):
         texts = (value.get(key) for key in _ANSWERED)
         value = next((text for text in texts if isinstance(text, str) and text.strip()), value)
-    if value in _NOTHING:
+    if isinstance(value, str) and _NO_ANSWER.fullmatch(value.strip()):
         return []
     last = messages_in(value, answer=True)[-1:]
     return [message for message in last if role_of(as_mapping(message)) == "agent"]
+
+
+def _unquoted(value: object) -> object:
+    """A text that was written as JSON once more."""
+    if isinstance(value, str) and value.startswith('"'):
+        with suppress(ValueError):
+            return orjson.loads(value)
+    return value
 
 
 def moment(value: object) -> tuple[int, float, str]:

@@ -11,7 +11,7 @@ from deltamem_tui.tui.models.sections import Section
 if TYPE_CHECKING:
     from deltamem_tui.bank.travel.installing import Delivery
     from deltamem_tui.memory.travel.merging import Merge
-    from deltamem_tui.memory.travel.outgoing import Outgoing
+    from deltamem_tui.memory.travel.outgoing import Contents, Outgoing
 
 _MOST_LINES = 20
 
@@ -19,10 +19,9 @@ _MOST_LINES = 20
 def outgoing_sections(outgoing: Outgoing) -> list[Section]:
     """What leaves, and the secrets that would leave with it."""
     layout, contents = outgoing.parcel.layout, outgoing.contents
-    learnt_by = ", ".join(contents.extractors) or "nobody known"
     lines = [
         f"{layout.size:,} bytes in {counted(len(layout.entries), 'file')}",
-        f"learnt from {counted(contents.episodes, 'episode')} by {learnt_by}",
+        _learnt(contents),
     ]
     if contents.models:
         lines.append(f"models: {', '.join(contents.models)}")
@@ -34,6 +33,12 @@ def outgoing_sections(outgoing: Outgoing) -> list[Section]:
         ]
         sections.append(Section("Secrets would leave with it", _cut(leaks), warning=True))
     return sections
+
+
+def _learnt(contents: Contents) -> str:
+    """From how much a bank was learnt, and by whom, as far as it says."""
+    by = f" by {', '.join(contents.extractors)}" if contents.extractors else ""
+    return f"learnt from {counted(contents.episodes, 'episode')}{by}"
 
 
 def delivery_section(delivery: Delivery, digest: str, *, pinned: bool) -> Section:

@@ -73,6 +73,8 @@ def test_a_generic_bank_gives_none(tmp_path: Path) -> None:
     bank = create_bank(tmp_path / "bank", embedder="hashing")
     found = take_in(bank, [TOLD])
     assert [each.domain for each in episodes(bank)] == [""]
+    bank.change_manifest("x", lambda old: (replace(old, domain="Generic"), {}))
+    assert domains.domain_of(bank) == ""
     assert (found.domains.total, found.domains.listed) == (0, {})
 
 

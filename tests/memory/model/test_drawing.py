@@ -15,7 +15,7 @@ from deltamem_tui.llm.patience import Patience
 from deltamem_tui.memory.extraction import AskedInVainError, Drawing
 from deltamem_tui.memory.model import ModelExtractor, SceneDrawer
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.prompts.file import GENERIC
+from deltamem_tui.trajectory.domains import GENERIC
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.llm.server import ModelServer, Reply
 from tests.llm.support import MODEL, client

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank import codec
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Label, Node, Origin, Payload, TreeName, born
 from deltamem_tui.bank.travel.installing import install, receive
 from deltamem_tui.memory.travel import outgoing
@@ -175,6 +176,16 @@ def test_it_is_told_what_the_bank_was_made_of(tmp_path: Path, bank: Bank) -> Non
 
     arrived, _ = install(receive(path), tmp_path / "there" / "kitchen")
     assert prepare(arrived).parcel.digest() == digest
+
+
+def test_an_episode_that_waits_is_none_that_the_bank_was_made_of(bank: Bank) -> None:
+    """One that was learnt is, even if no node of it is left."""
+    with bank.writing() as batch:
+        for number in range(3):
+            batch.put_episode({"id": f"{number:016x}", "task": "heat some egg"})
+        batch.set_state("0" * 16, EpisodeState.LEARNT)
+        batch.log("learn")
+    assert prepare(bank).contents.episodes == 1
 
 
 def test_no_line_that_breaks_the_format_leaves(bank: Bank) -> None:

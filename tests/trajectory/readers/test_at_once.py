@@ -123,6 +123,18 @@ PLACE = LogSource("log.jsonl", "line 1")
         {"outcome": {"success": "yes"}},
         {"outcome": {"success": True, "reward": 2.0}},
         {"outcome": {"success": True, "reward": float("nan")}},
+        *(
+            {"outcome": {"success": True, "reason": reason}}
+            for reason in (
+                f"refused {SECRET}",
+                "psk = hunter22!",
+                "password=hunter2!",
+                "said ada@example.org",
+                "rang\x07",
+                "\x9b31m",
+                "data:image/png;base64,iVBORw0KGgo=",
+            )
+        ),
         {"source": "here"},
         {"source": {"file": f"{SECRET}.jsonl"}},
         {"source": {"file": "\x1b[31m.jsonl"}},

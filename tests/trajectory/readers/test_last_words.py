@@ -124,6 +124,13 @@ def test_what_a_tool_said_is_no_last_word(tmp_path: Path, tracer: Tracer) -> Non
         ({"messages": [_SAID, _ASKED]}, (CALL,)),
         ({"tokens": 120, "state": {"done": True}}, (CALL,)),
         ({"output": {"rows": [1, 2]}}, (CALL,)),
+        ({"result": "success"}, (CALL,)),
+        ({"status": "ok", "content": "text/html"}, (CALL,)),
+        ({"output": "Success!"}, (CALL,)),
+        ({"output": "error: no such parser"}, (CALL,)),
+        ({"output": "Fix the parser."}, (CALL,)),
+        ('"true"', (CALL,)),
+        ("None", (CALL,)),
         ([1, 2], (CALL,)),
         ("", (CALL,)),
         (None, (CALL,)),
@@ -134,6 +141,46 @@ def test_only_what_is_clearly_said_is_a_last_word(
     tmp_path: Path, tracer: Tracer, ended: object, steps: tuple[Step, ...]
 ) -> None:
     assert episode(tmp_path, pretty(tracer(None, ended))).steps == steps
+
+
+@pytest.mark.parametrize("result", [None, "", "Paris", '"Paris"', '{"answer": "Paris"}'])
+@pytest.mark.parametrize("answer", ["Paris", 'Paris, "the" city'])
+def test_an_answer_that_is_given_in_a_call_is_told_once(
+    tmp_path: Path, answer: str, result: str | None
+) -> None:
+    root = _span(1, "AGENT", input__value="Where?", output__value=answer)
+    given = orjson.dumps({"answer": answer}).decode()
+    tool = _span(2, "TOOL", tool__name="final_answer", input__value=given, output__value=result)
+    (step,) = episode(tmp_path, pretty([root, tool])).steps
+    assert step.action.startswith("final_answer(")
+
+
+@pytest.mark.parametrize(
+    "result", ["Paris", '"Paris"', '{"answer": "Paris"}', "{'output': 'Paris'}"]
+)
+def test_an_answer_that_a_tool_gave_is_told_once(tmp_path: Path, result: str) -> None:
+    root = _span(1, "AGENT", input__value="Where?", output__value="Paris")
+    tool = _span(2, "TOOL", tool__name="ask", input__value="{}", output__value=result)
+    (step,) = episode(tmp_path, pretty([root, tool])).steps
+    assert step.action.startswith("ask(")
+
+
+def test_a_trace_that_broke_down_has_no_last_words(tmp_path: Path) -> None:
+    spans = openinference(None, "All done.")
+    spans[0]["status"] = {"code": 2}  # type: ignore[index]
+    assert episode(tmp_path, pretty(spans)).steps == (CALL,)
+    root: Json = langsmith(None, "All done.")[0]  # type: ignore[index]
+    root["error"] = "Boom()"
+    assert episode(tmp_path, pretty([root])).steps == (CALL,)
+
+
+def test_a_trace_that_is_one_call_of_a_tool_has_no_last_words(tmp_path: Path) -> None:
+    root = _span(1, "TOOL", tool__name="ask", input__value="Where?", output__value="All done.")
+    tool = _span(2, "TOOL", tool__name="bash", input__value="ls", output__value="a.py")
+    assert episode(tmp_path, pretty([root, tool])).steps[-1].action != "All done."
+    run: Json = langsmith(None, "All done.")[0]  # type: ignore[index]
+    run["run_type"] = "tool"
+    assert LAST not in episode(tmp_path, pretty([run])).steps
 
 
 def test_a_trace_that_gave_something_back_and_did_nothing_is_no_episode(tmp_path: Path) -> None:
