@@ -13,10 +13,11 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, BinaryIO
 
 from tests.places import ROOT
 
@@ -31,17 +32,55 @@ with socket.socket(socket.AF_UNIX) as line:
     call = [sys.argv, os.getcwd(), dict(os.environ)]
     line.sendall(json.dumps(call).encode())
     line.shutdown(socket.SHUT_WR)
-    sys.exit(int(line.recv(9)))
+    number, code = line.makefile().read().split()
+    sys.exit(int(code))
 """
 
 
+@dataclass(frozen=True)
+class Begun:
+    """A program that was begun.
+
+    Attributes:
+        number: The number of its process, to be sent signals.
+        news: What tells how it ended.
+    """
+
+    number: int
+    news: BinaryIO
+
+    def end(self) -> int:
+        """Wait until it has ended; returns how."""
+        return int(self.news.readline())
+
+
+def begin(
+    programs: Path,
+    arguments: Sequence[str],
+    folder: Path,
+    environment: dict[str, str],
+    out: IO[str],
+) -> Begun:
+    """Begin `deltamem`, as its script among the `programs` would; it writes to `out` alone."""
+    with socket.socket(socket.AF_UNIX) as line, Path(os.devnull).open() as nothing:
+        line.connect(str(programs.parent / "line"))
+        socket.send_fds(line, [b"x"], [nothing.fileno(), out.fileno(), out.fileno()])
+        line.sendall(json.dumps([["deltamem", *arguments], str(folder), environment]).encode())
+        line.shutdown(socket.SHUT_WR)
+        news = line.makefile("rb")
+    return Begun(int(news.readline()), news)
+
+
 @contextmanager
-def warm_programs(folder: Path, environment: dict[str, str]) -> Iterator[Path]:
+def warm_programs(
+    folder: Path, environment: dict[str, str], libraries: Sequence[str] = LIBRARIES
+) -> Iterator[Path]:
     """A folder with a `deltamem` in it, to be put in front of the PATH.
 
     Args:
         folder: Where that folder is to be made.
         environment: What the libraries are to find when they are loaded.
+        libraries: What is loaded beforehand.
     """
     programs = folder / "programs"
     programs.mkdir()
@@ -49,7 +88,7 @@ def warm_programs(folder: Path, environment: dict[str, str]) -> Iterator[Path]:
     program = programs / "deltamem"
     program.write_text(_CALL.format(python=sys.executable, address=address))
     program.chmod(0o755)
-    script = f"from tests.warm import serve; serve({address!r})"
+    script = f"from tests.warm import serve; serve({address!r}, {[*libraries]})"
     with subprocess.Popen(
         [sys.executable, "-c", script], cwd=ROOT, env=environment, stdout=subprocess.PIPE
     ) as process:
@@ -61,13 +100,13 @@ def warm_programs(folder: Path, environment: dict[str, str]) -> Iterator[Path]:
             process.terminate()
 
 
-def serve(address: str) -> None:
+def serve(address: str, libraries: Sequence[str]) -> None:
     """Load the libraries, and run one command after another, each in a fork."""
     from importlib import import_module
 
     # As llm/library.py has it: nothing from the network, and no `.env`.
     os.environ.update({"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"})
-    for name in LIBRARIES:
+    for name in libraries:
         import_module(name)
     sys.path.remove("")
     with socket.socket(socket.AF_UNIX) as door:
@@ -85,8 +124,9 @@ def serve(address: str) -> None:
                     break
                 for stream in streams:
                     os.close(stream)
+                line.sendall(b"%d\n" % child)
                 _, status = os.waitpid(child, 0)
-                line.sendall(b"%d" % os.waitstatus_to_exitcode(status))
+                line.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
     _become(arguments, folder, environment, streams)
 
 

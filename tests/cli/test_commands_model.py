@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
 import pytest
 
@@ -23,7 +22,7 @@ from tests.cli.support import Program, heat, state_of
 from tests.llm.server import ModelServer, Reply, Request
 from tests.memory.model import sensible
 from tests.memory.model.generated import generated, told_together
-from tests.places import ROOT
+from tests.warm import begin, warm_programs
 
 KEY = "sk-test-0123456789abcdef"
 MODEL = "openai/loopback-model"
@@ -36,6 +35,14 @@ def server(running: ModelServer) -> ModelServer:
     running.script()
     running.replies = sensible.reply
     return running
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where a `deltamem` is that a signal may end; litellm, which takes seconds, is loaded."""
+    folder = tmp_path_factory.mktemp("warm")
+    with warm_programs(folder, dict(os.environ), ["litellm"]) as programs:
+        yield programs
 
 
 @pytest.fixture
@@ -318,7 +325,12 @@ def test_chains_are_fused_by_a_model(house: Program, server: ModelServer) -> Non
     ],
 )
 def test_ctrl_c_ends_a_run_with_what_was_learnt_and_paid(
-    house: Program, server: ModelServer, presses: int, then: str, sent: signal.Signals
+    house: Program,
+    server: ModelServer,
+    programs: Path,
+    presses: int,
+    then: str,
+    sent: signal.Signals,
 ) -> None:
     """The first one waits a little for the calls that are on their way, the next ones do not.
 
@@ -335,23 +347,18 @@ def test_ctrl_c_ends_a_run_with_what_was_learnt_and_paid(
         return replace(sensible.reply(request), after=pressed)
 
     server.replies = replies
-    environment: dict[str, Any] = {**os.environ, "XDG_CACHE_HOME": str(house.folder / "cache")}
+    environment = {**os.environ, "XDG_CACHE_HOME": str(house.folder / "cache")}
     call = by_model(server, "--concurrency", "4", "--json")
-    program = subprocess.Popen(
-        [sys.executable, "-m", "deltamem_tui", *call],
-        cwd=house.folder,
-        env={**environment, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert reached.wait(SECONDS)
-    for _ in range(presses):
-        program.send_signal(sent)
-    threading.Timer(0.5, pressed.set).start()
-    out, err = program.communicate(timeout=SECONDS)
-    assert program.returncode == 130
-    assert err == b""
-    document = json.loads(out)
+    with (house.folder / "said").open("w+") as said:
+        program = begin(programs, call, house.folder, environment, said)
+        assert reached.wait(SECONDS)
+        for _ in range(presses):
+            os.kill(program.number, sent)
+            pressed.wait(0.1)  # two that come at once are one to a process
+        threading.Timer(0.5, pressed.set).start()
+        assert program.end() == 130
+        said.seek(0)
+        document = json.load(said)  # and nothing else, on either stream
     assert document["errors"][-1]["message"] == "interrupted"
     data = document["data"]
     bank = Bank.open(house.bank)
@@ -451,7 +458,7 @@ def test_what_is_wrong_with_drawing_is_told_before_anything_is_sent(
 
 @pytest.mark.parametrize("command", ["extract", "judge"])
 def test_what_a_killed_run_had_paid_is_told_by_the_next(
-    house: Program, server: ModelServer, command: str
+    house: Program, server: ModelServer, programs: Path, command: str
 ) -> None:
     """Killed between an answer and its commit: the answer is used, and its cost is not lost."""
     if command == "judge":
@@ -469,22 +476,14 @@ def test_what_a_killed_run_had_paid_is_told_by_the_next(
 
     server.replies = replies
     call = (command, *by_model(server)[1:])
-    program = subprocess.Popen(
-        [sys.executable, "-m", "deltamem_tui", *call, "--concurrency", "2"],
-        cwd=house.folder,
-        env={
-            **os.environ,
-            "XDG_CACHE_HOME": str(house.folder / "cache"),
-            "PYTHONPATH": str(ROOT),
-        },
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    environment = {**os.environ, "XDG_CACHE_HOME": str(house.folder / "cache")}
+    with Path(os.devnull).open("w") as unread:
+        program = begin(programs, [*call, "--concurrency", "2"], house.folder, environment, unread)
     assert reached.wait(SECONDS)
     while ResponseCache().info().answers < 3:
-        assert program.poll() is None
-    program.kill()
-    program.wait(SECONDS)
+        os.kill(program.number, 0)
+    os.kill(program.number, signal.SIGKILL)
+    assert program.end() == -signal.SIGKILL
     told_before = house.json("info", "kitchen").data["usage"]["calls"]
     left = list(house.bank.glob(".paid-*"))
     first = [request.prompt for request in server.requests[:3]]

@@ -3,21 +3,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from textual import _wait
 
 from deltamem_tui import paths
+from tests.tui.quiet import asked_of_the_loop
 from tests.tui.support import small_bank
 
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_to_see_that_all_is_done() -> Iterator[None]:
-    """The pilot looks whether the program idles every 5 ms, not every 20: half a test was waiting.
-
-    Idle stays what it was: less than a twentieth of the time between two looks was worked.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_wait, "SLEEP_GRANULARITY", 1 / 200)
-        patch.setattr(_wait, "SLEEP_IDLE", 1 / 200 / 20)
+    """The pilot goes on as soon as all is done."""
+    with asked_of_the_loop():
         yield
 
 

@@ -358,6 +358,11 @@ def test_what_is_typed_behind_the_key_of_a_dialog_reaches_the_dialog(folder: Pat
     browse(folder, story)
 
 
+def detail_title(person: Person) -> str:
+    """What stands over the detail pane; nothing until the screen has one."""
+    return "".join(str(pane.border_title) for pane in person.trees.query("#detail"))
+
+
 def test_what_is_typed_while_a_bank_is_opened_is_meant_for_the_bank(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -369,7 +374,7 @@ def test_what_is_typed_while_a_bank_is_opened_is_meant_for_the_bank(
         assert isinstance(person.app.screen, BanksScreen)
         opened.set()
         await person.until(lambda: isinstance(person.app.screen, TreesScreen))
-        await person.until(lambda: "chain" in str(person.trees.query_one("#detail").border_title))
+        await person.until(lambda: "chain" in detail_title(person))
         assert person.trees.arrangement.text == "De"
         assert person.said == []
 

@@ -12,7 +12,6 @@ import pytest
 from rich.color import ColorType
 from rich.style import Style
 from syrupy.assertion import SnapshotAssertion
-from textual import _wait
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
@@ -177,8 +176,6 @@ MORE_VIEWS = {
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Textual's own patience: a scrollbar that comes one look later must be on the picture."""
-    monkeypatch.setattr(_wait, "SLEEP_GRANULARITY", 1 / 50)
-    monkeypatch.setattr(_wait, "SLEEP_IDLE", 1 / 50 / 20)
     monkeypatch.setattr(voice, "_UNSEEN_SECONDS", 0)  # each key takes the note before it away
 
 

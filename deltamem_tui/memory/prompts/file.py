@@ -112,11 +112,17 @@ def _spelt(domain: str, file: str, folder: Path) -> Path | None:
     if path.is_file():
         return path
     try:
-        named = sorted(path.name for path in folder.iterdir())
+        names = _names_in(folder, folder.stat().st_mtime_ns)
     except OSError:
         return None  # as if nothing were in it
-    spellings = (name for name in named if domains.key(name) == domains.key(domain))
+    spellings = (name for name in names if domains.key(name) == domains.key(domain))
     return next((path for name in spellings if (path := folder / name / file).is_file()), None)
+
+
+@cache
+def _names_in(folder: Path, _modified: int) -> tuple[str, ...]:
+    """What lies in a folder; read once, until its time of change is another."""
+    return tuple(sorted(path.name for path in folder.iterdir()))
 
 
 @cache
