@@ -90,7 +90,8 @@ def calibrate(
     Args:
         bank: The bank; its nodes and all its episodes, learnt or waiting, are looked at.
         embedder: The bank's embedder; loaded if not given.
-        between: Called before each question to a tree. What it raises ends the work.
+        between: Called before each question to a tree, and before what takes time beside them.
+            What it raises ends the work.
     """
     loaded = embedder_of(bank, embedder)
     asked = _sample(list(episodes(bank)))
@@ -136,9 +137,11 @@ def _propose(
 ) -> Proposal:
     between()
     questions = _questions(name, asked)
+    # All at once: a vector's last bits depend on the texts that are embedded beside it.
     vectors = embedder.embed_queries(list(questions.values()))
+    between()
     penalty = parameters[name].failure_penalty
-    triggers = _triggers(name, asked, questions)
+    triggers = _triggers(name, asked, questions, between)
     compared = _compared(bank, name, asked, questions, triggers, embedder)
     firsts: list[float] = []
     jumps: list[float] = []
@@ -209,7 +212,10 @@ def _question(name: TreeName, episode: Trajectory) -> str:
 
 
 def _triggers(
-    name: TreeName, asked: Sequence[Trajectory], questions: Mapping[str, str]
+    name: TreeName,
+    asked: Sequence[Trajectory],
+    questions: Mapping[str, str],
+    between: Callable[[], None],
 ) -> list[str]:
     """What the rules would have the asking episodes' own nodes be found by."""
     from deltamem_tui.memory.rules import RulesExtractor
@@ -219,6 +225,7 @@ def _triggers(
     for each in asked:
         if each.id not in questions:
             continue
+        between()
         # A trigger does not tell how the episode ended, and many wait because nobody knows.
         known = each if each.outcome.known else each.with_outcome(Outcome(success=True))
         try:

@@ -157,7 +157,8 @@ def undo(bank: Bank, expected: Commit | None = None) -> Change:
 
     Args:
         bank: The bank; its handle shows the new state afterwards.
-        expected: The change that is meant; None for whichever is the last.
+        expected: The change that is meant, as it was read; None for whichever is the last.
+            One of the same number in a bank that was put in this one's place is another.
 
     Raises:
         BankFrozenError: The bank is frozen.
@@ -168,7 +169,7 @@ def undo(bank: Bank, expected: Commit | None = None) -> Change:
     bank.refresh()
     seen = bank.commit.sequence
     commit = undoable(bank)
-    if expected is not None and (commit is None or commit.sequence != expected.sequence):
+    if expected is not None and commit != expected:
         raise _not_the_last(bank)
     if commit is None:
         raise nothing_to_undo(bank)

@@ -9,7 +9,7 @@ from deltamem_tui.bank.commits.journal import Commit
 
 
 class OwnChanges:
-    """The commits that this browser wrote since it was opened.
+    """The changes by hand that this browser wrote since it was opened.
 
     Threads note them, one call each.
     """
@@ -18,7 +18,10 @@ class OwnChanges:
         self._made: set[tuple[Path, int, str]] = set()
 
     def note(self, bank: Bank) -> None:
-        """The commit that a handle shows right after it wrote was made here."""
+        """The commit that a handle shows right after it wrote was made here.
+
+        It must have written: a handle that found nothing to write shows the commit of another.
+        """
         self._made.add(_mark(bank, bank.commit))
 
     def has(self, bank: Bank, commit: Commit) -> bool:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.embedding.hashing import hashing_embedder
+from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.errors import BankExistsError, BankFrozenError, BankNotFoundError
 from deltamem_tui.memory import calibrate as calibrate_module
 from deltamem_tui.memory.calibrate import LEAST_SCORES, apply, calibrate
@@ -229,3 +234,52 @@ def test_a_bank_is_made_with_its_domains_preset_and_opened_by_name(tmp_path: Pat
         create_bank(tmp_path / "kitchen", embedder=ChosenEmbedder())
     with pytest.raises(BankNotFoundError):
         open_bank("kitchn", tmp_path)
+
+
+class StoppedError(Exception):
+    """What a test ends calibration with."""
+
+
+@dataclass(frozen=True)
+class Noting:
+    """The embedder without a model, which notes what it is asked for."""
+
+    card: EmbedderCard = hashing_embedder().card
+    asked: list[str] = field(default_factory=list)
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked.append("passages")
+        return hashing_embedder().embed_passages(texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked.append("queries")
+        return hashing_embedder().embed_queries(texts)
+
+
+def test_it_can_be_ended_between_its_steps_and_before_every_question(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing")
+    take_in(bank, worded())
+    calls = 0
+
+    def count() -> None:
+        nonlocal calls
+        calls += 1
+
+    task, env = calibrate(bank, between=count)
+    questions = task.questions
+    assert (questions, task.compared_with, env.questions) == (15, "triggers", 0)
+    in_env = 2
+    assert calls == 2 + questions + questions + in_env  # triggers are written, then asked
+    asked_at_the_end = {0: [], 1: ["queries"], 2 + questions: ["queries", "passages"]}
+    for before, expected in asked_at_the_end.items():
+        left, embedder = before, Noting()
+
+        def stop() -> None:
+            nonlocal left
+            if not left:
+                raise StoppedError
+            left -= 1
+
+        with pytest.raises(StoppedError):
+            calibrate(bank, embedder=embedder, between=stop)
+        assert embedder.asked == expected

@@ -183,6 +183,21 @@ def test_only_the_expected_change_is_undone(bank: Bank) -> None:
         editing.undo(bank, expected)
 
 
+def test_a_change_of_the_same_number_in_a_bank_put_in_its_place_is_another(bank: Bank) -> None:
+    editing.relabel(bank, "task", nodes(bank)[0], "failure")
+    there = editing.undoable(bank)
+    assert there is not None
+    for seen in (
+        replace(there, time="2001-01-01T00:00:00Z"),
+        replace(there, event="move"),
+        replace(there, detail={**there.detail, "tree": "env"}),
+    ):
+        with pytest.raises(BankError, match="another change was made by hand, or undone, since"):
+            editing.undo(bank, seen)
+    assert nodes(bank)[0].label == "failure"
+    assert editing.undo(bank, there).nodes[0].label == "success"
+
+
 @pytest.mark.parametrize("meanwhile", ["a change", "an undo", "an episode"])
 def test_what_comes_while_the_journal_is_read_is_seen_before_anything_is_undone(
     bank: Bank, monkeypatch: pytest.MonkeyPatch, meanwhile: str

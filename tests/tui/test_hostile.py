@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import orjson
 import pytest
 from numpy.typing import NDArray
 from textual import events
@@ -17,18 +18,27 @@ from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, Label, Node, Origin, Payload, born
 from deltamem_tui.errors import UsageError
+from deltamem_tui.memory import editing
 from deltamem_tui.memory.episodes.intake import take_in
 from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers.native import to_record
 from deltamem_tui.tui.forms import Answer
 from deltamem_tui.tui.messages import Again
 from deltamem_tui.tui.models.questions import Question
-from deltamem_tui.tui.widgets.dialogs import AskDialog, DraftDialog, Field, NotesDialog
+from deltamem_tui.tui.widgets.dialogs import (
+    AskDialog,
+    ConfirmDialog,
+    DraftDialog,
+    Field,
+    NotesDialog,
+)
+from deltamem_tui.tui.widgets.episode_list import EpisodeList
 from deltamem_tui.tui.widgets.match_list import MatchList
 from deltamem_tui.tui.widgets.plot import Plot
 from deltamem_tui.tui.widgets.sheet_dialog import SheetDialog
-from tests.tui.support import NUMBERS, Person, browse
+from tests.tui.support import NUMBERS, Person, browse, trajectory
 
 TEXTS = (
     "walk to [fridge 1]",
@@ -44,6 +54,8 @@ TEXTS = (
     "x" * 1_000_000,
     "$(touch /tmp/x) `id` ${HOME} {0} %s",
 )
+WORST = TEXTS[1:5]
+"""What is marked up, acts on the terminal, or turns the writing round."""
 DEEP = 900
 
 
@@ -303,6 +315,78 @@ def test_the_filter_says_harmlessly_what_it_cannot_read(
         assert not person.app.screen.query_one("#filter", Input).value, "no filter is so long"
 
     browse(hostile, story, "stranger", size=size)
+
+
+def test_the_episodes_filter_says_harmlessly_what_it_finds_and_cannot_read(hostile: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("3", "slash")
+        for text in WORST:
+            for typed, said in (("is:", "✗ is:"), ("steps:", "✗ steps:"), ("stesp:", "!")):
+                await person.write(f"{typed}'{text}'")
+                assert said in person.screen
+                assert_harmless(person.screen)
+        await person.write("[/x] bold")
+        await person.press("enter")
+        assert person.app.screen.query_one(EpisodeList).line_count() == 1
+        await assert_harmless_at_both_sizes(person)
+
+    browse(hostile, story, "stranger", size=(120, 40))
+
+
+def test_its_nodes_are_relabelled_and_what_another_changed_is_asked_about(
+    hostile: Path, tmp_path: Path
+) -> None:
+    """Also where a text of empty lines is searched for marks, and an undo says what it is of."""
+    folder = Path(shutil.copytree(hostile, tmp_path / "banks"))
+    bank = Bank.open(folder / "stranger")
+    numbers = "1 2 3 4 5\n" * 2_000
+    many = Payload(numbers, "\n" * 50_000, numbers)
+    tall = born("task", None, "failure", many, Origin())
+    with bank.writing() as batch:
+        batch.add_node("task", tall, _unit(bank))
+        batch.log("grow")
+
+    async def story(person: Person) -> None:
+        for _ in range(4):
+            await person.press("L")
+            assert f"{person.node.id} is a " in person.said[-1]
+            assert_harmless(person.screen)
+            await person.press("j")
+        await person.press("G", "L")
+        assert person.said[-1] == f"{tall.id} is a success now; u undoes it"
+        for root in list(Bank.open(bank.path).tree("task").roots())[1:2]:
+            other = Bank.open(folder / "stranger")
+            label: Label = "failure" if root.label == "success" else "success"
+            editing.relabel(other, "task", other.tree("task").node(root.id), label)
+            await person.settle()
+            await person.press("u")
+            assert f"Undo the relabel of {root.id}, which was not made here?" in person.screen
+            await assert_harmless_at_both_sizes(person)
+            await person.press("y")
+            assert person.said[-1].startswith(f"undone: relabel of {root.id}, not made here")
+
+    browse(folder, story, "stranger", size=(120, 40))
+
+
+def test_episodes_of_another_domain_are_asked_about_harmlessly(
+    hostile: Path, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(hostile, tmp_path / "banks"))
+    log = tmp_path / "[bold]log[x].jsonl"
+    of_shop = replace(trajectory(TEXTS[1], TEXTS[4], success=True), domain="[/x] shop")
+    log.write_bytes(orjson.dumps(to_record(of_shop)) + b"\n")
+
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        await person.write(str(log))
+        await person.press("enter")
+        assert isinstance(person.app.screen, ConfirmDialog), person.said
+        await assert_harmless_at_both_sizes(person)
+        await person.press("y")
+        assert person.said[-1].startswith("imported 1 episode (read as native, of [/x] shop, ")
+        assert_harmless(person.screen)
+
+    browse(folder, story, "stranger", size=(120, 40))
 
 
 def test_its_scores_are_shown_and_lead_to_its_nodes(hostile: Path) -> None:

@@ -113,3 +113,24 @@ def test_more_places_than_letters_have_two(folder: Path) -> None:
         assert person.outline.cursor == place.row
 
     browse(folder, story, "many", size=(100, 60))
+
+
+def test_in_a_list_that_was_scrolled_a_letter_takes_one_to_the_line_it_stands_on(
+    folder: Path,
+) -> None:
+    many_nodes(folder / "many")
+
+    async def story(person: Person) -> None:
+        await person.press("G")
+        outline = person.trees.outline("task")
+        top = outline.scroll_offset.y
+        assert top > 0
+        for row in (0, 3):
+            await person.press("o")
+            wanted = Place(outline, row)
+            letter = next(each for each, place in places(person).items() if place == wanted)
+            assert f" {letter} " in person.screen.splitlines()[outline.content_region.y + row]
+            await person.press(*letter)
+            assert (outline.scroll_offset.y, outline.cursor) == (top, top + row)
+
+    browse(folder, story, "many")

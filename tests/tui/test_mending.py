@@ -145,9 +145,11 @@ def test_an_edit_while_work_goes_on_is_refused_before_anything_is_typed(folder: 
     async def story(person: Person) -> None:
         person.app.edited = edit
         person.app.work("learning", learn, can_stop=True)
-        await person.pilot.press("e")
-        await person.until(lambda: bool(person.said))
-        assert person.said == ["still learning; x cancels it"]
+        for number, key in enumerate("eD", start=1):  # what either asks for could not be written
+            await person.pilot.press(key)
+            await person.until(lambda: len(person.said) == number)  # noqa: B023 - called here
+            assert person.said[-1] == "still learning; x cancels it"
+        assert isinstance(person.app.screen, TreesScreen)
         go_on.set()
         await person.settle()
         assert not opened.is_set()
@@ -377,5 +379,29 @@ def test_who_makes_a_failure_a_success_is_told_that_its_text_still_warns(folder:
         assert person.node.payload.execution_procedure == "[FAILED] look → nothing"
         await person.press("L")
         assert person.said[-1] == f"{person.node.id} is a failure now; u undoes it"
+
+    browse(folder, story, "kitchen")
+
+
+def test_that_a_text_still_warns_is_said_of_skills_that_become_a_success_alone(
+    folder: Path,
+) -> None:
+    """Knowledge says what is so, and of a failure such marks are true."""
+    bank = Bank.open(folder / "kitchen")
+    (known,) = grow(bank, "env", [("some place", "1. [FAILED] look", None, "failure")])
+    (praised,) = grow(bank, "task", [("some task", "1. [FAILED] look", None, "success")])
+
+    async def story(person: Person) -> None:
+        await person.press("G")
+        assert person.node.id == praised.id
+        await person.press("L")
+        assert person.said[-1] == f"{praised.id} is a failure now; u undoes it"
+        await person.press("L")
+        assert "still says [FAILED]" in person.said[-1]
+        person.trees.outline("env").focus()
+        await person.press("G")
+        assert person.node.id == known.id
+        await person.press("L")
+        assert person.said[-1] == f"{known.id} is a success now; u undoes it"
 
     browse(folder, story, "kitchen")

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from textual import events
 from textual.widgets import Input
 
 from benchmarks.terminal import Terminal
-from deltamem_tui.bank.upkeep import verify as verifying
+from deltamem_tui.bank.upkeep import flaws
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory import calibrate as calibration
@@ -23,6 +24,7 @@ from deltamem_tui.tui.jobs.importing import import_logs
 from deltamem_tui.tui.leaving import see_off
 from deltamem_tui.tui.messages import Changed, Failed, Planned, Told
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
+from deltamem_tui.tui.widgets import bars
 from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
 from tests.tui.support import Person, browse
@@ -65,11 +67,14 @@ def test_what_can_be_cancelled_says_so_and_that_it_stops(folder: Path) -> None:
     browse(folder, story, "kitchen", configuration=Configuration(keys=keys))
 
 
-def test_every_screen_says_the_same_of_how_long_it_will_take(folder: Path) -> None:
+def test_every_screen_says_the_same_of_how_long_it_will_take(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     work = Held()
+    monkeypatch.setattr(bars, "time", SimpleNamespace(monotonic=lambda: 1100.0))
 
     def half(progress: Progress) -> Told | Planned:
-        progress.began -= 100
+        progress.began = 1000.0
         progress.advance(5, 10)
         return work(progress)
 
@@ -105,7 +110,7 @@ def test_what_cannot_be_cancelled_says_so_and_goes_on(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "module", "name", "said"),
     [
-        (("V",), verifying, "_shelf_flaws", "verifying was cancelled"),
+        (("V",), flaws, "shelf_flaws", "verifying was cancelled"),
         (("4", "c"), calibration, "_questions", "asking every episode was cancelled"),
     ],
 )

@@ -13,17 +13,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import chain, count
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from deltamem_tui.bank.commits import whole_lines
 from deltamem_tui.bank.disk import files, regions
 from deltamem_tui.errors import BankCorruptError, BankError
 
 FILE_NAME = "journal.jsonl"
-_BLOCK = 64 * 1024
 _LINE_LIMIT = 64 * 1024 * 1024
 _FEW_LISTS = 10_000
 _LIST_BYTES = 8
@@ -246,9 +246,13 @@ class Journal:
         Raises:
             BankCorruptError: The last whole line is not a commit, or there is none.
         """
-        line, end = next(self._lines_backwards(), (b"", 0))
+        line, end = next(whole_lines.backwards(self.path, _LINE_LIMIT), (b"", 0))
         if not line:
-            raise self._no_whole_line()
+            raise BankCorruptError(
+                "holds no whole line",
+                source=str(self.path),
+                hint="restore the file from a copy of the bank",
+            )
         return Tail(parse(line, str(self.path), f"byte {end - len(line)}"), end)
 
     def append(self, tail: Tail | None, commit: Commit) -> Tail:
@@ -287,19 +291,8 @@ class Journal:
         Raises:
             BankCorruptError: A line is not a commit, or too long to be one.
         """
-        with files.storage_errors(self.path), regions.opened(self.path) as stream:
-            for number in count(1):
-                line = stream.readline(_LINE_LIMIT)
-                if len(line) == _LINE_LIMIT and not line.endswith(b"\n"):
-                    raise BankCorruptError(
-                        f"the line has more than the {_LINE_LIMIT:,} bytes it may have",
-                        source=str(self.path),
-                        position=f"line {number}",
-                        hint="restore the file from a copy of the bank",
-                    )
-                if not line.endswith(b"\n"):
-                    return
-                yield parse(line, str(self.path), f"line {number}")
+        for number, line in enumerate(whole_lines.forwards(self.path, _LINE_LIMIT), start=1):
+            yield parse(line, str(self.path), f"line {number}")
 
     def newest_first(self) -> Iterator[Commit]:
         """All commits, newest first: who stops early has read only the end of the file.
@@ -307,35 +300,5 @@ class Journal:
         Raises:
             BankCorruptError: A line is not a commit, or too long to be one.
         """
-        for line, end in self._lines_backwards():
+        for line, end in whole_lines.backwards(self.path, _LINE_LIMIT):
             yield parse(line, str(self.path), f"byte {end - len(line)}")
-
-    def _lines_backwards(self) -> Iterator[tuple[bytes, int]]:
-        """The lines that end in a newline, last first, each with the byte behind it."""
-        with files.storage_errors(self.path), regions.opened(self.path) as stream:
-            start = stream.seek(0, 2)
-            text = b""  # from `start` to the end of what was not given yet
-            while True:
-                end = text.rfind(b"\n") + 1
-                text = text[:end] or text
-                while end:
-                    begin = text.rfind(b"\n", 0, end - 1) + 1
-                    if start and not begin:
-                        break  # the line may begin further ahead
-                    yield text[begin:end], start + end
-                    text, end = text[:begin], begin
-                if start == 0 and not text:
-                    return
-                if start == 0 or len(text) > _LINE_LIMIT:
-                    raise self._no_whole_line()
-                step = min(max(_BLOCK, len(text)), start)
-                start -= step
-                stream.seek(start)
-                text = stream.read(step) + text
-
-    def _no_whole_line(self) -> BankCorruptError:
-        return BankCorruptError(
-            "holds no whole line",
-            source=str(self.path),
-            hint="restore the file from a copy of the bank",
-        )

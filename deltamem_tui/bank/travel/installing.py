@@ -24,7 +24,8 @@ from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.travel import parcel
 from deltamem_tui.bank.travel.parcel import Member, Seal
 from deltamem_tui.bank.upkeep import freezing
-from deltamem_tui.bank.upkeep.verify import Flaw, line_flaws, vector_flaws
+from deltamem_tui.bank.upkeep.flaws import Flaw
+from deltamem_tui.bank.upkeep.verify import line_flaws, vector_flaws
 from deltamem_tui.errors import BankCorruptError, BankError, BankNotFoundError, UsageError
 from deltamem_tui.text import one_line
 

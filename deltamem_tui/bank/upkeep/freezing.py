@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,10 +36,21 @@ def promising(before: Manifest, found: Mapping[str, str]) -> Manifest:
     return replace(unsigned, digests={**unsigned.digests, **own})
 
 
-def broken_promises(folder: Path, frozen: Manifest) -> Iterator[tuple[str, str]]:
-    """What is no longer as it was when the bank was frozen, as (file, what is wrong)."""
+def broken_promises(
+    folder: Path, frozen: Manifest, between: Callable[[], None] = lambda: None
+) -> Iterator[tuple[str, str]]:
+    """What is no longer as it was when the bank was frozen, as (file, what is wrong).
+
+    Args:
+        folder: The bank's folder.
+        frozen: Its manifest.
+        between: Called before each file is read. What it raises ends the check.
+    """
     text = regions.read(folder / manifest.FILE_NAME, LIMITS.manifest)
-    found = {path.name: _digest_if_plain(path) for path in contents(folder)}
+    found = {}
+    for path in contents(folder):
+        between()
+        found[path.name] = _digest_if_plain(path)
     yield from disagreements(frozen, text, found)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.views.language import Bound, Language, State, Wanted
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, OutcomeSource
 
@@ -28,6 +29,9 @@ class EpisodeFilter(Wanted):
         refused: Whether it waits because it could not be learnt.
         steps: A condition on the number of its steps.
         nodes: A condition on the number of living nodes that it gave.
+
+    Raises:
+        UsageError: What was refused waits, and cannot be learnt as well.
     """
 
     outcome: Ending | None = None
@@ -36,6 +40,10 @@ class EpisodeFilter(Wanted):
     refused: bool | None = None
     steps: Bound | None = None
     nodes: Bound | None = None
+
+    def __post_init__(self) -> None:
+        if self.refused and self.state == "learnt":
+            raise UsageError("no episode is both learnt and refused", source="is")
 
 
 _ENDINGS: Mapping[str, State] = {ending: ("outcome", ending) for ending in ENDINGS}

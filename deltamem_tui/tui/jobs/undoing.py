@@ -72,10 +72,10 @@ def _section(bank: Bank, commit: Commit) -> Section:
     facts = [f"{number} of the {one_line(str(tree_name), 40)} tree"]
     if isinstance(nodes, dict) and tree_name in TREES:
         facts += [one_line(each, 200) for each in _conditions(bank.tree(tree_name), nodes)]
-    return Section(
-        f"Made at {local_time(commit.time)}, by another program or before this browser was opened",
-        "\n".join(facts),
-    )
+    time = local_time(commit.time)
+    when = f"at {time}, " if time else ""
+    title = f"Made {when}by another program or before this browser was opened"
+    return Section(title, "\n".join(facts))
 
 
 def _conditions(tree: Tree, nodes: Iterable[str]) -> Iterator[str]:

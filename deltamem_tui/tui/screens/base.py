@@ -93,6 +93,8 @@ class BankScreen(BrowserScreen):
         self._seen: Bank | None = None
         self._ready = False
         self._stepped_at: int | None = None
+        self._deeds_elsewhere = 0
+        self._left_at: int | None = None
 
     @property
     def bank(self) -> Bank:
@@ -115,13 +117,10 @@ class BankScreen(BrowserScreen):
         Returns:
             Whether it was begun; if not, the person was told what goes on.
         """
-        path, own = self.home.path, self.browser.own_changes
+        path = self.home.path
 
         def write() -> Changed:
-            bank = Bank.open(path)
-            said = work(bank)
-            own.note(bank)
-            return Changed(path, said, node)
+            return Changed(path, work(Bank.open(path)), node)
 
         return self.browser.work(name, lambda _: write())
 
@@ -130,9 +129,20 @@ class BankScreen(BrowserScreen):
         self._ready = True
         self.catch_up()
 
+    def on_screen_suspend(self) -> None:
+        """Another screen comes in front."""
+        self._left_at = self.browser.deeds
+
     def on_screen_resume(self) -> None:
         """Show what changed since another screen was in front."""
+        self._deeds_elsewhere, self._left_at = self.browser.deeds - self._deeds_here, None
         self.catch_up()
+
+    @property
+    def _deeds_here(self) -> int:
+        """How much the person did while this screen was in front."""
+        now = self.browser.deeds if self._left_at is None else self._left_at
+        return now - self._deeds_elsewhere
 
     def catch_up(self) -> None:
         """Show the bank as it was last read."""
@@ -189,8 +199,8 @@ class BankScreen(BrowserScreen):
         Who pressed it once more than there were things to close would be among the banks,
         where the keys mean other things.
         """
-        deeds = self.browser.deeds
-        if self._stepped_at is not None and deeds == self._stepped_at + 1:
+        deeds = self._deeds_here  # in the palette one has to type until this is found
+        if self._stepped_at is not None and deeds <= self._stepped_at + 1:
             await self.browser.close_bank()
             return
         self._stepped_at = deeds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -133,7 +133,7 @@ class MendingScreen(BankScreen):
             drafts.drop(chosen.place)
             return f"edited {chosen.node.id}; {undoes}"
 
-        self.change("writing the edit", work, chosen.place)
+        self._mend("writing the edit", work, chosen.place)
 
     def action_relabel(self) -> None:
         """Turn a success into a failure, or the reverse."""
@@ -151,7 +151,7 @@ class MendingScreen(BankScreen):
             said = f"; its text still says {marks}, {edits} edits it" if marks else ""
             return f"{node.id} is a {label} now{said}; {undoes}"
 
-        self.change("relabelling", work, chosen.place)
+        self._mend("relabelling", work, chosen.place)
 
     def action_move(self) -> None:
         """First choose the node, then the new parent."""
@@ -182,13 +182,25 @@ class MendingScreen(BankScreen):
             where = f"below {parent.id}" if parent else "among the roots"
             return f"moved {counted(len(change.nodes), 'node')} {where}; {undoes}"
 
-        self.change("moving", work, moved.place)
+        self._mend("moving", work, moved.place)
+
+    def _mend(self, name: str, work: Callable[[Bank], str], place: tuple[TreeName, str]) -> None:
+        """Change the bank by work that writes one commit or raises, which `undo` takes back."""
+        own = self.browser.own_changes
+
+        def mend(bank: Bank) -> str:
+            said = work(bank)
+            own.note(bank)
+            return said
+
+        self.change(name, mend, place)
 
     def action_delete(self) -> None:
         """Show what would go, and ask."""
         from deltamem_tui.memory import editing
 
-        if chosen := self._writable_node():
+        chosen = self._writable_node()
+        if chosen and self.browser.free_to_work():  # else the answer would be in vain
             tree, node_id = chosen.place
             shown, asked = self.bank.tree(tree), self.browser.asked_here()
             look_up(

@@ -10,6 +10,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import journal as journal_module
+from deltamem_tui.bank.commits import whole_lines
 from deltamem_tui.bank.commits.journal import Commit, Extent, Journal, parse
 from deltamem_tui.errors import BankCorruptError, BankError
 from tests.bank.support import contents, learn_one, manifest, node, vector
@@ -158,7 +159,7 @@ def test_the_end_is_found_behind_lines_longer_than_a_block(tmp_path: Path) -> No
 def test_newest_first_is_the_same_history_the_other_way_round(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, torn: bytes
 ) -> None:
-    monkeypatch.setattr(journal_module, "_BLOCK", block)
+    monkeypatch.setattr(whole_lines, "_BLOCK", block)
     journal, tail = Journal(tmp_path / "journal.jsonl"), None
     for number in range(9):
         detail = {"text": "x" * (number * 37 % 200)}
@@ -177,6 +178,28 @@ def test_newest_first_reads_no_further_than_it_is_asked(tmp_path: Path) -> None:
     assert [next(commits).sequence for _ in range(3)] == [1, 1, 1]
     with pytest.raises(BankCorruptError, match="byte 0: not a commit"):
         next(commits)
+
+
+def test_from_the_end_a_line_that_is_too_long_is_told_behind_those_that_are_not(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "_LINE_LIMIT", 2000)
+    lines = bank.journal.path.read_bytes().splitlines(keepends=True)
+    assert len(list(bank.journal.newest_first())) == len(lines) == 4
+    bank.journal.path.write_bytes(b"".join([*lines[:2], b" " * 2000 + b"\n", *lines[2:]]))
+    commits = bank.journal.newest_first()
+    assert [next(commits).sequence for _ in range(2)] == [3, 2]
+    behind = bank.journal.path.stat().st_size - len(lines[2] + lines[3])
+    words = f"before byte {behind}: the line has more than the 2,000 bytes"
+    with pytest.raises(BankCorruptError, match=words):
+        next(commits)
+
+
+def test_a_journal_of_no_whole_line_says_so(bank: Bank) -> None:
+    bank.journal.path.write_bytes(b'{"sequence": 0')
+    assert list(bank.journal.newest_first()) == []
+    with pytest.raises(BankCorruptError, match="holds no whole line"):
+        bank.journal.tail()
 
 
 def test_a_line_that_nobody_could_read_again_is_refused_before_anything_is_written(

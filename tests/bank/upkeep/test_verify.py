@@ -13,7 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.verify import Flaw, unchecked, verify
+from deltamem_tui.bank.node import TREES
+from deltamem_tui.bank.upkeep import flaws, freezing
+from deltamem_tui.bank.upkeep.flaws import Flaw
+from deltamem_tui.bank.upkeep.verify import unchecked, verify
 from deltamem_tui.errors import BankError
 from tests.bank.support import learn_one, manifest, mark_first
 from tests.effort import examples
@@ -231,3 +234,43 @@ def test_what_nobody_could_check_is_told(base: Path, tmp_path: Path) -> None:
     assert len(missing) == 2
     assert "neither the counts nor the history" in missing[0]
     assert "no episodes" in missing[1]
+
+
+class StoppedError(Exception):
+    """What a test ends a check with."""
+
+
+def test_a_check_can_be_ended_before_each_file_and_each_piece_of_a_tree(
+    frozen: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flaws, "_CHUNK_LINES", 2)
+    monkeypatch.setattr(flaws, "_CHUNK_ROWS", 2)
+    bank = Bank.open(frozen)
+    read: list[str] = []
+    digest = freezing.digest
+
+    def noted(path: Path) -> str:
+        read.append(path.name)
+        return digest(path)
+
+    monkeypatch.setattr(freezing, "digest", noted)
+    calls = 0
+
+    def count() -> None:
+        nonlocal calls
+        calls += 1
+
+    verify(bank, count)
+    rows = [len(bank.tree(name).snapshot.index) for name in TREES]
+    assert rows == [6, 5]
+    pieces, checks = 3 + 3, 3  # the episodes, what others counted, the journal
+    assert calls == len(read) + pieces + checks + pieces
+
+    def stop_at_the_third() -> None:
+        if len(read) == 2:
+            raise StoppedError
+
+    read.clear()
+    with pytest.raises(StoppedError):
+        verify(bank, stop_at_the_third)
+    assert len(read) == 2

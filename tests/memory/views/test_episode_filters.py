@@ -88,6 +88,48 @@ def test_an_episode_is_found_by_the_beginning_of_its_id(bank: Bank) -> None:
 LETTERS = st.text(alphabet='kKsSſßİi\u212aé"\\\\/n\\n\\t -', min_size=1, max_size=6)
 
 
+@pytest.mark.parametrize("typed", ["outcome:unknown", "source:unknown", "is:failure", "steps:0"])
+def test_what_cannot_be_read_has_no_outcome_and_no_steps(bank: Bank, typed: str) -> None:
+    unreadable(bank, EPISODES_OF_A_BANK[2])
+    assert 2 not in chosen(bank, typed)
+    assert 2 in chosen(bank, "is:waiting")
+    assert 2 not in chosen(bank, "fridge")
+
+
+def test_what_cannot_be_read_is_looked_at_first(bank: Bank) -> None:
+    unreadable(bank, EPISODES_OF_A_BANK[3])
+    assert chosen(bank, "", "outcome")[0] == 3
+    assert chosen(bank, "", "steps")[-1] == 3
+
+
+def unreadable(bank: Bank, episode: Trajectory) -> None:
+    with bank.writing() as batch:
+        batch.put_episode_line(episode.id, b'{"id": "' + episode.id.encode() + b'", "task": 5}\n')
+        batch.log("import")
+
+
+def test_a_short_word_is_no_beginning_of_an_id(bank: Bank) -> None:
+    for number, episode in enumerate(EPISODES_OF_A_BANK):
+        for digits in range(1, 4):
+            word = episode.id[:digits]
+            assert (number in chosen(bank, word)) == (word in told_of(episode)), word
+            assert number in chosen(bank, f"id:{word}")
+
+
+def told_of(episode: Trajectory) -> str:
+    steps = [f"{each.action} {each.observation}" for each in episode.steps]
+    parts = (episode.task, episode.environment, episode.outcome.reason, *steps)
+    return " ".join(parts).casefold()
+
+
+@pytest.mark.parametrize("word", ['say "hi"', "C:\\temp", "one\ntwo", "tab\tstop"])
+def test_what_json_writes_otherwise_is_found_as_it_is(tmp_path: Path, word: str) -> None:
+    bank = bare_bank(tmp_path / "bank")
+    take_in(bank, [replace(trajectory(f"see {word} there"), steps=(STEP,)), trajectory("nothing")])
+    table = EpisodeTable(bank, {}, ())
+    assert table.chosen(EpisodeFilter(words=(word.casefold(),))) == [0]
+
+
 @given(texts=st.lists(LETTERS, min_size=1, max_size=3, unique=True), word=LETTERS)
 @examples(60)
 def test_words_are_found_however_they_are_written(texts: list[str], word: str) -> None:
@@ -139,6 +181,8 @@ def test_who_waits_no_more_is_answered_at_once_and_the_next_question_in_full(ban
     ("typed", "said"),
     [
         ("is:learnt is:waiting", "is: no episode is both learnt and waiting"),
+        ("is:learnt is:refused", "is: no episode is both learnt and refused"),
+        ("is:refused egg is:learnt", "is: no episode is both learnt and refused"),
         ("outcome:success is:failure", "is: no episode is both success and failure"),
         ("outcome:won", "outcome: there is no 'won' (unknown, failure or success)"),
         ("source:u", "source: 'u' may be more than one (user or unknown)"),
