@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deltamem_tui.cli import options
+from deltamem_tui.cli.imported import reasons_record
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
-from deltamem_tui.errors import DeltaMemError, TrajectoryError, UsageError
+from deltamem_tui.errors import DeltaMemError, LogFormatError, TrajectoryError, UsageError
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.trajectory.logs.log import Log
     from deltamem_tui.trajectory.readers import Reader
     from deltamem_tui.trajectory.readers.trial import Trial
+
+_COLUMNS = (
+    *("file", "", "format", "sure", "episodes", "steps", "success", "failure", "unknown"),
+    *("rejected", "first"),
+)
+_SHOWN_REASONS = 3  # of each log
 
 Words = Annotated[
     list[str] | None,
@@ -74,8 +82,7 @@ def _tried(invocation: Invocation, paths: list[str], name: str | None) -> Result
             advance()
 
     def view(page: Page) -> None:
-        columns = ("file", "", "format", "sure", "episodes", "steps", "rejected", "first")
-        page.table(columns, [row for each in tried for row in _rows(*each)])
+        page.table(_COLUMNS, [row for each in tried for row in _rows(*each)], headed=True)
 
     data = [
         {
@@ -87,6 +94,7 @@ def _tried(invocation: Invocation, paths: list[str], name: str | None) -> Result
     ]
     done = sum(chosen is not None for _, chosen, _ in tried)
     notes = ["→ is how `deltamem import` reads it"] if done else []
+    notes += [word for each in tried for word in _reasons(*each)]
     return Result(
         "formats", {"logs": data}, errors, Result.verdict(done, errors), view=view, notes=notes
     )
@@ -103,9 +111,18 @@ def _attempt(
     if chosen is None:
         try:
             chosen = reader_of(log)
-        except TrajectoryError as error:
+        except LogFormatError as error:
             errors.append(error)
     return chosen.name if chosen else None, list(try_readers(log, named))
+
+
+def _reasons(source: str, chosen: str | None, trials: list[Trial]) -> Iterator[str]:
+    """Why outcomes are unknown, as an import would read the log."""
+    from deltamem_tui.memory.episodes.telling import told_reasons
+
+    for trial in trials:
+        if trial.format == chosen:
+            yield from (f"{source}: {why}" for why in told_reasons(trial.reasons, _SHOWN_REASONS))
 
 
 def _rows(source: str, chosen: str | None, trials: list[Trial]) -> list[tuple[str | int, ...]]:
@@ -117,6 +134,9 @@ def _rows(source: str, chosen: str | None, trials: list[Trial]) -> list[tuple[st
             f"{trial.sureness:.2f}",
             trial.episodes,
             trial.steps,
+            trial.successes,
+            trial.failures,
+            trial.unknown,
             trial.rejected,
             one_line(trial.first_task or str(trial.first_rejection or ""), 60),
         )
@@ -131,6 +151,10 @@ def _record(trial: Trial) -> dict[str, Any]:
         "sureness": trial.sureness,
         "episodes": trial.episodes,
         "steps": trial.steps,
+        "successes": trial.successes,
+        "failures": trial.failures,
+        "unknown": trial.unknown,
+        "reasons": reasons_record(trial.reasons),
         "rejected": trial.rejected,
         "first_task": trial.first_task or None,
         "first_rejection": None

@@ -16,6 +16,7 @@ from deltamem_tui.cli.imported import (
     file_record,
     left_out_record,
     notes_on,
+    reasons_record,
     receipt_record,
     show,
 )
@@ -131,6 +132,7 @@ def run(
         "unmatched": unmatched,
         "disputed": list(intake.disputed),
         "domains": domains_record(intake),
+        "unknown": reasons_record(intake.reasons),
         "redactions": dict(intake.redactions),
         "redaction": redaction,
         "dry_run": dry_run,

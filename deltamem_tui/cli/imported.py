@@ -12,9 +12,11 @@ from deltamem_tui.text import counted, one_line
 if TYPE_CHECKING:
     from deltamem_tui.memory.episodes.receipts import FileTally, Intake, Receipt
     from deltamem_tui.trajectory.model import OutcomeSource
+    from deltamem_tui.trajectory.reasons import ReasonTally
 
 _SHOWN_IDS = 3
 _SHOWN_NOTICES = 5
+_SHOWN_REASONS = 5
 
 
 def notes_on(intake: Intake, data: dict[str, Any], file: str) -> list[str]:
@@ -25,7 +27,7 @@ def notes_on(intake: Intake, data: dict[str, Any], file: str) -> list[str]:
         data: The report as JSON has it.
         file: The name of the user's file, if there is one.
     """
-    from deltamem_tui.memory.episodes.telling import told_domains, told_notices
+    from deltamem_tui.memory.episodes.telling import told_domains, told_notices, told_reasons
 
     domains = told_domains(intake)
     notes = [domains] if domains else []
@@ -39,6 +41,7 @@ def notes_on(intake: Intake, data: dict[str, Any], file: str) -> list[str]:
             "`--outcome success`, `--outcome failure` or `--outcome FILE`, or let a model say: "
             "`deltamem judge`"
         )
+    notes += told_reasons(intake.reasons, _SHOWN_REASONS)
     if data["redaction"] == "off":
         notes.append("nothing was redacted: keys and passwords in the logs are in the episodes")
     if data["dry_run"]:
@@ -152,6 +155,11 @@ def domains_record(intake: Intake) -> dict[str, Any]:
     return {"total": intake.domains.total, "listed": dict(intake.domains.listed)}
 
 
+def reasons_record(reasons: ReasonTally) -> dict[str, Any]:
+    """Why outcomes are unknown, as JSON has it: the first reasons, and how many have any."""
+    return {"total": reasons.total, "listed": dict(reasons.listed)}
+
+
 def receipt_record(receipt: Receipt) -> dict[str, Any]:
     """What became of one episode, as JSON has it."""
     return {
@@ -161,6 +169,7 @@ def receipt_record(receipt: Receipt) -> dict[str, Any]:
         "success": receipt.outcome.success,
         "reward": receipt.outcome.reward,
         "outcome_source": receipt.outcome.source,
+        "reason": receipt.outcome.reason or None,
         "format": receipt.source.format,
         "source": receipt.source.file,
         "position": receipt.source.position,

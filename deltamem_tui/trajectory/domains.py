@@ -7,14 +7,14 @@ GENERIC = "generic"
 
 
 def chosen(named: str, *, otherwise: str, given: str = "") -> str:
-    """The domain of an episode; empty if nobody names one.
+    """The domain of an episode; empty if nobody names one. Blanks at a log's name's ends go.
 
     Args:
         named: The domain that its log names.
         otherwise: The domain that it has if its log names none.
         given: The domain that the user gives, whatever the log names.
     """
-    return given or named or otherwise
+    return given or " ".join(named.split()) or otherwise
 
 
 def key(domain: str) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_of
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 FLAG_KEYS = ("resolved", "success", "is_success", "solved", "passed", "correct")
 """Where a record says whether the task was solved, the surest first."""
@@ -47,13 +47,23 @@ def recorded(
     Returns:
         What `together` makes of them, `explained` if that is nothing.
     """
-    said = {key: verdict_of(record.get(key)) for key in flags if not is_tally(record, key)}
-    # Some write a flag where others write a number.
-    said |= {key: reward_under(record, key) for key in rewards}
+    said = said_under(record, flags, rewards)
     outcome = together(said)
     if outcome == Outcome():
         outcome = next((each for each in said.values() if each.reason), outcome)
     return explained(outcome, record, (*flags, *rewards))
+
+
+def said_under(
+    record: Mapping[str, object],
+    flags: tuple[str, ...] = FLAG_KEYS,
+    rewards: tuple[str, ...] = REWARD_KEYS,
+) -> dict[str, Outcome]:
+    """What a record says under those of the keys that it has; the arguments are `recorded`'s."""
+    found = [key for key in flags if key in record]
+    said = {key: verdict_of(record[key]) for key in found if not is_tally(record, key)}
+    # Some write a flag where others write a number.
+    return said | {key: reward_under(record, key) for key in rewards if key in record}
 
 
 def reward_under(record: Mapping[str, object], key: str) -> Outcome:
@@ -80,7 +90,7 @@ def reward_under(record: Mapping[str, object], key: str) -> Outcome:
         if outcome.source != "unknown" or not wholes:
             return outcome
     beside = ", ".join(f"`{name}` {value}" for name, value in (wholes | unclear).items())
-    shown = one_line(f"`{key}` says {record[key]} beside {beside}", 160)
+    shown = quoted(f"`{key}` says {record[key]} beside {beside}", 160)
     return Outcome(reason=f"{shown}: no reward from 0 to 1 can be made out")
 
 
@@ -122,8 +132,8 @@ def explained(outcome: Outcome, record: Mapping[str, object], keys: Iterable[str
 
 def _unread(record: Mapping[str, object], key: str) -> Outcome:
     if is_tally(record, key):
-        shown = one_line(str(record[key]), 60)
-        name = one_line(key, 60)
+        shown = quoted(str(record[key]), 60)
+        name = quoted(key, 60)
         return Outcome(reason=f"`{name}` says {shown}, a count beside others and no verdict")
     return unread(key, record[key])
 
@@ -136,8 +146,7 @@ def _is_told(record: Mapping[str, object], key: str) -> bool:
 def unread(key: str, value: object) -> Outcome:
     """The unknown outcome of a record whose `key` holds what is neither verdict nor reward."""
     return Outcome(
-        reason=f"`{one_line(key, 60)}` says {one_line(str(value), 60)}, "
-        "neither a verdict nor a reward"
+        reason=f"`{quoted(key, 60)}` says {quoted(str(value), 60)}, neither a verdict nor a reward"
     )
 
 

@@ -45,13 +45,41 @@ def test_what_each_reader_makes_of_a_log(program: Program) -> None:
         "format": "native",
         "episodes": 1,
         "steps": 4,
+        "successes": 1,
+        "failures": 0,
+        "unknown": 0,
+        "reasons": {"total": 0, "listed": {}},
         "rejected": 1,
         "first_task": heat("bread")["task"],
         "first_rejection": {"message": "the episode has no task", "position": "line 2"},
     }
     plain = program("formats", "try", log)
-    assert "log.jsonl\t→\tnative\t0.90\t1\t4\t1\tYour task is to" in plain.out
+    assert plain.out.startswith("file\t\tformat\tsure\tepisodes\tsteps\tsuccess\tfailure\t")
+    assert "log.jsonl\t→\tnative\t0.90\t1\t4\t1\t0\t0\t1\tYour task is to" in plain.out
     assert state_of(program.bank) == before
+
+
+def test_why_outcomes_are_unknown(program: Program) -> None:
+    chat = [{"role": "user", "content": "Heat it."}, {"role": "assistant", "content": "I do."}]
+    scores = ["85%", "85%", 100, True]
+    rows = [{"messages": [*chat, chat[1]], "id": str(n), "score": s} for n, s in enumerate(scores)]
+    path = program.log(*rows)
+    percent = "`score` says 85%, neither a verdict nor a reward"
+    listed = {percent: 2, percent.replace("85%", "100"): 1}
+    trial = program.json("formats", "try", path).data["logs"][0]["trials"][0]
+    assert (trial["successes"], trial["failures"], trial["unknown"]) == (1, 0, 3)
+    assert trial["reasons"] == {"total": 3, "listed": listed}
+    assert f"log.jsonl: 2 outcomes are unknown: {percent}\n" in program("formats", "try", path).err
+
+
+def test_no_secret_of_a_log_is_shown(program: Program) -> None:
+    key = "ghp_aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3hI5"
+    refused = heat("soup") | {"metadata": {key: 1}}
+    path = program.log(heat("bread") | {"task": f"my key {key}"}, refused, {key: 1})
+    for words in (("formats", "try", path), ("import", "kitchen", path, "--dry-run")):
+        for answer in (program(*words), program.json(*words)):
+            assert key[:8] not in answer.out + answer.err
+            assert "[redacted: github token]" in answer.out + answer.err
 
 
 def test_a_log_that_no_reader_knows_or_that_cannot_be_opened(program: Program) -> None:
@@ -61,6 +89,10 @@ def test_a_log_that_no_reader_knows_or_that_cannot_be_opened(program: Program) -
         answer = program("formats", "try", name)
         assert answer.code == 1
         assert words in answer.error
+    (program.folder / "logs").mkdir()
+    (program.folder / "logs/lost.jsonl").symlink_to("gone")
+    answer = program("formats", "try", "logs")
+    assert answer.error == "lost.jsonl: cannot be read: No such file or directory"
     both = program.json("formats", "try", "notes.md", program.log())
     assert both.code == 3
     assert [each["format"] for each in both.data["logs"]] == [None, "native"]

@@ -197,3 +197,22 @@ def test_the_help_says_what_a_side_file_may_be(program: Program) -> None:
     words = " ".join(program("import", "--help").out.split())
     for kind in ("JSON", "JSONL", "CSV", "resolved"):
         assert kind in words
+
+
+def test_why_outcomes_are_unknown_is_told(program: Program) -> None:
+    chat = [{"role": "user", "content": "Heat it."}, {"role": "assistant", "content": "I do."}]
+    rows = [
+        {"messages": [*chat, {"role": "assistant", "content": f"{n}."}], "success": said}
+        for n, said in enumerate(["maybe"] * 2 + [f"perhaps {n}" for n in range(6)] + [True])
+    ]
+    path = program.log(*rows)
+    answer = program.json("import", "kitchen", path, "--dry-run")
+    maybe = "`success` says maybe, neither a verdict nor a reward"
+    assert answer.data["unknown"]["total"] == 8
+    assert answer.data["unknown"]["listed"][maybe] == 2
+    assert [each["reason"] for each in answer.data["trajectories"]][1::7] == [maybe, None]
+    said = program("import", "kitchen", path).err
+    assert f"2 outcomes are unknown: {maybe}\n" in said
+    assert "2 more outcomes are unknown, for other reasons\n" in said
+    again = program.json("import", "kitchen", path)
+    assert again.data["unknown"] == {"total": 0, "listed": {}}

@@ -17,6 +17,8 @@ from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
         ("log", "bank", "", "log"),
         ("log", "bank", "user", "user"),
         ("", "", "user", "user"),
+        (" Alf \t World ", "bank", "", "Alf World"),
+        (" \n", "bank", "", "bank"),
     ],
 )
 def test_the_user_s_word_goes_before_the_log_s_before_the_bank_s(

@@ -24,11 +24,13 @@ class DomainTally:
 
     Attributes:
         usual: The domain that they are expected to have; empty if there is none.
-        listed: How many are of each domain that somebody names: the first `LISTED_DOMAINS`.
+        listed: How many are of each domain that somebody names, in whatever spelling, by the
+            first of its spellings: the first `LISTED_DOMAINS`.
     """
 
     usual: str = ""
     listed: Counter[str] = field(default_factory=Counter)
+    _spellings: dict[str, str] = field(default_factory=dict)
     _unlisted: int = 0
     _unlisted_others: int = 0
 
@@ -36,8 +38,10 @@ class DomainTally:
         """Count one more episode."""
         if not domain:
             return
-        if domain in self.listed or len(self.listed) < LISTED_DOMAINS:
-            self.listed[domain] += 1
+        spelling = self._spellings.get(key(domain), domain)
+        if spelling in self.listed or len(self.listed) < LISTED_DOMAINS:
+            self._spellings.setdefault(key(domain), spelling)
+            self.listed[spelling] += 1
             return
         self._unlisted += 1
         self._unlisted_others += self._is_other(domain)

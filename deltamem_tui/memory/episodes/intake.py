@@ -51,6 +51,7 @@ def take_in(
     domain: str = "",
     dry_run: bool = False,
     listed: bool = True,
+    earlier: Intake | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Intake:
     """Import episodes. Those that the bank has already are counted and left alone.
@@ -69,6 +70,8 @@ def take_in(
             that its log names, else the bank's.
         dry_run: Look, but write nothing.
         listed: Keep a receipt of each episode. Without, memory does not grow with the logs.
+        earlier: What became of the records that stood before these in the same logs, and were
+            taken in by a call of their own; it is counted on.
         advance: Told how many records were read since it was last called.
 
     Raises:
@@ -76,7 +79,7 @@ def take_in(
         StorageError: The disk refused; what was committed before stays.
     """
     usual = domain_of(bank)
-    intake = Intake(listed=listed, domains=DomainTally("" if domain else usual))
+    intake = earlier or Intake(listed=listed, domains=DomainTally("" if domain else usual))
     seen: dict[str, Standing] = {}
     records = (_in_domain(record, usual, domain) for record in records)
     arrivals = (_arrived(record, redaction, outcomes, intake.named) for record in records)

@@ -17,6 +17,7 @@ from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource
 from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.readers.written import Written
+from deltamem_tui.trajectory.reasons import ReasonTally
 
 LISTED_FILES = 1000
 """How many logs have a tally of their own: the first. A log may name another for every episode."""
@@ -190,6 +191,7 @@ class Intake:
         disputed: The ids of those episodes, in order, that keep another outcome than the user's
             file gives them, since their log states it.
         domains: Of which domains the episodes are.
+        reasons: Why the outcomes of those are unknown that came into the bank without one.
         listed: Whether receipts are kept.
     """
 
@@ -201,12 +203,15 @@ class Intake:
     named: set[str] = field(default_factory=set)
     disputed: dict[str, None] = field(default_factory=dict)
     domains: DomainTally = field(default_factory=DomainTally)
+    reasons: ReasonTally = field(default_factory=ReasonTally)
     listed: bool = True
 
     def receive(self, received: Received) -> None:
         """Note what became of an episode."""
         self.domains.add(received.arrival.domain)
         self._tally(received.arrival.source.file).add(received)
+        if received.reception != "duplicate":
+            self.reasons.add(received.outcome)
         if received.is_disputed:
             self.disputed[received.arrival.id] = None
         if self.listed:

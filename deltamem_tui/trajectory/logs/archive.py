@@ -10,6 +10,7 @@ from pathlib import Path
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.limits import Limits, human_size
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
 _ARCHIVES = (b"PK\x03\x04", b"\x1f\x8b", b"\xfd7zXZ", b"BZh", b"\x28\xb5\x2f\xfd")
@@ -42,7 +43,7 @@ def members(path: Path, names: list[str], limits: Limits) -> Iterator[bytes | Re
     most = max(limits.expansion * packed, limits.expansion_free_bytes)
     with zipfile.ZipFile(path) as archive:
         for name in names:
-            position = one_line(name, 200)
+            position = quoted(name, 200)
             try:
                 with archive.open(name) as member:
                     data = member.read(limits.record_bytes + 1)

@@ -14,7 +14,6 @@ from functools import cached_property
 from pathlib import Path
 
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.json_text import ValueCutter
 from deltamem_tui.trajectory.logs.layout import NUL
 from deltamem_tui.trajectory.logs.limits import Limits, human_size
@@ -22,11 +21,12 @@ from deltamem_tui.trajectory.logs.pace import Pace
 from deltamem_tui.trajectory.logs.record import Value
 from deltamem_tui.trajectory.logs.streams import open_utf8
 from deltamem_tui.trajectory.notice import located
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 HEAD_BYTES = 64 * 1024
 """How much of a log is looked at to tell what it is."""
 _CHUNK = 1 << 20
-_SHOWN_BYTES = 400
+_SHOWN_BYTES = 4096
 _BLANK_RUN = 1000  # no text has more blank lines on end; of those that follow nobody hears
 
 
@@ -57,7 +57,7 @@ class Content:
         """
         head = b""
         try:
-            with open_utf8(self.path, self.limits) as stream:
+            with open_utf8(self.path, self.name, self.limits) as stream:
                 while len(head) < HEAD_BYTES and (data := stream.read1(HEAD_BYTES - len(head))):
                     head += data
                 if b"\n" not in head:
@@ -76,7 +76,7 @@ class Content:
         Raises:
             RecordError: It is larger than a record may be.
         """
-        with open_utf8(self.path, self.limits, self.pace) as stream:
+        with open_utf8(self.path, self.name, self.limits, self.pace) as stream:
             data = stream.read(self.limits.record_bytes + 1)
         if len(data) > self.limits.record_bytes:
             raise self._too_long(None)
@@ -87,7 +87,7 @@ class Content:
         most = self.limits.record_bytes
         number = blanks = 0
         try:
-            with open_utf8(self.path, self.limits, self.pace) as stream:
+            with open_utf8(self.path, self.name, self.limits, self.pace) as stream:
                 while data := stream.readline(most + 1):
                     number += 1
                     blanks = blanks + 1 if data.isspace() else 0
@@ -127,7 +127,7 @@ class Content:
         count = 0
         cutter = ValueCutter(self.limits, in_array=in_array)
         try:
-            with open_utf8(self.path, self.limits, self.pace) as stream:
+            with open_utf8(self.path, self.name, self.limits, self.pace) as stream:
                 ended = False
                 while not ended:
                     chunk = stream.read1(_CHUNK)
@@ -154,7 +154,7 @@ class Content:
                 yield data
                 return
             if data.strip():
-                shown = one_line(data[:_SHOWN_BYTES].decode("utf-8", "replace"), 60)
+                shown = quoted(data[:_SHOWN_BYTES].decode("utf-8", "replace"), 60)
                 reason = f"not JSON: {shown}"
                 yield RecordError(reason, source=self.name, position=f"line {number}")
                 return

@@ -13,6 +13,7 @@ import orjson
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits, human_size
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 _OUTSIDE_STRING = re.compile(rb'["{}\[\]]')
 _OPENING = re.compile(rb"[{\[]")
@@ -21,7 +22,7 @@ _LEVEL = re.compile(rb'(?:[^"{}\[\]]++|"[^"\\]{0,100}+")*+')
 _STRING = re.compile(rb'"[^"\\]*"')
 _BEGINS = (b"{", b"[", b'"')
 _BETWEEN_VALUES = b" \t\r\n,"
-_SHOWN_JUNK = 60
+_SHOWN_JUNK = 1024  # more than is shown, or half a key would be taken for none
 _WORTH_COUNTING = 16
 
 
@@ -275,5 +276,5 @@ class ValueCutter:
 
 def junk_reason(data: bytes, size: int) -> str:
     """How bytes that are no JSON object or array are reported."""
-    shown = one_line(data.decode("utf-8", "replace"), 40)
+    shown = quoted(data.decode("utf-8", "replace"), 40)
     return f"{human_size(size)} that are no JSON object were left out: {shown}"

@@ -105,11 +105,14 @@ def _are_records(lines: list[bytes]) -> bool:
 
 
 def _is_container(line: bytes) -> bool:
-    """Whether a line is a whole JSON object or array with something in it."""
+    """Whether a line is a whole JSON object or array with something in it.
+
+    So it may be in another encoding than UTF-8, which is told when it is read.
+    """
     if line[:1] not in (b"{", b"["):
         return False
     try:
-        value = parse_json(line)
+        value = parse_json(line.decode("utf-8", "replace").encode())
     except RecordError:
         return False
     return isinstance(value, dict | list) and bool(value)

@@ -14,7 +14,6 @@ from itertools import islice
 from pathlib import Path
 
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.archive import member_names, members
 from deltamem_tui.trajectory.logs.content import HEAD_BYTES, Content
 from deltamem_tui.trajectory.logs.json_text import junk_reason, parse_json
@@ -25,6 +24,7 @@ from deltamem_tui.trajectory.logs.pace import Pace
 from deltamem_tui.trajectory.logs.record import Line, Preview, Record, Value
 from deltamem_tui.trajectory.logs.streams import is_gzip
 from deltamem_tui.trajectory.notice import located
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 _PREVIEW_RECORDS = 8
 
@@ -147,7 +147,7 @@ class Log:
             except RecordError:
                 pass
             else:
-                reason = junk_reason(data[: min(start, 80)], start)
+                reason = junk_reason(data[: min(start, 1024)], start)
                 yield RecordError(reason, source=self.name, position=position)
                 yield record
                 return
@@ -163,7 +163,7 @@ class Log:
             if isinstance(data, RecordError):
                 yield located(data, self.name)
             else:
-                yield from self.parsed(Value(data, one_line(name, 200)))
+                yield from self.parsed(Value(data, quoted(name, 200)))
 
     def member_names(self) -> list[str]:
         """The names of a zip archive's members.

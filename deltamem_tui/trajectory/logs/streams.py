@@ -30,11 +30,12 @@ _MARKS = (
 )
 
 
-def open_utf8(path: Path, limits: Limits, pace: Pace | None = None) -> io.BufferedReader:
+def open_utf8(path: Path, name: str, limits: Limits, pace: Pace | None = None) -> io.BufferedReader:
     """Open a log for reading as UTF-8 bytes without a byte order mark.
 
     Args:
         path: A regular file.
+        name: What it is called in reports.
         limits: How far compressed data may grow.
         pace: Told how many bytes of the file were read.
 
@@ -50,9 +51,7 @@ def open_utf8(path: Path, limits: Limits, pace: Pace | None = None) -> io.Buffer
         if stream.peek(2)[:2] == _GZIP:
             stream = io.BufferedReader(_Gunzipped(stream, path.stat().st_size, limits), _CHUNK)
     except OSError as error:
-        raise TrajectoryError(
-            f"cannot be read: {error.strerror or error}", source=path.name
-        ) from error
+        raise TrajectoryError(f"cannot be read: {error.strerror or error}", source=name) from error
     try:
         return _as_utf8(stream)
     except RecordError:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.outcome_keys import recorded
+from deltamem_tui.trajectory.outcome_places import recorded_anywhere
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.chat_logs import agent_of
 from deltamem_tui.trajectory.readers.conversation import Conversation
@@ -23,6 +22,7 @@ from deltamem_tui.trajectory.readers.shapes import (
     required_list,
     texts,
 )
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 _DETAILS = ("exit_status", "dataset", "split", "task_id", "instance_id")
 _QUOTED = re.compile(r"\A\"[^\"\\\n]*\"\Z")
@@ -41,7 +41,7 @@ def _episode(conversation: Conversation, value: object) -> Trajectory:
         trajectory.task,
         trajectory.environment,
         trajectory.steps,
-        recorded(details),
+        recorded_anywhere(details),
         agent=agent_of(details),
         metadata=texts(record, ("id",)) | texts(details, _DETAILS),
     )
@@ -84,7 +84,7 @@ def _message(item: Json) -> Json:
         language = as_text(item.get("language")) or "code"
         call = {"name": language, "arguments": {"command": text} if language == "bash" else text}
     else:
-        raise RecordError(f"an item of unknown class {one_line(kind or 'none', 40)}")
+        raise RecordError(f"an item of unknown class {quoted(kind or 'none', 40)}")
     return {"role": "assistant", "content": thought, "tool_calls": [call]}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.chat import episode
@@ -13,6 +12,7 @@ from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.in_full import each_conversation
 from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text, texts
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 
 def _episode(conversation: Conversation, value: object) -> Trajectory:
@@ -20,7 +20,7 @@ def _episode(conversation: Conversation, value: object) -> Trajectory:
     output = as_mapping(record.get("output"))
     if not output.get("history"):
         fault = as_text(record.get("error") or output.get("status"))
-        raise RecordError(f"no history; the run says: {one_line(fault or 'nothing', 120)}")
+        raise RecordError(f"no history; the run says: {quoted(fault or 'nothing', 120)}")
     index = texts(record, ("index",)).get("index", "")
     metadata = {"id": index, "status": as_text(output.get("status"))}
     return replace(

@@ -87,6 +87,7 @@ def read_at_once(log: Log, success_at: float, domain: str = "") -> Iterator[Read
         success_at: The reward from which on an episode is a success.
         domain: The domain of those that are written out and whose record names none.
     """
+    parse = native.episodes_of_log()
     for item in log.values():
         if isinstance(item, RecordError):
             yield item
@@ -96,7 +97,7 @@ def read_at_once(log: Log, success_at: float, domain: str = "") -> Iterator[Read
             yield line
             continue
         for record in log.parsed(item):
-            yield from readings_of(record, native.of_log, log)
+            yield from readings_of(record, parse, log)
 
 
 def written_at_once(value: Value, log: Log, success_at: float, domain: str = "") -> Written | None:
@@ -130,13 +131,14 @@ def _plain(
         return None
     record.metadata = native.with_own_id(record.metadata, record.id)
     record.id = digest(identity(record.task, record.environment, rows))
-    record.domain = chosen(record.domain, otherwise=domain)
+    named = record.domain
+    record.domain = chosen(named, otherwise=domain)
     read = record.source
     if not read.file:  # whatever it was read from once, now it is read from here
         read.file, read.position, read.format = log.name, read.position or position, ""
     read.format = read.format or native.READER.name
     source = LogSource(read.file, read.position, read.format)
-    if not _are_plain_names(record.domain, record.agent, read.file, read.format):
+    if not _are_plain_names(named, record.domain, record.agent, read.file, read.format):
         return None
     if not all(map(_is_plain_note, notes_of(read.position, metadata=record.metadata))):
         return None

@@ -10,7 +10,7 @@ from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, Record, Value
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcome_keys import recorded
+from deltamem_tui.trajectory.outcome_places import recorded_anywhere
 from deltamem_tui.trajectory.outcomes import stated
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
@@ -22,6 +22,7 @@ from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.roles import speaker
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, texts
 from deltamem_tui.trajectory.readers.whole_log import rest_refused
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 _SAID = frozenset({"content", "value", "text", "parts", "tool_calls"})
 _AGENT_KEYS = ("model", "model_name", "agent")
@@ -134,17 +135,18 @@ def _conversations_of(item: Record, keys: tuple[str, ...]) -> Iterator[Conversed
         )
     elif named := {name: value for name, value in record.items() if _is_spoken(value)}:
         for name, value in named.items():
-            yield Conversed(as_list(value), f"{item.position}, key {name}", {"id": name})
+            yield Conversed(
+                as_list(value), f"{item.position}, key {quoted(name, 80)}", {"id": name}
+            )
     else:
         yield RecordError(f"no list of messages under `{keys[0]}`", position=item.position)
 
 
 def _outcome(record: Json) -> Outcome:
-    outcome = recorded(record)
     # Data sets of runs on issues have another word for it; alone it may mean anything.
-    if outcome == Outcome() and type(record.get("target")) is bool and "generated_patch" in record:
-        return stated(record["target"])
-    return outcome
+    if type(record.get("target")) is bool and "generated_patch" in record:
+        return recorded_anywhere(record, otherwise=stated(record["target"]))
+    return recorded_anywhere(record)
 
 
 def _listed(record: Json, keys: tuple[str, ...]) -> str:

@@ -32,7 +32,6 @@ from functools import partial
 from pathlib import Path
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
@@ -45,6 +44,7 @@ from deltamem_tui.trajectory.readers.declaration import (
 )
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, readings_of
 from deltamem_tui.trajectory.readers.shapes import as_text
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 
 def declared_reader(path: Path) -> Reader:
@@ -210,7 +210,7 @@ def _shown(value: object) -> str:
         return "nothing"
     if isinstance(value, list):
         return f"a list of {len(value)}"
-    return f"{one_line(as_text(value), 60)!r}"
+    return f"{quoted(as_text(value), 60)!r}"
 
 
 def _share_read(declaration: Declaration, preview: Preview) -> float:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Trajectory
@@ -14,6 +13,7 @@ from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.in_full import in_full
 from deltamem_tui.trajectory.readers.reader import Reading, placed_or_refused, share
 from deltamem_tui.trajectory.readers.shapes import as_mapping
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 _LOOKED_AT = 8
 
@@ -68,7 +68,7 @@ def _entries(
         yield "", record.value, record.position
         return
     for name, value in record.value.items():
-        yield name, value, f"{record.position}, key {one_line(name, 80)}"
+        yield name, value, f"{record.position}, key {quoted(name, 80)}"
 
 
 def share_of_entries(preview: Preview, matches: Callable[[object], bool]) -> float:

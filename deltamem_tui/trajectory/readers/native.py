@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 import orjson
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.admission import admitted
+from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import (
     OUTCOME_SOURCES,
@@ -19,8 +19,10 @@ from deltamem_tui.trajectory.model import (
     Trajectory,
 )
 from deltamem_tui.trajectory.outcomes import attributed, undisputed
-from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, readings_of, share
 from deltamem_tui.trajectory.readers.shapes import as_mapping
+from deltamem_tui.trajectory.readers.unknown_keys import UnknownKeys
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 _Record = Mapping[str, object]
 _DIGEST = re.compile("[0-9a-f]{16}")
@@ -127,6 +129,26 @@ def of_log(record: object) -> Trajectory:
     trajectory = parsed(record)
     outcome = undisputed(trajectory.outcome)
     return trajectory if outcome is trajectory.outcome else trajectory.with_outcome(outcome)
+
+
+def episodes_of_log() -> Callable[[object], Iterator[Reading]]:
+    """What turns one record of a log after the other into its episode.
+
+    It tells of keys that it does not know, once a log, so each log needs a new one.
+    """
+    unknown = UnknownKeys()
+
+    def readings(record: object) -> Iterator[Reading]:
+        yield of_log(record)
+        yield from unknown.of(record)
+
+    return readings
+
+
+def _read(log: Log) -> Iterator[Reading]:
+    parse = episodes_of_log()
+    for item in log.records():
+        yield from readings_of(item, parse, log)
 
 
 def parsed(record: object) -> Trajectory:
@@ -283,7 +305,7 @@ def text_of(record: _Record, key: str, within: str = "") -> str:
         return value
     if value is None:
         return ""
-    raise RecordError(f"`{one_line(within + key, 80)}` is not text")
+    raise RecordError(f"`{quoted(within + key, 80)}` is not text")
 
 
 def _number(record: _Record, key: str) -> float | None:
@@ -313,5 +335,5 @@ READER = Reader(
     name="native",
     description="DeltaMem's own JSONL, one trajectory a line",
     claims=_claims,
-    read=each_record(of_log),
+    read=_read,
 )

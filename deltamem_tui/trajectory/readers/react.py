@@ -22,6 +22,7 @@ from deltamem_tui.trajectory.readers.react_text import (
 )
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.shapes import as_mapping
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 _SEPARATOR = re.compile(r"^#{5,}\s*$")
 _HEADER = re.compile(r"^\s*Environment #(?P<number>\d+):?\s*$")
@@ -103,7 +104,7 @@ def _with_footer(trajectory: Trajectory, lines: list[str], footer: int | None) -
 def _named_texts(record: Record, log: Log) -> Iterator[Reading]:
     """Episodes of a JSON object whose values are ReAct text, as collections of examples are."""
     for name, text in as_mapping(record.value).items():
-        position = f"{record.position}, key {name}"
+        position = f"{record.position}, key {quoted(name, 80)}"
         found = list(episodes_in(text.splitlines())) if isinstance(text, str) else []
         if not found:
             reason = RecordError("no ReAct text with a `Your task is to` line")

@@ -26,6 +26,7 @@ from deltamem_tui.trajectory.readers.detection import reader_named, reader_of
 from deltamem_tui.trajectory.readers.pictures import without_pictures
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.written import Written
+from deltamem_tui.trajectory.secrets.redaction import without_secrets
 
 _Line = TypeVar("_Line", bound=Written)
 
@@ -122,7 +123,7 @@ def _checked(
             if isinstance(reading, RecordError):
                 yield _refusal(reading, log, reader)
             else:
-                yield located(reading, log.name) if isinstance(reading, Notice) else reading
+                yield _told(reading, log) if isinstance(reading, Notice) else reading
     except TrajectoryError as error:
         anything = True
         yield _refusal(error, log, reader)
@@ -135,8 +136,14 @@ def _checked(
 
 def _refusal(error: TrajectoryError, log: Log, reader: Reader) -> RecordError:
     refusal = _as_record_error(error, log)
+    refusal.message = without_secrets(refusal.message)  # it may quote the log
     refusal.format = reader.name
     return refusal
+
+
+def _told(notice: Notice, log: Log) -> Notice:
+    found = notice.located(log.name)
+    return replace(found, message=without_secrets(found.message))
 
 
 def _found(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 Role = Literal["system", "user", "agent", "tool"]
 _ROLES: dict[str, Role] = {
@@ -27,5 +27,5 @@ def speaker(name: object) -> Role | None:
 def unknown_speaker(name: str) -> RecordError:
     """Why a message is refused whose speaker is not known: its words are nobody's to give away."""
     if name:
-        return RecordError(f"a message of unknown role {one_line(name, 40)}")
+        return RecordError(f"a message of unknown role {quoted(name, 40)}")
     return RecordError("a message without a role")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
@@ -14,6 +13,7 @@ from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.in_full import each_conversation
 from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text, required_list, texts
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 
 def _episode(conversation: Conversation, value: object) -> Trajectory:
@@ -21,7 +21,7 @@ def _episode(conversation: Conversation, value: object) -> Trajectory:
     info = as_mapping(record.get("info"))
     messages = required_list(record, "traj")
     if not messages:
-        fault = one_line(as_text(info.get("error")), 120)
+        fault = quoted(as_text(info.get("error")), 120)
         raise RecordError(f"no messages; the run broke off: {fault}" if fault else "no messages")
     # What the simulated customer was told to want; the agent never saw it.
     script = as_text(as_mapping(info.get("task")).get("instruction"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
@@ -11,9 +11,11 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.detection import Claim, detect
 from deltamem_tui.trajectory.readers.reader import Reader
 from deltamem_tui.trajectory.readers.reading import read_log
+from deltamem_tui.trajectory.reasons import ReasonTally
+from deltamem_tui.trajectory.secrets.redaction import redact, without_secrets
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Trial:
     """What one reader makes of a log.
 
@@ -22,8 +24,11 @@ class Trial:
         sureness: How sure it is that the log is its own, from 0 to 1.
         episodes: How many episodes it finds.
         steps: How many steps they have together.
+        successes: How many episodes ended in success.
+        failures: How many did not.
+        reasons: Why the outcomes of the others are unknown, where that is known.
         rejected: How many records it refuses.
-        first_task: The first episode's task; empty if there is none.
+        first_task: The first episode's task without its secrets; empty if there is none.
         first_rejection: The first record that it refuses, and why, if there is one.
     """
 
@@ -31,9 +36,29 @@ class Trial:
     sureness: float
     episodes: int = 0
     steps: int = 0
+    successes: int = 0
+    failures: int = 0
+    reasons: ReasonTally = field(default_factory=ReasonTally)
     rejected: int = 0
     first_task: str = ""
     first_rejection: RecordError | None = None
+
+    @property
+    def unknown(self) -> int:
+        """How many episodes have no outcome."""
+        return self.episodes - self.successes - self.failures
+
+    def add(self, episode: Trajectory) -> None:
+        """Count one more episode that it finds."""
+        outcome = episode.outcome
+        self.episodes += 1
+        self.steps += len(episode.steps)
+        self.successes += outcome.success is True
+        self.failures += outcome.success is False
+        if not self.first_task:  # people show it around, so it goes the way of an import
+            self.first_task = redact(episode)[0].task
+        if outcome.success is None:
+            self.reasons.add(replace(outcome, reason=without_secrets(outcome.reason)))
 
 
 def try_readers(log: Log, named: Reader | None = None) -> Iterator[Trial]:
@@ -54,23 +79,11 @@ def try_readers(log: Log, named: Reader | None = None) -> Iterator[Trial]:
 
 
 def _tried(log: Log, claim: Claim) -> Trial:
-    episodes = steps = rejected = 0
-    first_task = ""
-    first_rejection = None
+    trial = Trial(claim.reader.name, claim.sureness)
     for reading in read_log(log, claim.reader):
         if isinstance(reading, RecordError):
-            rejected += 1
-            first_rejection = first_rejection or reading
+            trial.rejected += 1
+            trial.first_rejection = trial.first_rejection or reading
         elif isinstance(reading, Trajectory):
-            episodes += 1
-            steps += len(reading.steps)
-            first_task = first_task or reading.task
-    return Trial(
-        format=claim.reader.name,
-        sureness=claim.sureness,
-        episodes=episodes,
-        steps=steps,
-        rejected=rejected,
-        first_task=first_task,
-        first_rejection=first_rejection,
-    )
+            trial.add(reading)
+    return trial

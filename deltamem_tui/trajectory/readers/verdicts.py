@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource
 from deltamem_tui.trajectory.outcome_keys import explained, is_tally
 from deltamem_tui.trajectory.outcomes import ROUNDING, stated, verdict_of
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 # A trace is scored for many things. Only a score of one of these names is about the task;
 # `toxicity` or `latency` of 1 says nothing about success.
@@ -83,7 +83,7 @@ def verdict_of_whole(scores: Iterable[Score], of_parts: Iterable[Score]) -> Outc
     outcome = verdict(scores)
     if outcome.source != "unknown" or outcome.reason:
         return outcome
-    names = (one_line(score.name, 60) for score in of_parts if is_about_task(score.name))
+    names = (quoted(score.name, 60) for score in of_parts if is_about_task(score.name))
     return next(
         (Outcome(reason=f"`{name}` is a score of a part of the trace") for name in names), outcome
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.limits import human_size
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Record
 from deltamem_tui.trajectory.notice import located
 from deltamem_tui.trajectory.readers.held import BESIDE
 from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
 
 class Records:
@@ -129,7 +129,7 @@ def stray_kind(kind: str, what: str = "a line") -> RecordError:
         kind: The kind that it names; empty if it names none.
         what: What kind of thing it is.
     """
-    shown = one_line(kind, 60)
+    shown = quoted(kind, 60)
     return stray(f"{what} of unknown kind {shown}" if shown else f"{what} that names no kind")
 
 

@@ -151,6 +151,11 @@ _BETWEEN = re.compile(_MARGIN)
 _FULL_LINE = 40  # only the last one is shorter
 
 
+def is_between_lines(text: str) -> bool:
+    """Whether a text is all that stands between two lines of one private key."""
+    return _BETWEEN.fullmatch(text) is not None
+
+
 def lines_before_an_end(text: str) -> Iterator[str]:
     """The lines of private keys of which only the end was shown.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.secrets.detectors import detected
-from deltamem_tui.trajectory.secrets.files import PRIVATE_KEY, lines_before_an_end
+from deltamem_tui.trajectory.secrets.files import PRIVATE_KEY, is_between_lines, lines_before_an_end
 from deltamem_tui.trajectory.secrets.glance import may_hold_secrets, names_may_hold_secrets
 from deltamem_tui.trajectory.secrets.mentions import Mentions, Place, stands_alone
 from deltamem_tui.trajectory.secrets.places import PLACES
@@ -79,6 +79,15 @@ def kinds_of_secrets(text: str) -> tuple[str, ...]:
     redactor = _Redactor(personal=False)
     redactor.learn(text)
     return tuple(sorted(set(redactor.found.values())))
+
+
+def without_secrets(text: str) -> str:
+    """A text by itself with marks in the places of its secrets; the same one if it holds none."""
+    if not may_hold_secrets(text):
+        return text
+    redactor = _Redactor(personal=False)
+    redactor.learn(text)
+    return redactor.clean(text)
 
 
 def _texts(trajectory: Trajectory) -> list[str]:
@@ -149,9 +158,14 @@ class _Redactor:
         self._mentions = self._mentions or Mentions(self.found, self._places)
         whole, end = before + text, len(before)
         parts: list[str] = []
+        last = ""
         for start, secret in self._mentions.of(whole, end):
-            parts += (whole[end:start], self._mark(secret))
-            end = start + len(secret)
+            between, kind = whole[end:start], self.found[secret]
+            # The lines of a key that was cut are found one by one.
+            if not (kind == last == PRIVATE_KEY.kind and is_between_lines(between)):
+                self.counts[kind] += 1
+            parts += (between, f"[redacted: {kind}]")
+            end, last = start + len(secret), kind
         return "".join((*parts, whole[end:]))
 
     def _find(self, rule: Rule, matches: Iterable[re.Match[str]], text: str) -> None:
@@ -170,11 +184,6 @@ class _Redactor:
             if match.span() != (start, end) and not stands_alone(text, start, value):
                 before = text[max(match.start(), start - _AROUND) : start]
                 self._places[value].add((before, text[end : match.end()][:_AROUND]))
-
-    def _mark(self, secret: str) -> str:
-        kind = self.found[secret]
-        self.counts[kind] += 1
-        return f"[redacted: {kind}]"
 
 
 def _before(match: re.Match[str]) -> tuple[int, int]:

@@ -58,6 +58,20 @@ def test_what_is_taken_in_has_the_domain_that_is_given_or_its_own_or_the_bank_s(
     assert sorted(found.domains.listed) == sorted({*kept})
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_blanks_are_no_part_of_a_name_and_spellings_are_one_domain(
+    tmp_path: Path, way: str
+) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
+    names = ("Alf World", "Alf  World ", "alf world", "Alf\x1fWorld", " ", "webshop\n")
+    found = take_in(bank, WAYS[way](logged(tmp_path, *names)))
+    kept = [each.domain for each in episodes(Bank.open(bank.path))]
+    assert kept == ["Alf World", "Alf World", "alf world", "AlfWorld", "alfworld", "webshop"]
+    assert found.domains.others == ["Alf World", "webshop"]
+    assert found.domains.listed == {"Alf World": 3, "AlfWorld": 2, "webshop": 1}
+    assert found.domains.of_others == 4
+
+
 def test_all_ways_keep_the_same_bytes(tmp_path: Path) -> None:
     kept = set()
     for number, way in enumerate(WAYS):

@@ -53,6 +53,16 @@ def test_importing_twice_adds_nothing(bank: Bank) -> None:
     assert list(waiting(bank)) == found
 
 
+def test_an_intake_that_goes_on_counts_on(bank: Bank) -> None:
+    first = take_in(bank, [episode(X), episode(Y, success=None)])
+    whole = take_in(bank, [episode(X), episode(Z, success=None)], earlier=first)
+    assert [each.reception for each in whole.received] == ["imported"] * 2 + [
+        "duplicate",
+        "imported",
+    ]
+    assert (whole.count("imported"), whole.count("duplicate"), whole.unsaid) == (3, 1, 2)
+
+
 def test_duplicates_within_one_import_are_counted(bank: Bank) -> None:
     assert receptions(bank, episode(X), episode(X), episode(Y), episode(X)) == [
         "imported",
@@ -421,6 +431,14 @@ def test_a_duplicate_is_counted_as_the_bank_holds_it(bank: Bank) -> None:
     found = take_in(bank, [said(True), said(None, line=2), said(False, "judge", 3)])
     tally = found.files["log.jsonl"]
     assert (tally.successes, tally.failures, tally.sources) == (3, 0, {"stated": 3})
+
+
+def test_a_duplicate_without_an_outcome_did_not_come_in_without_one_again(bank: Bank) -> None:
+    waits = said(None)
+    assert take_in(bank, [waits]).unsaid == 1
+    again = take_in(bank, [waits, said(None, line=2)])
+    assert (again.episodes, again.unsaid) == (2, 0)
+    assert again.files["log.jsonl"].unsaid == 0
 
 
 def test_the_ids_that_the_user_named_and_the_logs_hold(bank: Bank) -> None:

@@ -36,6 +36,8 @@ def values(log: Log) -> list[object]:
         (b'{"a": 1}', "lines"),
         (b'[{"a": 1}]\n[{"a": 2}]\n', "lines"),
         (b'{"broken\n{"a": 1}\n', "lines"),
+        ('{"a": "é"}\n'.encode("latin-1"), "lines"),
+        ('{\n  "a": "é"\n}\n'.encode("latin-1"), "values"),
         (INDENTED, "values"),
         (ARRAY, "array"),
         (b'[{"a": 1}, {"a": 2}]', "array"),

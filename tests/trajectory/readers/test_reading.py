@@ -77,8 +77,8 @@ def test_each_of_the_records_is_named_where_none_can_be_read(tmp_path: Path) -> 
     path.write_bytes(b'{"a": "\xe9"}\n{"b": "\xe9"}\n{"c": "\xe9"}\n')
     with pytest.raises(LogFormatError) as told:
         read_logs([path])
-    assert str(told.value).startswith("log.jsonl, record 1: not valid UTF-8")
-    assert told.value.message.endswith("; nor can record 2, record 3 be read")
+    assert str(told.value).startswith("log.jsonl, line 1: not valid UTF-8")
+    assert told.value.message.endswith("; nor can line 2, line 3 be read")
     assert told.value.hint == "save the log as UTF-8"
 
 
@@ -244,10 +244,11 @@ def test_the_generated_episodes(name: str, episodes: int, distinct: int, success
 
 
 def test_a_link_that_leads_nowhere_is_told(tmp_path: Path) -> None:
-    (tmp_path / "lost.jsonl").symlink_to(tmp_path / "gone")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/lost.jsonl").symlink_to(tmp_path / "gone")
     (told,) = read_logs([tmp_path])
     assert isinstance(told, RecordError)
-    assert told.source == "lost.jsonl"
+    assert told.source == "folder/lost.jsonl"
     assert "cannot be read" in told.message
 
 

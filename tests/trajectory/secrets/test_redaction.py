@@ -70,6 +70,18 @@ def test_redacting_twice_is_redacting_once(text: str) -> None:
     assert redact(clean, personal=True) == (clean, NOTHING)
 
 
+@pytest.mark.parametrize("before", ["\n", "\\n", "\n  12\t"])
+@pytest.mark.parametrize("begin", ["", "-----BEGIN RSA PRIVATE KEY-----"])
+def test_a_key_that_was_cut_is_one_secret(before: str, begin: str) -> None:
+    chance = random.Random(2)
+    rows = ["".join(chance.choices("abcdefghijkABCDEFG0123456789+/", k=64)) for _ in range(6)]
+    end = "" if begin else f"{before}-----END RSA PRIVATE KEY-----"
+    shown = f"{begin}{before}{before.join(rows)}{end}"
+    clean, redactions = redact(planted(f"$ cat key.pem\n{shown}\nand {rows[3]} again."))
+    assert not any(row in clean.text for row in rows)
+    assert redactions.counts == {"private key": 2}
+
+
 @pytest.mark.parametrize(
     "text",
     [
