@@ -114,7 +114,8 @@ class Progress:
             case Failed() | Broken():
                 return str(self.outcome.error)
             case Planned():
-                return f"{self.name} ended; nothing was done, for nobody was there to be asked"
+                done = self.outcome.declined or f"{self.name} ended; nothing was done"
+                return f"{done}, for nobody was there to be asked"
         return f"{self.name} ended"
 
 

@@ -135,6 +135,7 @@ class Planned(Message):
         asked: Where it was asked for; it comes up by itself only there.
         later: The question for who opens it elsewhere, if it has to say more there.
         again: Lets the person ask for it once more, if the doing fails.
+        declined: What is so if it shall not be done, where that does not go without saying.
     """
 
     name: str
@@ -146,6 +147,7 @@ class Planned(Message):
     asked: Asked | None = None
     later: str = ""
     again: Again | None = None
+    declined: str = ""
 
 
 @dataclass

@@ -163,9 +163,10 @@ class LongWork(Arrivals, Voice):
         from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 
         def answer(sure: bool | None) -> None:
-            if sure and not self.work(
-                plan.name, plan.then, can_stop=plan.can_stop, again=plan.again
-            ):
+            if not sure:
+                if plan.declined:
+                    self.tell(plan.declined)
+            elif not self.work(plan.name, plan.then, can_stop=plan.can_stop, again=plan.again):
                 self._keep(plan)  # another thing goes on; the answer can be given again
 
         if plan is self.plan:

@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from textual.widgets import OptionList
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
@@ -34,6 +35,41 @@ def test_every_bank_is_listed_the_broken_one_too(folder: Path) -> None:
         assert isinstance(person.app.screen, BanksScreen)
 
     browse(folder, story, size=(120, 40))
+
+
+def test_what_leaves_at_the_second_time_does_so_from_the_palette_too(folder: Path) -> None:
+    async def by_palette(person: Person, typed: str, first: str) -> None:
+        await person.press("colon")
+        await person.write(typed)
+        found = person.app.screen.query_one("CommandList", OptionList)
+        await person.until(
+            lambda: bool(found.option_count) and first in str(found.get_option_at_index(0).prompt)
+        )
+        await person.press("down", "enter")
+
+    async def story(person: Person) -> None:
+        back = ("close what is open", "Close what is open; twice: to the banks")
+        await by_palette(person, *back)
+        assert isinstance(person.app.screen, TreesScreen)
+        await by_palette(person, "copy", "Copy")
+        await by_palette(person, *back)
+        assert isinstance(person.app.screen, TreesScreen), "something else was done in between"
+        await by_palette(person, *back)
+        assert isinstance(person.app.screen, BanksScreen)
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_is_looked_at_in_between_is_no_second_time(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        for opens in ("question_mark", "colon", "N", "2"):
+            await person.press("escape", opens, "1" if opens == "2" else "escape", "escape")
+            assert isinstance(person.app.screen, TreesScreen), opens
+            await person.press("j")
+        await person.press("escape", "escape")
+        assert isinstance(person.app.screen, BanksScreen)
+
+    browse(folder, story, "kitchen")
 
 
 def test_enter_opens_and_escape_leaves(folder: Path) -> None:
@@ -136,6 +172,39 @@ def test_who_went_on_while_a_bank_was_made_keeps_the_cursor(
         assert under_cursor(person) == "kitchen"
 
     browse(folder, story)
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"), [("ALFWORLD", "alfworld"), ("", "generic"), ("my-town", "my-town")]
+)
+def test_a_new_bank_has_the_domain_that_init_gives_it(folder: Path, typed: str, kept: str) -> None:
+    async def story(person: Person) -> None:
+        await person.press("n")
+        await person.write("other")
+        await person.press("tab")
+        await person.write(typed)
+        await person.press("tab")
+        await person.write("hashing")
+        await person.press("enter")
+
+    browse(folder, story)
+    assert Bank.open(folder / "other").manifest.domain == kept
+
+
+def test_a_domain_that_is_misspelt_is_refused_as_init_refuses_it(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("n")
+        await person.write("other")
+        await person.press("tab")
+        await person.write("alfwrld")
+        await person.press("tab")
+        await person.write("hashing")
+        await person.press("enter")
+        assert "there is no domain 'alfwrld'" in person.said[-1]
+        assert "did you mean alfworld?" in person.said[-1]
+
+    browse(folder, story)
+    assert not (folder / "other").exists()
 
 
 def test_a_new_bank_that_cannot_be(folder: Path) -> None:

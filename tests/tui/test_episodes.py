@@ -25,6 +25,7 @@ from deltamem_tui.trajectory.model import Outcome, Step
 from deltamem_tui.trajectory.readers import reading
 from deltamem_tui.trajectory.readers.native import from_record, to_record
 from deltamem_tui.tui import visiting
+from deltamem_tui.tui.jobs import importing
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar
@@ -149,6 +150,79 @@ def test_an_outcome_is_given_to_an_episode_without_one(folder: Path) -> None:
             outcome = from_record(bank.episodes.record(UNSAID.id) or {}).outcome
             assert (outcome.success, outcome.source) == (success, "user")
             assert bank.episodes.state(UNSAID.id) == EpisodeState.WAITING
+
+    browse(folder, story, "kitchen")
+
+
+def cursor_on(person: Person) -> str:
+    """The task of the episode under the cursor."""
+    return tasks(person)[person.app.screen.query_one(EpisodeList).cursor]
+
+
+def test_of_those_that_wait_the_next_one_is_judged_next_and_the_last_word_taken_back(
+    folder: Path,
+) -> None:
+    """A row leaves the filter by what is said of it; what the note promises holds for it."""
+    waiting = [trajectory(f"heat egg {number}") for number in range(4)]
+    take_in(Bank.open(folder / "kitchen"), waiting)
+
+    def outcomes() -> list[bool | None]:
+        bank = Bank.open(folder / "kitchen")
+        found = [episode(bank, each.id) for each in waiting]
+        return [each.outcome.success for each in found if each]
+
+    async def story(person: Person) -> None:
+        await person.press("3", "slash")
+        await person.write("outcome:unknown")
+        await person.press("enter", "j", "j")
+        assert tasks(person) == [UNSAID.task, *(f"heat egg {number}" for number in range(4))]
+        await person.press("plus")
+        assert outcomes() == [None, True, None, None]
+        assert cursor_on(person) == "heat egg 2"
+        await person.press("minus")
+        assert outcomes() == [None, True, False, None]
+        assert cursor_on(person) == "heat egg 3"
+        await person.press("plus")
+        assert cursor_on(person) == "heat egg 0"  # behind the last row there is none
+        await person.press("k", "u")
+        assert person.said[-1].startswith(f"{waiting[3].id} is as before: outcome unknown")
+        assert cursor_on(person) == "heat egg 3"
+        assert outcomes() == [None, True, False, None]
+        await person.press("u")
+        assert person.said[-1].startswith(f"{waiting[2].id} is as before")
+        assert cursor_on(person) == "heat egg 2"
+        for key in ("plus", "u", "u"):
+            await person.press(key)
+        assert outcomes() == [None, None, None, None]
+        assert cursor_on(person) == "heat egg 1"
+        await person.press("u")
+        assert f"{waiting[1].id}: you said nothing of it" in person.said[-1]
+
+    browse(folder, story, "kitchen", size=(120, 40))
+
+
+def test_what_was_said_of_the_only_row_is_taken_back(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("3", "slash")
+        await person.write("outcome:unknown")
+        await person.press("enter", "minus")
+        assert tasks(person) == []
+        await person.press("u")
+        assert person.said[-1].startswith(f"{UNSAID.id} is as before")
+        assert tasks(person) == [UNSAID.task]
+
+    browse(folder, story, "kitchen")
+
+
+def test_what_cannot_be_taken_back_does_not_hide_what_was_said_before(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("3", "minus")
+        await person.press("j", "plus")
+        give_outcome(Bank.open(folder / "kitchen"), READY.id, success=False)
+        await person.press("u")
+        assert f"{READY.id}: its outcome is failure" in person.said[-1]
+        await person.press("u")
+        assert person.said[-1] == f"{LEARNT.id} is as before: success (source: stated)"
 
     browse(folder, story, "kitchen")
 
@@ -301,8 +375,12 @@ def test_an_imported_episode_has_the_domain_of_its_bank_unless_its_log_names_ano
             assert (
                 f"Import episodes of {log_domain} too? bank is of {bank_domain}." in person.screen
             )
+            await person.press("n")
+            assert person.said[-1] == f"nothing was imported: the first is of {log_domain}"
             assert len(Bank.open(tmp_path / "bank").episodes) == 0
-            await person.press("y")
+            await person.press("i")
+            await person.write(str(log))
+            await person.press("enter", "y")
         assert person.said[-1] == f"imported 1 episode {said}"
 
     browse(tmp_path, story, "bank")
@@ -506,13 +584,56 @@ def test_the_first_episode_of_another_domain_is_asked_about_and_nothing_is_read_
         await person.write(str(log))
         await person.press("enter")
         assert "Import episodes of scienceworld too? kitchen is of alfworld." in person.screen
-        assert "So far: imported 2 episodes (read as native, of alfworld)" in person.screen
-        assert len(Bank.open(folder / "kitchen").episodes) == before + 2
+        assert "Nothing is written so far" in person.screen
+        assert len(Bank.open(folder / "kitchen").episodes) == before
         await person.press(answer)
-        if answer == "y":
-            assert person.said[-1].startswith("imported 3 episodes (read as native, of scien")
+        assert person.said[-1] == (
+            "imported 5 episodes (read as native, of alfworld, scienceworld, webshop, "
+            "while the bank is of alfworld)"
+            if answer == "y"
+            else "nothing was imported: behind 2 episodes of alfworld is one of scienceworld"
+        )
 
     browse(folder, story, "kitchen")
-    imported = 5 if answer == "y" else 2
+    imported = 5 if answer == "y" else 0
     assert len(Bank.open(folder / "kitchen").episodes) == before + imported
     assert len(opened) == 1
+
+
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_an_episode_of_another_domain_that_comes_late_leaves_and_tells_what_is_in(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    monkeypatch.setattr(importing, "_HELD_EPISODES", 2)
+    log = tmp_path / "log.jsonl"
+    told = [
+        READY,
+        trajectory("wash pan 1"),
+        trajectory("wash pan 2", success=True),
+        replace(trajectory("wash pan 3"), domain="town"),
+        READY,
+        trajectory("wash pan 4", success=True),
+    ]
+    log.write_bytes(b"".join(orjson.dumps(to_record(each)) + b"\n" for each in told))
+    before = len(Bank.open(folder / "kitchen").episodes)
+    first = (
+        "imported 2 episodes (read as native, of alfworld), 1 known already; "
+        "1 episode waits without an outcome"
+    )
+
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        await person.write(str(log))
+        await person.press("enter")
+        assert len(Bank.open(folder / "kitchen").episodes) == before + 2
+        await person.press(answer)
+        assert person.said[-1] == (
+            "imported 4 episodes (read as native, of alfworld, town, while the bank is of "
+            "alfworld), 2 known already; 2 episodes wait without an outcome"
+            if answer == "y"
+            else "stopped at the first episode of town; it and all behind it were not imported, "
+            f"what came before stays: {first}"
+        )
+
+    browse(folder, story, "kitchen")
+    assert len(Bank.open(folder / "kitchen").episodes) == before + (4 if answer == "y" else 2)

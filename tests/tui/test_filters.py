@@ -172,6 +172,7 @@ def test_escape_leaves_a_filter_that_is_none_before_anything_else(
     async def story(person: Person) -> None:
         await person.press("slash")
         await person.write(before)
+        await person.press("enter", "slash")
         await person.write("depth:x")
         if away == "tab":
             await person.press("tab")
@@ -193,11 +194,35 @@ def test_escape_leaves_a_filter_that_is_none_before_anything_else(
     browse(folder, story, "kitchen")
 
 
+@pytest.mark.parametrize("before", ["", "lamp"])
+def test_escape_from_a_filter_that_is_none_brings_back_what_was_in_force(
+    folder: Path, before: str
+) -> None:
+    """What can be read of it, as it is typed, is a filter that nobody meant."""
+
+    async def story(person: Person) -> None:
+        await person.press("slash")
+        await person.write(before)
+        await person.press("enter", "slash", "end")
+        await person.press("backspace", "backspace", "backspace", "backspace")
+        await person.press(*"heat", "space", *"depth:x")
+        assert person.trees.arrangement.text == "heat depth"
+        await person.press("enter", "escape")
+        assert person.trees.arrangement.text == before
+        await person.press("slash")
+        await person.write("heat")
+        await person.press("escape")  # one that can be read stays
+        assert person.trees.arrangement.text == "heat"
+
+    browse(folder, story, "kitchen")
+
+
 def test_a_filter_that_finds_nothing_is_named_under_one_that_is_none(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("slash")
         await person.write("depth")
         assert "No node of the task tree fits the filter." in words(person)
+        await person.press("enter", "slash")
         await person.write("depth:x")
         assert "No node of the task tree fits the filter depth" in words(person)
         await person.press("escape")
@@ -275,6 +300,7 @@ def test_a_filter_that_cannot_be_read_says_so_while_it_is_typed_and_counts_nothi
         await person.write("depth:3")
         assert "✗ depth" not in person.screen
         assert "1 fit the filter" in person.screen
+        await person.press("enter", "slash")
         await person.write("depth:")
         await person.press("escape")
         assert "✗ depth" not in person.screen

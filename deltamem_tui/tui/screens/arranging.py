@@ -37,6 +37,7 @@ class ArrangingScreen(BankScreen):
         self._line = FilterLine(self.LANGUAGE)
         self._arranged = Inquiry(self, self.ARRANGING)
         self._keys_go: Callable[[], None] | None = None
+        self._settled = ""  # the filter that was in force before one began to type
 
     # What a kind of screen says
 
@@ -84,6 +85,8 @@ class ArrangingScreen(BankScreen):
 
     def action_filter(self) -> None:
         """Type a filter."""
+        if self._line.text == self.arrangement.text:
+            self._settled = self.arrangement.text
         self._line.open()
 
     def on_input_changed(self) -> None:
@@ -128,8 +131,21 @@ class ArrangingScreen(BankScreen):
         """Whether the list is shown as it is to be arranged."""
         return self.shown_as is self.arrangement
 
+    def _leave_line(self) -> None:
+        """Leave the filter's line; if it says none, the list is as before one typed.
+
+        A filter that is typed is in force as far as it can be read. What can be read of one
+        that cannot be read to its end is a filter that nobody meant.
+        """
+        if self._filter_by(self._line.text, say=False):
+            self._let_keys_wait()
+        elif self._settled != self.arrangement.text:
+            self.arrange_by(self._settled, self.arrangement.order, keys_wait=True)
+        self._close_filter()
+
     def _close_filter(self) -> None:
         """Leave the filter's line, which says what the list is filtered by."""
+        self._settled = self.arrangement.text
         self._line.show(self.arrangement.text)
         self.shown.focus()
 
@@ -154,12 +170,11 @@ class ArrangingScreen(BankScreen):
     async def action_step_back(self) -> None:
         """Leave one thing at a time: the line, what was entered since, the filter, the bank."""
         if self._line.is_typed_in:
-            self._let_keys_wait()
-            self._close_filter()
+            self._leave_line()
         elif self.step_out():
             return
         elif self._line.text != self.arrangement.text:  # what could not be read is left there
-            self._close_filter()
+            self._leave_line()
         elif self.arrangement.text:
             self.arrange_by("", self.arrangement.order, keys_wait=True)
         else:

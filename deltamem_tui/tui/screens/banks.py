@@ -13,6 +13,7 @@ from textual.widget import Widget
 
 from deltamem_tui import paths
 from deltamem_tui.errors import BankError, EmbeddingError
+from deltamem_tui.memory.parameters import domain_named
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import Progress
@@ -221,7 +222,8 @@ class BanksScreen(TravellingScreen):
             name = paths.check_bank_name(answer["name"])
             path = paths.new_bank_path(name, self.browser.folder)
         with about("domain"):
-            domain = paths.check_domain(clean(answer["domain"]) or "generic")
+            domain = domain_named(clean(answer["domain"]).strip() or "generic")
+            domain = paths.check_domain(domain)
         embedder, description = answer["embedder"], clean(answer["description"])
 
         def create(_: Progress) -> Changed:

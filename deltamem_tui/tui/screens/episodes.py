@@ -9,23 +9,18 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
-from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.episodes.verdict import give_outcome, take_back_outcome
 from deltamem_tui.memory.views.episode_filters import EPISODE_ORDERS, EPISODES
 from deltamem_tui.text import counted
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import Stopped
 from deltamem_tui.tui.messages import EpisodesRead
 from deltamem_tui.tui.models.arrangement import ALL_EPISODES, EpisodeArrangement
-from deltamem_tui.tui.models.episodes import (
-    EpisodeBook,
-    episode_sections,
-    outcome_facts,
-)
+from deltamem_tui.tui.models.episodes import EpisodeBook, episode_sections
 from deltamem_tui.tui.models.nodes import detail
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.arranging import ArrangingScreen
+from deltamem_tui.tui.screens.judging import EpisodeInSight, JudgingScreen
 from deltamem_tui.tui.screens.taking_in import TakingInScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.episode_list import EpisodeList
@@ -33,7 +28,7 @@ from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 
-class EpisodesScreen(ArrangingScreen, TakingInScreen):
+class EpisodesScreen(ArrangingScreen, TakingInScreen, JudgingScreen):
     """The list above; below it the steps beside the node they became."""
 
     LANGUAGE = EPISODES
@@ -105,8 +100,9 @@ class EpisodesScreen(ArrangingScreen, TakingInScreen):
         """List them."""
         if not self.home.is_read or message.arrangement is not self.arrangement:
             return
+        in_place = self._shown_as is message.arrangement
         self._whole, self._shown_as = message.whole, message.arrangement
-        self.shown.show(message.book)
+        self.shown.show(message.book, self.sought_in(message.book.ids), in_place=in_place)
         self.filter_typed()
         self.is_arranged()
 
@@ -211,45 +207,13 @@ class EpisodesScreen(ArrangingScreen, TakingInScreen):
         """A second click shows the node in its tree."""
         self.action_episode_node()
 
-    # Writing
+    # Judging
 
-    def action_judge(self, success: bool) -> None:
-        """Say how the episode ended."""
-        episode_id, nodes = self._to_judge()
-        if not episode_id:
-            return
-        back = self.browser.key_of("take_back")
-
-        def work(bank: Bank) -> str:
-            give_outcome(bank, episode_id, success=success)
-            said = f"{episode_id} is a {'success' if success else 'failure'}, you say"
-            if nodes:
-                said += f"; labels stay as they are ({counted(nodes, 'node')})"
-            return f"{said}; {back} takes it back"
-
-        self.change("writing the outcome", work)
-
-    def action_take_back(self) -> None:
-        """Take back what was last said of how the episode ended."""
-        episode_id, _ = self._to_judge()
-        episodes = self.query_one(EpisodeList)
-        if not episode_id or episodes.book is None:
-            return
-        try:
-            shown = episodes.book.trajectory(episodes.cursor).outcome
-        except DeltaMemError as error:
-            self.browser.tell_error(error)
-            return
-
-        def work(bank: Bank) -> str:
-            outcome = take_back_outcome(bank, episode_id, shown).outcome
-            return f"{episode_id} is as before: {outcome_facts(outcome)}"
-
-        self.change("taking the outcome back", work)
-
-    def _to_judge(self) -> tuple[str, int]:
-        """The episode under the cursor and how many nodes it gave; empty if it cannot be judged."""
-        episodes = self.query_one(EpisodeList)
-        if not self.writable() or episodes.book is None or not len(episodes.book):
-            return "", 0
-        return episodes.book.ids[episodes.cursor], len(episodes.book.nodes(episodes.cursor))
+    def episode_in_sight(self) -> EpisodeInSight | None:
+        """The episode under the cursor."""
+        book, number = self.shown.book, self.shown.cursor
+        if book is None or not len(book):
+            return None
+        return EpisodeInSight(
+            book.ids[number], len(book.nodes(number)), lambda: book.trajectory(number).outcome
+        )

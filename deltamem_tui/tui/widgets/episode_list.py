@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from rich.text import Text
 
 from deltamem_tui.errors import DeltaMemError
@@ -25,13 +27,22 @@ class EpisodeList(LineList):
         self.book: EpisodeBook | None = None
         self._lines: dict[int, EpisodeLine] = {}
 
-    def show(self, book: EpisodeBook) -> None:
-        """Show these episodes, the cursor on the one it was on."""
-        before = self.book.ids[self.cursor] if self.book and len(self.book) else None
+    def show(self, book: EpisodeBook, sought: str = "", *, in_place: bool = False) -> None:
+        """Show these episodes, the cursor on the one it was on.
+
+        Args:
+            book: The episodes.
+            sought: The id of an episode that the cursor shall go to instead, if it is there.
+            in_place: Whether the list is arranged as before: the cursor is then, if its episode
+                has left the list, on the next one, or else on the one before.
+        """
+        before, at = self.book.ids if self.book else (), self.cursor
+        known = chain(before[at:], reversed(before[:at])) if in_place else before[at : at + 1]
+        places = {episode_id: place for place, episode_id in enumerate(book.ids)}
+        wanted = (places[each] for each in chain((sought,), known) if each in places)
         self.book = book
         self._lines.clear()
-        place = book.ids.index(before) if before in book.ids else 0
-        self.lines_changed(place)
+        self.lines_changed(next(wanted, 0))
 
     def line_count(self) -> int:
         """How many episodes there are."""
