@@ -53,7 +53,7 @@ def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> Ch
     found = logs.look_ahead(progress, tally)
     if not found:
         found, intake = logs.import_into(bank, progress, DomainTally(tally.usual))
-        if not found:
+        if not found or progress.stopped:
             return _imported(path, intake, progress)
 
     def go_on(at_work: Progress) -> Changed:
@@ -159,9 +159,10 @@ class _Logs:
         for each in self._left:
             held.append(each)
             letters += _letters(each)
+            if progress.stopped:  # then nothing is asked
+                break
             found = _other_domain(each, tally)
-            enough = len(held) >= _HELD_EPISODES or letters >= _HELD_LETTERS
-            if found or enough or progress.stopped:
+            if found or len(held) >= _HELD_EPISODES or letters >= _HELD_LETTERS:
                 break
         self._left = chain(held, self._left)
         return found

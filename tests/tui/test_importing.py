@@ -1,0 +1,89 @@
+"""An import from the browser, cancelled at each of the moments when it can be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.message_pump import MessagePump
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.trajectory.readers import to_line
+from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.jobs import importing
+from deltamem_tui.tui.jobs.importing import import_logs
+from deltamem_tui.tui.messages import Changed, Planned
+from tests.tui.support import trajectory
+
+OWN, FOREIGN = 6, 2
+
+
+class Cancelled(Progress):
+    """Work that somebody cancels once it was asked so often whether it is."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__("importing", MessagePump(), can_stop=True)
+        self.left = after
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it is cancelled by now."""
+        self.left -= 1
+        return self.left < 0
+
+    def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
+        """There is no screen."""
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    return create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    domains = ["alfworld"] * OWN + ["webshop"] * FOREIGN
+    episodes = [
+        replace(trajectory(f"heat egg {number}", success=True), domain=domain)
+        for number, domain in enumerate(domains)
+    ]
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"".join(map(to_line, episodes)))
+    return path
+
+
+def imported(bank: Bank) -> int:
+    return len(Bank.open(bank.path).episodes)
+
+
+@pytest.mark.parametrize("held", [0, 2, 100])
+@pytest.mark.parametrize("after", range(2 * OWN))
+def test_a_cancelled_import_asks_nothing_and_says_what_it_did(
+    bank: Bank, log: Path, monkeypatch: pytest.MonkeyPatch, held: int, after: int
+) -> None:
+    monkeypatch.setattr(importing, "_HELD_EPISODES", held)
+    work = Cancelled(after)
+    ended = import_logs(bank.path, str(log), "", work)
+    if isinstance(ended, Planned):
+        assert work.left >= 0, "it was asked though it was cancelled"
+        return
+    assert isinstance(ended, Changed)
+    assert ended.summary.endswith("(cancelled)")
+    assert f"imported {imported(bank)} episode" in ended.summary
+    assert imported(bank) < OWN + FOREIGN
+
+
+@pytest.mark.parametrize("after", range(1, OWN + FOREIGN))
+def test_what_goes_on_after_the_question_is_cancelled_too(
+    bank: Bank, log: Path, after: int
+) -> None:
+    asked = import_logs(bank.path, str(log), "", Cancelled(1000))
+    assert isinstance(asked, Planned)
+    assert asked.can_stop
+    assert imported(bank) == 0
+    ended = asked.then(Cancelled(after))
+    assert isinstance(ended, Changed)
+    assert imported(bank) == after
+    assert ended.summary.endswith("(cancelled)")
