@@ -159,13 +159,12 @@ class _Logs:
         for each in self._left:
             held.append(each)
             letters += _letters(each)
-            if progress.stopped:  # then nothing is asked
-                break
             found = _other_domain(each, tally)
-            if found or len(held) >= _HELD_EPISODES or letters >= _HELD_LETTERS:
+            enough = len(held) >= _HELD_EPISODES or letters >= _HELD_LETTERS
+            if found or enough or progress.stopped:
                 break
         self._left = chain(held, self._left)
-        return found
+        return "" if progress.stopped else found  # who cancels is asked nothing
 
     def import_into(
         self,
