@@ -27,7 +27,12 @@ def notes_on(intake: Intake, data: dict[str, Any], file: str) -> list[str]:
         data: The report as JSON has it.
         file: The name of the user's file, if there is one.
     """
-    from deltamem_tui.memory.episodes.telling import told_domains, told_notices, told_reasons
+    from deltamem_tui.memory.episodes.telling import (
+        told_domains,
+        told_notices,
+        told_reasons,
+        told_unsaid,
+    )
 
     domains = told_domains(intake)
     notes = [domains] if domains else []
@@ -36,8 +41,7 @@ def notes_on(intake: Intake, data: dict[str, Any], file: str) -> list[str]:
         notes.append(f"{outcomes} changed: the later word counts")
     if intake.unsaid:
         notes.append(
-            f"{counted(intake.unsaid, 'episode waits', 'episodes wait')} without an outcome: "
-            "import again with "
+            f"{told_unsaid(intake)}: import again with "
             "`--outcome success`, `--outcome failure` or `--outcome FILE`, or let a model say: "
             "`deltamem judge`"
         )
