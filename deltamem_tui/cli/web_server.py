@@ -17,7 +17,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
@@ -117,6 +117,14 @@ def _listening(host: str, port: int) -> socket.socket:
         ) from error
 
 
+def _address(text: str) -> SplitResult | None:
+    """An address in its parts; None if it is none."""
+    try:
+        return urlsplit(text)
+    except ValueError:
+        return None
+
+
 def _guard(*, loopback: bool) -> Any:
     """Lets through only what this server's own page asks for."""
     from aiohttp import web
@@ -125,13 +133,14 @@ def _guard(*, loopback: bool) -> Any:
     async def guard(
         request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        asked = urlsplit(f"//{request.host}")
-        if not _HOST.fullmatch(request.host):  # it goes into the page's policy
+        asked = _address(f"//{request.host}")
+        if not asked or not _HOST.fullmatch(request.host):  # it goes into the page's policy
             raise web.HTTPBadRequest(text="no server can be called so")
         if loopback and not is_loopback(asked.hostname or ""):
             raise web.HTTPForbidden(text="this server answers to its own address only")
         origin = request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc != request.host:
+        page = None if origin is None else _address(origin)
+        if origin is not None and (not page or page.netloc != request.host):
             raise web.HTTPForbidden(text="this server answers to its own page only")
         response = await handler(request)
         if not response.prepared:

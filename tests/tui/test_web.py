@@ -91,7 +91,11 @@ def test_the_program_runs_in_a_page_unchanged(folder: Path) -> None:
 def test_other_sites_and_other_names_are_turned_away(folder: Path) -> None:
     async def visit(address: str) -> None:
         async with aiohttp.ClientSession() as visitor:
-            for headers in ({"Host": "elsewhere.example"}, {"Origin": "http://elsewhere.example"}):
+            for headers in (
+                {"Host": "elsewhere.example"},
+                {"Origin": "http://elsewhere.example"},
+                {"Origin": "http://[elsewhere.example"},
+            ):
                 for place in ("/", "/ws"):
                     async with visitor.get(address + place, headers=headers) as answer:
                         assert answer.status == 403, (headers, place)
@@ -103,10 +107,10 @@ def test_other_sites_and_other_names_are_turned_away(folder: Path) -> None:
 def test_a_name_that_no_server_has_is_in_no_policy(folder: Path) -> None:
     async def visit(address: str) -> None:
         async with aiohttp.ClientSession() as visitor:
-            headers = {"Host": "localhost; script-src http://elsewhere.example"}
-            async with visitor.get(address, headers=headers) as answer:
-                assert answer.status == 400
-                assert "Content-Security-Policy" not in answer.headers
+            for host in ("localhost; script-src http://elsewhere.example", "[localhost"):
+                async with visitor.get(address, headers={"Host": host}) as answer:
+                    assert answer.status == 400, host
+                    assert "Content-Security-Policy" not in answer.headers
 
     with served(folder) as address:
         asyncio.run(visit(address))

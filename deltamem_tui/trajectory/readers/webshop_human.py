@@ -67,7 +67,10 @@ def _options(value: object) -> tuple[tuple[str, str], ...]:
 
 def _tab(record: Json) -> str:
     """The tab of an item's page (Description, Features, …), which only the address names."""
-    parts = urlsplit(as_text(record.get("url"))).path.split("/")
+    try:
+        parts = urlsplit(as_text(record.get("url"))).path.split("/")
+    except ValueError:  # no address
+        return ""
     return next((part for part in parts if part.isalpha() and part[:1].isupper()), "")
 
 

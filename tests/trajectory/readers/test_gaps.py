@@ -58,6 +58,12 @@ def test_a_visit_ends_at_a_page_that_is_broken(tmp_path: Path) -> None:
     assert told[:2] == ["line 5", "line 6"]
 
 
+def test_a_page_whose_address_is_none_has_no_tab(tmp_path: Path) -> None:
+    data = WEBSHOP_HUMAN.data.replace(b"x/2/Features", b"x/2/]Features").replace(b"//", b"//[", 7)
+    (found,) = episodes(readings(tmp_path, data))
+    assert len(found.steps) == len(WEBSHOP_HUMAN.episodes[0].steps)
+
+
 @pytest.mark.parametrize(
     ("scores", "done", "outcome"),
     [
