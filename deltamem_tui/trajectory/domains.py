@@ -7,10 +7,10 @@ GENERIC = "generic"
 
 
 def chosen(named: str, *, otherwise: str, given: str = "") -> str:
-    """The domain of an episode; empty if nobody names one. Blanks at a log's name's ends go.
+    """The domain of an episode; empty if nobody names one.
 
     Args:
-        named: The domain that its log names.
+        named: The domain that its log names; blanks around it, and more than one within, go.
         otherwise: The domain that it has if its log names none.
         given: The domain that the user gives, whatever the log names.
     """

@@ -45,6 +45,7 @@ def test_a_bank_is_made_filled_and_asked(empty: Program) -> None:
         "success": True,
         "reward": 1.0,
         "outcome_source": "stated",
+        "reason": None,
         "format": "native",
         "source": "log.jsonl",
         "position": "line 1",

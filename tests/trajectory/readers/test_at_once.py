@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.episodes import intake
 from deltamem_tui.memory.episodes.intake import Redaction, take_in
+from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Value
@@ -66,7 +67,8 @@ def test_the_short_way_ends_where_the_long_one_does() -> None:
             return
         went += 1
         again = from_record(record)
-        long = again.with_outcome(decided(again.outcome, success_at))
+        domain = chosen(again.domain, otherwise="")  # as an intake has it
+        long = replace(again, domain=domain, outcome=decided(again.outcome, success_at))
         assert redact(long, personal=True) == (long, NOTHING)
         assert short == written(long, long.source)
 
