@@ -25,7 +25,9 @@ from deltamem_tui.memory.parameters import Parameters, TreeParameters, to_record
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Step, Trajectory
 from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.widgets.episode_list import EpisodeList
 from deltamem_tui.tui.widgets.outline_view import OutlineView
+from deltamem_tui.tui.widgets.text_pane import TextPane
 
 NUMBERS: Parameters = {
     "task": TreeParameters(0.6, k_cons=3, d_max=4),
@@ -257,3 +259,16 @@ def browse(
             await story(person)
 
     asyncio.run(run())
+
+
+def pane(person: Person, name: str) -> str:
+    """What a text pane says, whether it can be seen or not."""
+    sections = person.app.screen.query_one(f"#{name}", TextPane).sections
+    return "\n".join(f"{each.title}\n{each.body}" for each in sections)
+
+
+def tasks(person: Person) -> list[str]:
+    """The tasks of the episodes that are listed."""
+    book = person.app.screen.query_one(EpisodeList).book
+    assert book is not None
+    return [book.trajectory(number).task for number in range(len(book))]

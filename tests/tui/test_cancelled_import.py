@@ -1,0 +1,110 @@
+"""An import from the browser, cancelled at each of the moments when it can be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.message_pump import MessagePump
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.episodes.domains import DomainTally
+from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.trajectory.readers import to_line
+from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.readers.written import Written
+from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.jobs import importing
+from deltamem_tui.tui.jobs.importing import _other_domain, import_logs
+from deltamem_tui.tui.messages import Changed, Planned
+from tests.tui.support import trajectory
+
+OWN, FOREIGN = 6, 2
+
+
+class Quiet(Progress):
+    """Work without a screen."""
+
+    def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
+        """Nobody looks."""
+
+
+class Cancelled(Quiet):
+    """Work that somebody cancels once it was asked so often whether it is."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__("importing", MessagePump(), can_stop=True)
+        self._left = after
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it is cancelled by now."""
+        self._left -= 1
+        return self._left < 0
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    return create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    domains = ["alfworld"] * OWN + ["webshop"] * FOREIGN
+    episodes = [
+        replace(trajectory(f"heat egg {number}", success=True), domain=domain)
+        for number, domain in enumerate(domains)
+    ]
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"".join(map(to_line, episodes)))
+    return path
+
+
+def imported(bank: Bank) -> int:
+    return len(Bank.open(bank.path).episodes)
+
+
+@pytest.mark.parametrize(
+    ("held", "looked_at"),
+    # What is held back is looked at once more when it is imported.
+    [
+        (held, number)
+        for held, again in ((1, 1), (2, 2), (100, 0))
+        for number in range(1, again + OWN + 2)
+    ],
+)
+def test_a_cancelled_import_asks_nothing_and_says_what_it_did(
+    bank: Bank, log: Path, monkeypatch: pytest.MonkeyPatch, held: int, looked_at: int
+) -> None:
+    """Cancelled while an episode is looked at: the first of another domain is among them."""
+    work, look, count = Quiet("importing", MessagePump(), can_stop=True), _other_domain, 0
+
+    def cancelled_by_then(record: Reading | Written, tally: DomainTally) -> str:
+        nonlocal count
+        count += 1
+        if count == looked_at:
+            work.stop()
+        return look(record, tally)
+
+    monkeypatch.setattr(importing, "_HELD_EPISODES", held)
+    monkeypatch.setattr(importing, "_other_domain", cancelled_by_then)
+    ended = import_logs(bank.path, str(log), "", work)
+    assert isinstance(ended, Changed)
+    assert ended.summary.endswith("(cancelled)")
+    assert f"imported {imported(bank)} episode" in ended.summary
+    assert count == looked_at
+
+
+@pytest.mark.parametrize("after", range(1, OWN + FOREIGN))
+def test_what_goes_on_after_the_question_is_cancelled_too(
+    bank: Bank, log: Path, after: int
+) -> None:
+    asked = import_logs(bank.path, str(log), "", Quiet("importing", MessagePump()))
+    assert isinstance(asked, Planned)
+    assert asked.can_stop
+    assert imported(bank) == 0
+    ended = asked.then(Cancelled(after))
+    assert isinstance(ended, Changed)
+    assert imported(bank) == after
+    assert ended.summary.endswith("(cancelled)")
