@@ -20,14 +20,14 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.codec import to_line
 from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.commits.journal import Commit, Extent, Journal
-from deltamem_tui.bank.commits.shelf import COUNTER
+from deltamem_tui.bank.commits.table import COUNTER
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Label, Node, Origin, Payload, born
 from deltamem_tui.bank.tree import shelf
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, index_row
 from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.memory.parameters import preset, to_record
+from deltamem_tui.memory.deltamem.settings import preset, to_record
 
 DIMENSIONS = 384
 EMBEDDER = EmbedderCard(model="benchmark", dimensions=DIMENSIONS, fingerprint="00" * 32)

@@ -28,7 +28,7 @@ from benchmarks.terminal import Terminal
 from benchmarks.timing import in_turns
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load
-from deltamem_tui.memory.episodes.intake import take_in
+from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
 ROWS = 100_000

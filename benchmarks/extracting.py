@@ -17,14 +17,14 @@ from benchmarks import goals
 from benchmarks.goals import Goal
 from deltamem_tui.llm.call import Server
 from deltamem_tui.llm.client import Client
-from deltamem_tui.memory.episodes.kept import waiting
-from deltamem_tui.memory.model.extractor import ModelExtractor
+from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.runs.run import LearningRun
+from deltamem_tui.memory.writers.model.extractor import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.llm.server import ModelServer, serving
-from tests.memory.model import sensible
-from tests.memory.model.generated import generated
-from tests.memory.model.learning import bank_with, learnt_files
+from tests.memory.writers.model import sensible
+from tests.memory.writers.model.generated import generated
+from tests.memory.writers.model.learning import bank_with, learnt_files
 
 EPISODES = 200
 DELAY = 0.2

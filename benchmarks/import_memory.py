@@ -99,8 +99,8 @@ LINES: dict[str, Callable[[Trajectory], bytes]] = {"native": to_line, "openai_ch
 
 def _probe(log: Path) -> dict[str, float]:
     """Import a log into a new bank beside it; the peak memory of this process, and its speed."""
-    from deltamem_tui.memory.episodes.intake import take_in
-    from deltamem_tui.memory.opening import create_bank
+    from deltamem_tui.memory.banks import create_bank
+    from deltamem_tui.memory.episodes.importer import take_in
     from deltamem_tui.trajectory.readers.reading import read_written
 
     bank = create_bank(log.parent / "bank", embedder="hashing")

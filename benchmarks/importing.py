@@ -27,8 +27,8 @@ from benchmarks.samples import BESIDE, sample, varied, written_log
 from benchmarks.timing import in_turns
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import TrajectoryError
-from deltamem_tui.memory.episodes.intake import take_in
-from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.readers import Reader, read_log, readers, to_line

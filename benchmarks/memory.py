@@ -44,7 +44,7 @@ def _probe(folder: Path) -> dict[str, int]:
 
     from benchmarks.recall import PARAMETERS
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.recall import recall_tree
+    from deltamem_tui.memory.deltamem.recall import recall_tree
 
     process = psutil.Process()
     questions = big_bank.unit_rows(10, seed=1)

@@ -13,7 +13,7 @@ from benchmarks.goals import Goal
 from benchmarks.recall import PARAMETERS
 from benchmarks.timing import in_turns
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.recall import recall_tree
+from deltamem_tui.memory.deltamem.recall import recall_tree
 
 ROWS = 100_000
 ROUNDS = 15

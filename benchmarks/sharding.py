@@ -17,7 +17,7 @@ from time import perf_counter
 from benchmarks import goals
 from benchmarks.goals import Goal
 from benchmarks.samples import sample, varied
-from deltamem_tui.memory.opening import open_bank
+from deltamem_tui.memory.banks import open_bank
 from deltamem_tui.trajectory.readers import to_line
 
 SCRIPT = Path(__file__).parents[1] / "docs" / "build_in_shards.py"

@@ -18,8 +18,8 @@ from benchmarks import big_bank, goals
 from benchmarks.goals import Goal
 from benchmarks.timing import in_turns
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.travel.installing import install, receive
-from deltamem_tui.memory.travel.outgoing import prepare
+from deltamem_tui.bank.transfer.installing import install, receive
+from deltamem_tui.memory.transfer.export import prepare
 
 ROWS = 100_000
 ROUNDS = 5
@@ -31,7 +31,7 @@ def run() -> str:
     with tempfile.TemporaryDirectory(prefix="deltamem-travelling-") as name:
         folder = Path(name)
         archive, copied, installed = folder / "x.deltamem", folder / "copy", folder / "installed"
-        prepare(Bank.open(source)).parcel.write(archive)
+        prepare(Bank.open(source)).package.write(archive)
 
         def copy(_: int) -> None:
             copied.unlink(missing_ok=True)
@@ -43,7 +43,7 @@ def run() -> str:
                 os.fsync(stream.fileno())
 
         def export(_: int) -> None:
-            prepare(Bank.open(source)).parcel.write(archive, replace=True)
+            prepare(Bank.open(source)).package.write(archive, replace=True)
 
         def install_and_verify(_: int) -> None:
             shutil.rmtree(installed, ignore_errors=True)

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.tree import Counts as Counts
     from deltamem_tui.bank.tree import Tree as Tree
     from deltamem_tui.errors import DeltaMemError as DeltaMemError
-    from deltamem_tui.memory.extraction import Extraction as Extraction
-    from deltamem_tui.memory.extraction import Extractor as Extractor
-    from deltamem_tui.memory.learn import learn as learn
-    from deltamem_tui.memory.lesson import Lesson as Lesson
-    from deltamem_tui.memory.opening import create_bank as create_bank
-    from deltamem_tui.memory.opening import open_bank as open_bank
-    from deltamem_tui.memory.parameters import TreeParameters as TreeParameters
-    from deltamem_tui.memory.recall import Recollection as Recollection
-    from deltamem_tui.memory.recall import recall as recall
-    from deltamem_tui.memory.rules import RulesExtractor as RulesExtractor
+    from deltamem_tui.memory.banks import create_bank as create_bank
+    from deltamem_tui.memory.banks import open_bank as open_bank
+    from deltamem_tui.memory.deltamem.learn_result import Lesson as Lesson
+    from deltamem_tui.memory.deltamem.recall import Recollection as Recollection
+    from deltamem_tui.memory.deltamem.recall import recall as recall
+    from deltamem_tui.memory.deltamem.settings import TreeParameters as TreeParameters
+    from deltamem_tui.memory.deltamem.write import learn as learn
+    from deltamem_tui.memory.writers.extraction import Extraction as Extraction
+    from deltamem_tui.memory.writers.extraction import Extractor as Extractor
+    from deltamem_tui.memory.writers.rules import RulesExtractor as RulesExtractor
     from deltamem_tui.trajectory.model import Outcome as Outcome
     from deltamem_tui.trajectory.model import Step as Step
     from deltamem_tui.trajectory.model import Trajectory as Trajectory
@@ -41,24 +41,24 @@ _HOMES = {
     "Bank": "bank.bank",
     "Counts": "bank.tree",
     "DeltaMemError": "errors",
-    "Extraction": "memory.extraction",
-    "Extractor": "memory.extraction",
-    "Lesson": "memory.lesson",
+    "Extraction": "memory.writers.extraction",
+    "Extractor": "memory.writers.extraction",
+    "Lesson": "memory.deltamem.learn_result",
     "Node": "bank.node",
     "Origin": "bank.node",
     "Outcome": "trajectory.model",
     "Payload": "bank.node",
-    "Recollection": "memory.recall",
-    "RulesExtractor": "memory.rules",
+    "Recollection": "memory.deltamem.recall",
+    "RulesExtractor": "memory.writers.rules",
     "Step": "trajectory.model",
     "Trajectory": "trajectory.model",
     "Tree": "bank.tree",
-    "TreeParameters": "memory.parameters",
-    "create_bank": "memory.opening",
-    "learn": "memory.learn",
-    "open_bank": "memory.opening",
+    "TreeParameters": "memory.deltamem.settings",
+    "create_bank": "memory.banks",
+    "learn": "memory.deltamem.write",
+    "open_bank": "memory.banks",
     "read_logs": "trajectory.readers",
-    "recall": "memory.recall",
+    "recall": "memory.deltamem.recall",
 }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - the names of the table above

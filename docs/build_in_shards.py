@@ -28,11 +28,11 @@ from deltamem_tui import create_bank, learn, open_bank, read_logs
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.union.merge import Plan, merge_to
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.episodes.intake import take_in
-from deltamem_tui.memory.episodes.kept import waiting
-from deltamem_tui.memory.parameters import assigned, preset
-from deltamem_tui.memory.travel.merging import merge
-from deltamem_tui.memory.travel.near import NEAR, NEAR_POLICIES
+from deltamem_tui.memory.deltamem.settings import assigned, preset
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.transfer.merging import merge
+from deltamem_tui.memory.transfer.near_roots import NEAR, NEAR_POLICIES
 
 
 @dataclass(frozen=True)

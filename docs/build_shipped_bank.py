@@ -22,13 +22,13 @@ from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import LOCK_NAME, Bank
 from deltamem_tui.bank.disk.files import new_folder
 from deltamem_tui.bank.node import TREES
-from deltamem_tui.bank.travel.copying import copy_into
+from deltamem_tui.bank.transfer.copying import copy_into
 from deltamem_tui.embedding.fingerprint import TOLERANCE
-from deltamem_tui.memory import calibrate
-from deltamem_tui.memory.episodes.intake import take_in
-from deltamem_tui.memory.episodes.kept import waiting
-from deltamem_tui.memory.learn import learn
-from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.deltamem import calibrate
+from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.trajectory.readers import read_logs
 
 DOCS = Path(__file__).parent

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.memory.opening import open_bank
+from deltamem_tui.memory.banks import open_bank
 from tests.places import ROOT
 
 pytest.importorskip("distributed")

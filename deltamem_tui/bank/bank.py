@@ -15,13 +15,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from deltamem_tui.bank import episodes, manifest, origins, tree
-from deltamem_tui.bank.commits import journal, rewriting, settling
+from deltamem_tui.bank import episodes, manifest, replicas, tree
+from deltamem_tui.bank.commits import file_swap, journal, redo
 from deltamem_tui.bank.commits.batch import Batch
+from deltamem_tui.bank.commits.file_swap import Rewriting
 from deltamem_tui.bank.commits.journal import Commit, Journal, Tail
-from deltamem_tui.bank.commits.rewriting import Rewriting
-from deltamem_tui.bank.commits.shelf import Shelf, ShelfSnapshot
-from deltamem_tui.bank.disk import files, locking, regions
+from deltamem_tui.bank.commits.table import Shelf, ShelfSnapshot
+from deltamem_tui.bank.disk import archive_view, files, locking
 from deltamem_tui.bank.episodes import Episodes
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import TREES, Node, TreeName
@@ -99,7 +99,7 @@ class Bank:
             StorageError: The folder cannot be written.
         """
         path = Path(path)
-        new = new if new.origin else replace(new, origin=origins.drawn())
+        new = new if new.origin else replace(new, origin=replicas.drawn())
         with files.new_folder(path) as draft:
             for shelf in _shelves(draft, new.dimensions).values():
                 shelf.create()
@@ -133,7 +133,7 @@ class Bank:
     @property
     def archived(self) -> bool:
         """Whether the bank is read straight from its archive, and so can never be written."""
-        return regions.is_archive(self.path)
+        return archive_view.is_archive(self.path)
 
     @property
     def journal(self) -> Journal:
@@ -265,7 +265,7 @@ class Bank:
                 changes.log("freeze")
                 self._commit(changes)
                 self._settle()
-            rewriting.remove_unfinished(self.path)
+            file_swap.remove_unfinished(self.path)
             # A digest is a promise about the disk: not of bytes that a power cut may take.
             for path in freezing.contents(self.path):
                 files.sync(path)
@@ -305,11 +305,11 @@ class Bank:
                 )
             self._view = self._read_view()
             # There may be more than one of what was frozen: none may count as another does.
-            free = replace(self.manifest, frozen=False, digests={}, origin=origins.drawn())
+            free = replace(self.manifest, frozen=False, digests={}, origin=replicas.drawn())
             changes = Batch(self._view.tail, self._view.snapshots)
             changes.log("unfreeze")
             changes.replace_manifest(free)
-            booked = origins.book(changes, self.snapshots, self.manifest.counts_as)
+            booked = replicas.book(changes, self.snapshots, self.manifest.counts_as)
             if booked or self.journal.exists:
                 self._settle()
                 self._commit(changes)
@@ -401,10 +401,10 @@ class Bank:
         """Under the lock: finish what the last writer began, and show its commit."""
         tail = self._present_tail()
         if tail is None or tail != self._settled:
-            rewriting.finish(self.path, tail.commit if tail else Commit())
+            file_swap.finish(self.path, tail.commit if tail else Commit())
             tail = self._present_tail()  # the journal may be among what was put in place
             self.manifest = manifest.read(self.path)
-            settling.settle(tail, list(_shelves(self.path, self.manifest.dimensions).values()))
+            redo.settle(tail, list(_shelves(self.path, self.manifest.dimensions).values()))
             self._settled = tail
         if tail != self._view.tail:
             self._view = self._read_view()
@@ -424,8 +424,8 @@ class Bank:
         # The batch counts now. If the rest fails, the next writer does it again.
         with suppress(DeltaMemError):
             if tail.commit.replaces:
-                rewriting.finish(self.path, tail.commit)
-            settling.apply(tail.commit, _shelves(self.path, self.manifest.dimensions).values())
+                file_swap.finish(self.path, tail.commit)
+            redo.apply(tail.commit, _shelves(self.path, self.manifest.dimensions).values())
             self._settled = tail
         self._view = self._read_view()
 
@@ -460,7 +460,7 @@ class Bank:
         shelves = _shelves(self.path, self.manifest.dimensions)
         if tail:
             shelves = {name: replace(shelf, commit=tail.commit) for name, shelf in shelves.items()}
-        commit = tail.commit if tail else settling.whole(shelves.values())
+        commit = tail.commit if tail else redo.whole(shelves.values())
         return _View(tail, {name: ShelfSnapshot(shelf, commit) for name, shelf in shelves.items()})
 
 
@@ -484,5 +484,5 @@ def writers_turn(path: Path) -> Iterator[None]:
 def _shelves(folder: Path, dimensions: int) -> dict[str, Shelf]:
     shelves = {str(name): tree.shelf(folder, name, dimensions) for name in TREES}
     shelves[episodes.NAME] = episodes.shelf(folder)
-    shelves[origins.NAME] = origins.shelf(folder)
+    shelves[replicas.NAME] = replicas.shelf(folder)
     return shelves

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.shelf import Rows
+from deltamem_tui.bank.commits.table import Rows
 from deltamem_tui.bank.episodes import Episodes
 from deltamem_tui.bank.keys import keys
 from deltamem_tui.bank.manifest import Manifest

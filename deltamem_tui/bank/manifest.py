@@ -11,9 +11,9 @@ from typing import Any
 import orjson
 
 from deltamem_tui.bank import codec
-from deltamem_tui.bank.commits import rewriting
+from deltamem_tui.bank.commits import file_swap
 from deltamem_tui.bank.commits.journal import Commit
-from deltamem_tui.bank.disk import files, regions
+from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.bank.limits import LIMITS
 from deltamem_tui.errors import BankCorruptError, BankFormatError, BankNotFoundError, StorageError
 
@@ -112,16 +112,16 @@ def read(folder: Path, commit: Commit | None = None) -> Manifest:
 
 def _present_text(place: Path, commit: Commit) -> tuple[Path, bytes]:
     """The file that counts, and what it holds."""
-    path = rewriting.present(place, commit)
-    if not regions.exists(path) and not regions.exists(place):
+    path = file_swap.present(place, commit)
+    if not archive_view.exists(path) and not archive_view.exists(place):
         raise BankNotFoundError("no bank here", source=str(place.parent), hint=NO_BANK_HINT)
     try:
-        return path, regions.read(path, LIMITS.manifest)
+        return path, archive_view.read(path, LIMITS.manifest)
     except StorageError:
-        if path == place or regions.exists(path):
+        if path == place or archive_view.exists(path):
             raise
         # The draft was renamed to its place at just this moment.
-        return place, regions.read(place, LIMITS.manifest)
+        return place, archive_view.read(place, LIMITS.manifest)
 
 
 def _checked(path: Path, record: dict[str, Any]) -> Manifest:

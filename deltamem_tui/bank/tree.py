@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec
-from deltamem_tui.bank.commits.shelf import Rows, Shelf, ShelfSnapshot
-from deltamem_tui.bank.disk import regions
+from deltamem_tui.bank.commits.table import Rows, Shelf, ShelfSnapshot
+from deltamem_tui.bank.disk import archive_view
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, build_index, index_row
 from deltamem_tui.errors import BankCorruptError, NodeNotFoundError, wrong_argument
@@ -200,7 +200,7 @@ class Tree:
         shelf = self.snapshot.shelf
         name = shelf.index_file.path.name
         cure = f"delete {name} and it is made again"
-        if regions.is_archive(shelf.folder):
+        if archive_view.is_archive(shelf.folder):
             cure = "restore the archive from a copy"
         return BankCorruptError(
             f"contradicts line {row + 1} of {shelf.lines_name}",

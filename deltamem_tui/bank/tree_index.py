@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank.commits.shelf import Rows, Shelf
-from deltamem_tui.bank.disk import files, regions
+from deltamem_tui.bank.commits.table import Rows, Shelf
+from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.bank.node import Node
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _refuse_repeated(shelf: Shelf, index: NDArray[Any], again: Sequence[int]) ->
     order = np.argsort(index["first"], kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    with files.storage_errors(shelf.lines_path), regions.opened(shelf.lines_path) as stream:
+    with files.storage_errors(shelf.lines_path), archive_view.opened(shelf.lines_path) as stream:
 
         def line(row: int) -> bytes:
             stream.seek(int(index["offset"][row]))

@@ -14,7 +14,7 @@ from deltamem_tui.cli.result import Result
 from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.calibrate import Proposal
+    from deltamem_tui.memory.deltamem.calibrate import Proposal
 
 Apply = Annotated[
     bool, typer.Option("--apply", help="Make the proposed thresholds the bank's own.")
@@ -34,7 +34,7 @@ def run(
 ) -> Result:
     """Propose a threshold per tree from the scores of the bank's own episodes."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory import calibrate
+    from deltamem_tui.memory.deltamem import calibrate
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.writable_bank(bank) if apply else invocation.bank(bank))

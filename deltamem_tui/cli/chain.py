@@ -18,8 +18,8 @@ def run(
 ) -> Result:
     """Show the chain from the root to a node, as an agent receives it."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.context import chain_entries
-    from deltamem_tui.memory.travel.plain import node_record
+    from deltamem_tui.memory.deltamem.context import chain_entries
+    from deltamem_tui.memory.transfer.plain import node_record
 
     opened = Bank.open(Invocation.of(context).bank(bank))
     name, found = opened.find_node(node, options.tree_name(tree))

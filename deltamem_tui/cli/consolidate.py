@@ -19,8 +19,8 @@ from deltamem_tui.errors import DeltaMemError, ExtractionError
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.consolidate import Fusion
-    from deltamem_tui.memory.extraction import Extractor
+    from deltamem_tui.memory.deltamem.consolidate import Fusion
+    from deltamem_tui.memory.writers.extraction import Extractor
 
 
 def run(
@@ -66,7 +66,7 @@ def _fused(
     bank: Bank, extractor: Extractor, concurrency: int, interruption: Interruption
 ) -> Iterator[Fusion | DeltaMemError]:
     """Each chain that was due; what ended the work, if something did, is the last thing told."""
-    from deltamem_tui.memory.consolidate import consolidate, due
+    from deltamem_tui.memory.deltamem.consolidate import consolidate, due
 
     try:
         if due(bank):
@@ -80,9 +80,9 @@ def _fused(
 def _foreseen(bank: Bank, extractor: Extractor) -> Result:
     """What is due, and what a model would take for it. Nothing is sent."""
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.consolidate import due
-    from deltamem_tui.memory.model import ModelExtractor
-    from deltamem_tui.memory.runs.rehearsal import rehearse_fusions
+    from deltamem_tui.memory.deltamem.consolidate import due
+    from deltamem_tui.memory.runs.estimate import rehearse_fusions
+    from deltamem_tui.memory.writers.model import ModelExtractor
 
     chains = due(bank)
     usage = Usage()
@@ -94,7 +94,7 @@ def _foreseen(bank: Bank, extractor: Extractor) -> Result:
 
 def _usage_of(extractor: Extractor) -> Usage:
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.extraction import AskingExtractor
+    from deltamem_tui.memory.writers.extraction import AskingExtractor
 
     return extractor.usage if isinstance(extractor, AskingExtractor) else Usage()
 

@@ -68,7 +68,7 @@ def run(
 
 
 def _readable(path: Path, banks: list[str]) -> Result:
-    from deltamem_tui.bank.readable import readable
+    from deltamem_tui.bank.text_dump import readable
 
     if banks:
         raise UsageError("--text shows one file, and compares no banks", hint="leave the banks out")

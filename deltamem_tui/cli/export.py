@@ -19,7 +19,7 @@ from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.travel.outgoing import Leak, Outgoing
+    from deltamem_tui.memory.transfer.export import Leak, Outgoing
 
 _ARCHIVE = "archive"
 _FORM_NAMES = (_ARCHIVE, *FORMS)
@@ -82,27 +82,27 @@ def run(
     if discard_changes and not (form == "skills" and replace):
         raise UsageError("--discard-changes goes with --as skills --replace")
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.travel import outgoing
+    from deltamem_tui.memory.transfer import export
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank))
     _require_elsewhere(out or Path())
     with invocation.output.progress("exporting"):
         if form != _ARCHIVE:
-            leaks = outgoing.leaks(opened)
+            leaks = export.leaks(opened)
             if leaks and not allow_secrets:
                 return _kept_here(opened, leaks)
             return _in_form(
                 opened, form, out, leaks, Replacing(allowed=replace, changed=discard_changes)
             )
-        ready = outgoing.prepare(
+        ready = export.prepare(
             opened, with_episodes=episodes, with_journal=journal, builder=one_line(builder, 200)
         )
         if ready.leaks and not allow_secrets:
             return _kept_here(opened, ready.leaks)
         path = _path(out, opened.name, ARCHIVE_SUFFIX)
         _require_export(path)
-        digest = ready.parcel.write(path, replace=replace)
+        digest = ready.package.write(path, replace=replace)
     return _written(path, digest, ready)
 
 
@@ -171,9 +171,9 @@ def _where(leak: Leak) -> str:
 
 
 def _written(path: Path, digest: str, outgoing: Outgoing) -> Result:
-    layout = outgoing.parcel.layout
+    layout = outgoing.package.layout
     data: dict[str, Any] = {
-        "bank": outgoing.parcel.manifest.name,
+        "bank": outgoing.package.manifest.name,
         "file": path,
         "digest": digest,
         "bytes": layout.size,

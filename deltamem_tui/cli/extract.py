@@ -21,10 +21,10 @@ from deltamem_tui.errors import DeltaMemError, UsageError
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.extraction import Extractor
-    from deltamem_tui.memory.lesson import Lesson
-    from deltamem_tui.memory.model import SceneDrawer
+    from deltamem_tui.memory.deltamem.learn_result import Lesson
     from deltamem_tui.memory.runs.run import LearningRun
+    from deltamem_tui.memory.writers.extraction import Extractor
+    from deltamem_tui.memory.writers.model import SceneDrawer
     from deltamem_tui.trajectory.model import Trajectory
 
 Limit = Annotated[
@@ -67,8 +67,8 @@ def run(
     --draw-scenes has the model copy the surroundings out of the task.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.episodes.kept import waiting
-    from deltamem_tui.memory.episodes.policy import admitted_by, policy_named
+    from deltamem_tui.memory.episodes.stored_episodes import waiting
+    from deltamem_tui.memory.policies.admission import admitted_by, policy_named
 
     invocation = Invocation.of(context)
     policy = policy_named(admit)
@@ -124,7 +124,7 @@ def _drawer(extractor: Extractor) -> SceneDrawer:
         UsageError: No model was named that could.
         ConfigurationError: The prompt cannot be used.
     """
-    from deltamem_tui.memory.model import ModelExtractor
+    from deltamem_tui.memory.writers.model import ModelExtractor
 
     if not isinstance(extractor, ModelExtractor):
         raise UsageError(
@@ -146,11 +146,11 @@ def _rehearsed(
 ) -> Found:
     """What the run will take. Nothing is sent, and the rules cost nothing."""
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.model import ModelExtractor
+    from deltamem_tui.memory.writers.model import ModelExtractor
 
     if not isinstance(extractor, ModelExtractor):
         return Found(Usage(), Usage(), Usage())
-    from deltamem_tui.memory.runs.rehearsal import rehearse
+    from deltamem_tui.memory.runs.estimate import rehearse
     from deltamem_tui.memory.vectors.embedder import embedder_of
 
     with invocation.output.progress("rehearsing", len(ready)) as advance:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.errors import DeltaMemError
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.extraction import Extractor
-    from deltamem_tui.memory.lesson import Lesson
+    from deltamem_tui.memory.deltamem.learn_result import Lesson
+    from deltamem_tui.memory.writers.extraction import Extractor
     from deltamem_tui.trajectory.model import Trajectory
 
 
@@ -125,9 +125,9 @@ def left_notes(on_their_way: int) -> list[str]:
 
 def without_scene(bank: Bank, ready: Sequence[Trajectory], extractor: Extractor) -> int:
     """How many episodes have no scene that a model could still draw."""
-    from deltamem_tui.memory.extraction import AskingExtractor
-    from deltamem_tui.memory.parameters import of_bank
-    from deltamem_tui.memory.scenes import lacks_scene
+    from deltamem_tui.memory.deltamem.settings import of_bank
+    from deltamem_tui.memory.episodes.scenes import lacks_scene
+    from deltamem_tui.memory.writers.extraction import AskingExtractor
 
     asks = isinstance(extractor, AskingExtractor) and of_bank(bank)["env"].enabled
     return sum(map(lacks_scene, ready)) if asks else 0

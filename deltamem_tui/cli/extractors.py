@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.model import ModelExtractor
-    from deltamem_tui.memory.rules import RulesExtractor
+    from deltamem_tui.memory.writers.model import ModelExtractor
+    from deltamem_tui.memory.writers.rules import RulesExtractor
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def chosen_extractor(
             "no model was named",
             hint="`--model NAME` as litellm knows it, or `--extractor rules`, which needs none",
         )
-    from deltamem_tui.memory.model import ModelExtractor
+    from deltamem_tui.memory.writers.model import ModelExtractor
 
     folders = checked_prompts(invocation, wanted.prompts)
     client = model_client(
@@ -112,6 +112,6 @@ def _rules(wanted: Wanted) -> RulesExtractor:
                 f"`{option}` does not go with `--extractor rules`",
                 hint="the rules ask no model; choose one of the two",
             )
-    from deltamem_tui.memory.rules import RulesExtractor
+    from deltamem_tui.memory.writers.rules import RulesExtractor
 
     return RulesExtractor()

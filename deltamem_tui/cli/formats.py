@@ -118,7 +118,7 @@ def _attempt(
 
 def _reasons(source: str, chosen: str | None, trials: list[Trial]) -> Iterator[str]:
     """Why outcomes are unknown, as an import would read the log."""
-    from deltamem_tui.memory.episodes.telling import told_reasons
+    from deltamem_tui.memory.episodes.report_text import told_reasons
 
     for trial in trials:
         if trial.format == chosen:

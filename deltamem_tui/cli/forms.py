@@ -56,14 +56,14 @@ def _skills(bank: Bank, path: Path, replacing: Replacing) -> dict[str, Any]:
 
 
 def _markdown(bank: Bank, path: Path, replacing: Replacing) -> dict[str, Any]:
-    from deltamem_tui.memory.travel.plain import write_markdown
+    from deltamem_tui.memory.transfer.plain import write_markdown
 
     write_markdown(bank, path, replace=replacing.allowed)
     return {"file": path, "nodes": _nodes(bank)}
 
 
 def _jsonl(bank: Bank, path: Path, replacing: Replacing) -> dict[str, Any]:
-    from deltamem_tui.memory.travel.plain import write_jsonl
+    from deltamem_tui.memory.transfer.plain import write_jsonl
 
     write_jsonl(bank, path, replace=replacing.allowed)
     return {"file": path, "nodes": _nodes(bank)}

@@ -27,7 +27,7 @@ from deltamem_tui.errors import DeltaMemError, TrajectoryError, UsageError
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.episodes.intake import Redaction
+    from deltamem_tui.memory.episodes.importer import Redaction
     from deltamem_tui.trajectory.logs.sources import FoundLog
     from deltamem_tui.trajectory.readers import Reading
     from deltamem_tui.trajectory.readers.written import Written
@@ -79,9 +79,9 @@ def run(
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.domains import domain_of
-    from deltamem_tui.memory.episodes.intake import take_in
+    from deltamem_tui.memory.episodes.importer import take_in
     from deltamem_tui.trajectory.domains import chosen
-    from deltamem_tui.trajectory.logs.pace import Pace
+    from deltamem_tui.trajectory.logs.progress import Pace
     from deltamem_tui.trajectory.logs.sources import find_logs
     from deltamem_tui.trajectory.readers.reading import read_logs, read_written
     from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
@@ -170,7 +170,7 @@ def _check_named(
     Raises:
         TrajectoryError: It names none of their episodes.
     """
-    from deltamem_tui.memory.episodes.intake import names_one
+    from deltamem_tui.memory.episodes.importer import names_one
 
     if not names_one(readings, given, redaction):
         ids = counted(len(given.by_id), "id")
@@ -193,7 +193,7 @@ def _checked_domain(domain: str | None) -> str:
     Raises:
         UsageError: No bank could have it, or it is a known one, misspelt.
     """
-    from deltamem_tui.memory.parameters import domain_named
+    from deltamem_tui.memory.deltamem.settings import domain_named
     from deltamem_tui.paths import check_domain
     from deltamem_tui.text import clean
 

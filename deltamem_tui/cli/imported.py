@@ -10,7 +10,7 @@ from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.episodes.receipts import FileTally, Intake, Receipt
+    from deltamem_tui.memory.episodes.import_report import FileTally, Intake, Receipt
     from deltamem_tui.trajectory.model import OutcomeSource
     from deltamem_tui.trajectory.reasons import ReasonTally
 
@@ -27,7 +27,7 @@ def notes_on(intake: Intake, data: dict[str, Any], file: str) -> list[str]:
         data: The report as JSON has it.
         file: The name of the user's file, if there is one.
     """
-    from deltamem_tui.memory.episodes.telling import (
+    from deltamem_tui.memory.episodes.report_text import (
         told_domains,
         told_notices,
         told_reasons,

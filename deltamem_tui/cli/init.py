@@ -28,8 +28,8 @@ def run(
     domain's published preset.
     """
     from deltamem_tui.config import DEFAULT_EMBEDDER
-    from deltamem_tui.memory.opening import create_bank
-    from deltamem_tui.memory.parameters import PRESETS, domain_named
+    from deltamem_tui.memory.banks import create_bank
+    from deltamem_tui.memory.deltamem.settings import PRESETS, domain_named
     from deltamem_tui.text import clean
 
     invocation = Invocation.of(context)

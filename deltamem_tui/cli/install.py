@@ -17,7 +17,7 @@ from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.travel.installing import Delivery
+    from deltamem_tui.bank.transfer.installing import Delivery
 
 Source = Annotated[
     Path,
@@ -67,7 +67,7 @@ def run(
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.limits import GIGABYTE, LIMITS, Limits
-    from deltamem_tui.bank.travel import installing
+    from deltamem_tui.bank.transfer import installing
     from deltamem_tui.cli import skill_folders
 
     invocation = Invocation.of(context)

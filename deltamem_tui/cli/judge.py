@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.episodes.judging import Judged
-    from deltamem_tui.memory.model.judge import Judge
+    from deltamem_tui.memory.writers.model.judge import Judge
 
 Limit = Annotated[
     int | None, typer.Option("--limit", metavar="N", min=1, help="Judge at most N episodes.")
@@ -49,8 +49,8 @@ def run(
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.judging import without_outcome
-    from deltamem_tui.memory.model.judge import Judge
     from deltamem_tui.memory.runs.ledger import tell_debts
+    from deltamem_tui.memory.writers.model.judge import Judge
 
     invocation = Invocation.of(context)
     folders = checked_prompts(invocation, prompts)
@@ -109,7 +109,7 @@ def _judged(
 def _foreseen(invocation: Invocation, bank: Bank, judge: Judge, ids: list[str]) -> Result:
     """What a run would take. Nothing is sent."""
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.episodes.kept import episode
+    from deltamem_tui.memory.episodes.stored_episodes import episode
 
     usage = Usage()
     with invocation.output.progress("counting", len(ids)) as advance:

@@ -12,12 +12,12 @@ from deltamem_tui.cli import diff, options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.cli.result import Result
-from deltamem_tui.memory.travel.near import NEAR, NEAR_POLICIES
+from deltamem_tui.memory.transfer.near_roots import NEAR, NEAR_POLICIES
 
 if TYPE_CHECKING:
-    from deltamem_tui.bank.union.joining import Conflict
     from deltamem_tui.bank.union.merge import Plan
-    from deltamem_tui.memory.travel.merging import Merge, NearRoots
+    from deltamem_tui.bank.union.resolve import Conflict
+    from deltamem_tui.memory.transfer.merging import Merge, NearRoots
 
 Banks = Annotated[
     list[str],
@@ -65,7 +65,7 @@ def run(
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.union.merge_diff import difference
-    from deltamem_tui.memory.travel.merging import merge
+    from deltamem_tui.memory.transfer.merging import merge
 
     invocation = Invocation.of(context)
     first, *others = banks

@@ -41,7 +41,7 @@ def model_client(
         ModelNotFoundError: No provider goes by this name.
         CredentialsError: The environment holds no key for the provider.
     """
-    from deltamem_tui.llm.opening import open_client
+    from deltamem_tui.llm.open_client import open_client
 
     chosen = invocation.settings(model=model).model
     if not chosen or not chosen.strip():

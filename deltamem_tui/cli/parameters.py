@@ -29,7 +29,7 @@ def run(context: typer.Context, bank: options.Bank, changes: Changes = None) -> 
     from functools import reduce
 
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.parameters import assigned, change, of_bank
+    from deltamem_tui.memory.deltamem.settings import assigned, change, of_bank
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.writable_bank(bank) if changes else invocation.bank(bank))

@@ -14,7 +14,7 @@ from deltamem_tui.cli.result import Result
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.recall import TreeRecall
+    from deltamem_tui.memory.deltamem.recall import TreeRecall
 
 Task = Annotated[str, typer.Argument(metavar="TASK", help="The goal, as an agent is told it.")]
 Environment = Annotated[
@@ -39,7 +39,7 @@ def run(
     from deltamem_tui.bank.node import TREES
     from deltamem_tui.cli.records import recall_record
     from deltamem_tui.errors import UsageError
-    from deltamem_tui.memory.recall import recall
+    from deltamem_tui.memory.deltamem.recall import recall
 
     if not task.strip():
         raise UsageError("the task is empty", hint="say what the agent is to do")

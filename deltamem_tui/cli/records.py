@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from deltamem_tui.memory.travel.plain import node_record
+from deltamem_tui.memory.transfer.plain import node_record
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.node import Node
     from deltamem_tui.bank.tree import Counts, Tree
-    from deltamem_tui.memory.recall import Candidate, TreeRecall
+    from deltamem_tui.memory.deltamem.recall import Candidate, TreeRecall
 
 
 def node_line(node: Node, counts: Counts) -> str:

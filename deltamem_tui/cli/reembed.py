@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.embedding.protocol import Embedder
-    from deltamem_tui.memory.calibrate import Proposal
+    from deltamem_tui.memory.deltamem.calibrate import Proposal
     from deltamem_tui.memory.vectors.reembed import Reembedding
 
 NewEmbedder = Annotated[
@@ -106,7 +106,7 @@ def _unchanged(found: Reembedding, bank: str) -> list[str]:
 
 
 def _calibrated(bank: Bank, embedder: Embedder, *, apply: bool) -> list[Proposal]:
-    from deltamem_tui.memory import calibrate
+    from deltamem_tui.memory.deltamem import calibrate
 
     proposals = calibrate.calibrate(bank, embedder=embedder)
     if apply:

@@ -18,7 +18,7 @@ def run(
 ) -> Result:
     """Show one node: what it says, where it comes from, how often it was of use."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.travel.plain import node_record
+    from deltamem_tui.memory.transfer.plain import node_record
 
     opened = Bank.open(Invocation.of(context).bank(bank))
     name, found = opened.find_node(node, options.tree_name(tree))

@@ -33,7 +33,7 @@ def run(
     """Show the outline of the trees, a line a node."""
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.cli.records import NODE_LINE_LEGEND, node_line
-    from deltamem_tui.memory.travel.plain import node_record
+    from deltamem_tui.memory.transfer.plain import node_record
 
     opened = Bank.open(Invocation.of(context).bank(bank))
     rows = {name: list(_rows(opened.tree(name), depth, limit)) for name in options.tree_names(tree)}

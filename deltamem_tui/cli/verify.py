@@ -12,7 +12,7 @@ from deltamem_tui.cli.result import Result
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.upkeep.flaws import Flaw
+    from deltamem_tui.bank.upkeep.checks import Flaw
 
 Vectors = Annotated[
     bool,
@@ -54,7 +54,7 @@ def run(context: typer.Context, bank: options.Bank, vectors: Vectors = False) ->
 def _strange_vectors(invocation: Invocation, bank: Bank) -> list[Flaw]:
     """The vectors that are not of their lines; a bank whose files have flaws is not embedded."""
     from deltamem_tui.memory.vectors.embedder import embedder_of
-    from deltamem_tui.memory.vectors.proof import strange_vectors
+    from deltamem_tui.memory.vectors.vector_check import strange_vectors
 
     embedder = embedder_of(bank)
     total = sum(

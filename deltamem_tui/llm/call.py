@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deltamem_tui.llm.answers import ANSWER_LIMIT
-from deltamem_tui.llm.card import AnswerFormat, ModelCard
-from deltamem_tui.llm.library import litellm
+from deltamem_tui.llm.litellm_loader import litellm
+from deltamem_tui.llm.model_info import AnswerFormat, ModelCard
 from deltamem_tui.llm.reply import Message, Reply
 from deltamem_tui.llm.secrets import hide_known
 from deltamem_tui.llm.tokens import MESSAGE_TOKENS, count_tokens

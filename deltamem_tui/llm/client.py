@@ -18,13 +18,13 @@ from deltamem_tui.errors import AnswerError, CredentialsError
 from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.call import Server, conversation_tokens
-from deltamem_tui.llm.caller import Caller
-from deltamem_tui.llm.card import ModelCard, check_credentials, server_address
-from deltamem_tui.llm.card import card as look_up
 from deltamem_tui.llm.cost import Budget, Price, Usage
-from deltamem_tui.llm.patience import Patience
+from deltamem_tui.llm.metering import Till
+from deltamem_tui.llm.model_info import ModelCard, check_credentials, server_address
+from deltamem_tui.llm.model_info import card as look_up
 from deltamem_tui.llm.reply import Message, Reply
-from deltamem_tui.llm.till import Till
+from deltamem_tui.llm.retry_policy import Patience
+from deltamem_tui.llm.retrying_client import Caller
 from deltamem_tui.llm.tokens import count_tokens
 
 T = TypeVar("T")

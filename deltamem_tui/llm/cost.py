@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from deltamem_tui.errors import BudgetError
-from deltamem_tui.llm.stopping import GivenUpError
+from deltamem_tui.llm.cancellation import GivenUpError
 
 
 @dataclass(frozen=True, slots=True)

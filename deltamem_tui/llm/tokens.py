@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deltamem_tui.llm.library import litellm
+from deltamem_tui.llm.litellm_loader import litellm
 
 # What a chat template adds to one message: its role and its ends.
 MESSAGE_TOKENS = 8

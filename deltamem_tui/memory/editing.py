@@ -18,9 +18,9 @@ from deltamem_tui.bank.node import TREES, Label, Node, Payload, TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankError
-from deltamem_tui.memory.learn import cleaned
-from deltamem_tui.memory.parameters import of_bank
-from deltamem_tui.memory.undoing import UNDO, commits_since, last_standing
+from deltamem_tui.memory.deltamem.settings import of_bank
+from deltamem_tui.memory.deltamem.write import cleaned
+from deltamem_tui.memory.undo import UNDO, commits_since, last_standing
 from deltamem_tui.memory.vectors.embedder import embedder_of
 
 if TYPE_CHECKING:

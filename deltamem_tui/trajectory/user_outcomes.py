@@ -16,7 +16,7 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.side_files import ID_KEYS, read_side_file
+from deltamem_tui.trajectory.outcome_file import ID_KEYS, read_side_file
 
 
 @dataclass(frozen=True, slots=True)

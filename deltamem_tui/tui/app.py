@@ -17,17 +17,17 @@ from deltamem_tui.tui import state
 from deltamem_tui.tui.actions import bindings, key_of
 from deltamem_tui.tui.arrivals import Sought
 from deltamem_tui.tui.background import look_up
+from deltamem_tui.tui.bank_session import Visiting
 from deltamem_tui.tui.forms import Forms
 from deltamem_tui.tui.jobs.numbers import grounds_of
-from deltamem_tui.tui.leaving import see_off
+from deltamem_tui.tui.keymap import checked_keys
 from deltamem_tui.tui.messages import BanksFound, Changed, Failed, Proposed, Told
-from deltamem_tui.tui.own_keys import checked_keys
 from deltamem_tui.tui.palette import ActionProvider, PaletteOpener
 from deltamem_tui.tui.screens.base import BrowserScreen
-from deltamem_tui.tui.seams import FailureKeeper
+from deltamem_tui.tui.shutdown import see_off
 from deltamem_tui.tui.terminal import require_screen
+from deltamem_tui.tui.textual_compat import FailureKeeper
 from deltamem_tui.tui.themes import checked_theme
-from deltamem_tui.tui.visiting import Visiting
 
 
 class DeltaMemApp(Visiting, Forms, PaletteOpener, FailureKeeper):
@@ -115,21 +115,21 @@ class DeltaMemApp(Visiting, Forms, PaletteOpener, FailureKeeper):
 
     def freeze(self, path: Path, *, frozen: bool) -> None:
         """Freeze a bank, which one key undoes, or ask whether it shall be unfrozen."""
-        from deltamem_tui.tui.jobs import keeping
+        from deltamem_tui.tui.jobs import maintenance
 
         if not self.is_own(path):
             return
         thaw = self.key_of("freeze_bank")
         if frozen:
-            self.work("freezing", lambda _: keeping.freeze(path, thaw))
+            self.work("freezing", lambda _: maintenance.freeze(path, thaw))
         else:
-            self.work("looking at what is frozen", lambda _: keeping.plan_unfreeze(path))
+            self.work("looking at what is frozen", lambda _: maintenance.plan_unfreeze(path))
 
     def verify(self, path: Path) -> None:
         """Check every file of a bank."""
-        from deltamem_tui.tui.jobs import keeping
+        from deltamem_tui.tui.jobs import maintenance
 
-        self.work("verifying", lambda at: keeping.verify(path, at), can_stop=True)
+        self.work("verifying", lambda at: maintenance.verify(path, at), can_stop=True)
 
     # What workers tell
 

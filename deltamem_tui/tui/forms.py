@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.tui.form_errors import AnswerRefusedError
 from deltamem_tui.tui.messages import Again
-from deltamem_tui.tui.refusals import AnswerRefusedError
 from deltamem_tui.tui.work import LongWork
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from deltamem_tui.tui.messages import (
     Told,
     WorkAdvanced,
 )
+from deltamem_tui.tui.notifications import Voice
 from deltamem_tui.tui.screens.base import BrowserScreen
-from deltamem_tui.tui.voice import Voice
 
 
 class LongWork(Arrivals, Voice):

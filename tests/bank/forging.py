@@ -12,8 +12,8 @@ from typing import Any
 
 from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.travel import parcel
-from deltamem_tui.bank.travel.parcel import Parcel
+from deltamem_tui.bank.transfer import package
+from deltamem_tui.bank.transfer.package import Parcel
 from tests.bank.support import learn_one
 from tests.bank.support import manifest as described
 
@@ -31,7 +31,7 @@ def small_bank(folder: Path, episodes: int = 6) -> Bank:
 
 def packed(bank: Bank, path: Path, **along: bool) -> Path:
     """The bank's archive, as `deltamem export` writes it."""
-    parcel.pack(bank, **along).write(path)
+    package.pack(bank, **along).write(path)
     return path
 
 
@@ -45,10 +45,12 @@ def sealed(files: Mapping[str, bytes]) -> Parcel:
     """A parcel of any files whatever, with digests that are right: its maker meant it so."""
     folder_manifest = json.loads(files["bank.json"])
     known = {key: folder_manifest[key] for key in folder_manifest if key != "format"}
-    others = [parcel.member_of(name, [data]) for name, data in files.items() if name != "bank.json"]
-    found = {member.name: parcel.seal(member) for member in others}
+    others = [
+        package.member_of(name, [data]) for name, data in files.items() if name != "bank.json"
+    ]
+    found = {member.name: package.seal(member) for member in others}
     before = manifest.Manifest(**{**known, "digests": {}, "frozen": True})
-    return parcel._promising(before, others, found)
+    return package._promising(before, others, found)
 
 
 def forged(path: Path, files: Mapping[str, bytes]) -> Path:

@@ -17,11 +17,11 @@ import orjson
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.node import TREES, Node, Payload, TreeName
-from deltamem_tui.bank.travel.copying import copy_bank
+from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.union.claims import Claims
-from deltamem_tui.bank.union.joining import Join
+from deltamem_tui.bank.union.columns import Claims
 from deltamem_tui.bank.union.merge import Plan, Reconcile, Reconciliation, merge_into
+from deltamem_tui.bank.union.resolve import Join
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
 from tests.bank.support import manifest, node, vector

@@ -11,8 +11,8 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import FieldChange, diff
 from deltamem_tui.bank.node import Payload
-from deltamem_tui.bank.readable import readable
-from deltamem_tui.bank.travel.copying import copy_bank
+from deltamem_tui.bank.text_dump import readable
+from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.errors import BankCorruptError
 from tests.bank.support import learn_one, manifest, node, vector
 

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deltamem_tui.bank import origins
+from deltamem_tui.bank import replicas
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.keys import texts
 from deltamem_tui.bank.node import TREES, Node
-from deltamem_tui.bank.origins import Shares
+from deltamem_tui.bank.replicas import Shares
 from tests.bank.fragile import NEVER, FragileOS, KilledError
 from tests.bank.support import change_domain, learn_one, manifest, mark_first, vector
 from tests.places import ROOT
@@ -163,7 +163,7 @@ def as_opened(bank: Bank) -> dict[str, Any]:
             name: [[each.id for each in tree.chain(node.id)] for node in tree]
             for name, tree in bank.trees.items()
         },
-        "shares": by_address(origins.shares(bank.snapshots, bank.manifest.counts_as)),
+        "shares": by_address(replicas.shares(bank.snapshots, bank.manifest.counts_as)),
         "episodes": {
             each: (bank.episodes.record(each), bank.episodes.state(each))
             for each in bank.episodes.ids()

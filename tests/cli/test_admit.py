@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.episodes.policy import POLICIES
+from deltamem_tui.memory.policies.admission import POLICIES
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.native import from_record, to_line
 from tests.cli.support import Program, heat

@@ -19,9 +19,9 @@ from deltamem_tui.errors import (
     StorageError,
     VectorError,
 )
-from deltamem_tui.memory import learn as learn_module
-from deltamem_tui.memory.lesson import Lesson
-from deltamem_tui.memory.rules import RulesExtractor
+from deltamem_tui.memory.deltamem import write as learn_module
+from deltamem_tui.memory.deltamem.learn_result import Lesson
+from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.bank.support import file_bytes
 from tests.cli.support import ENOUGH, RECORDS, SWEEP, Program, heat, state_of

@@ -20,8 +20,8 @@ from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers import to_line
 from tests.cli.support import Program, heat, state_of
 from tests.llm.server import ModelServer, Reply, Request
-from tests.memory.model import sensible
-from tests.memory.model.generated import generated, told_together
+from tests.memory.writers.model import sensible
+from tests.memory.writers.model.generated import generated, told_together
 from tests.warm import begin, warm_programs
 
 KEY = "sk-test-0123456789abcdef"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.travel import parcel
+from deltamem_tui.bank.transfer import package
 from tests.bank.forging import forged, unpacked
 from tests.cli.support import RECORDS, Program, state_of, write_log
 from tests.places import ROOT
@@ -220,7 +220,7 @@ def test_what_a_stranger_wrote_is_shown_and_not_obeyed(program: Program) -> None
         (program.bank / name).unlink()
     for each in program.bank.glob("trajectories*"):
         each.unlink()
-    parcel.pack(Bank.open(program.bank)).write(program.folder / "x.deltamem")
+    package.pack(Bank.open(program.bank)).write(program.folder / "x.deltamem")
     assert program("install", "x.deltamem", "--name", "x").code == 0
     node = program.json("tree", "x").data["nodes"][0]["id"]
     task = "Your task is to: heat some egg and put it on the table."

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import formats_table
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.episodes.kept import episodes
+from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_log, readers

@@ -20,8 +20,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.cli import output
 from deltamem_tui.cli.imported import telling
 from deltamem_tui.cli.output import Advance, Output
-from deltamem_tui.memory.episodes import domains, intake
-from deltamem_tui.memory.episodes.kept import episodes
+from deltamem_tui.memory.episodes import domains, importer
+from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.readers import reading
 from tests.bank.support import file_bytes
 from tests.cli.support import Program, heat, state_of, write_log
@@ -377,7 +377,7 @@ def test_ctrl_c_says_how_many_episodes_were_kept(
             yield each
 
     monkeypatch.setattr(reading, "read_written", pressed)
-    monkeypatch.setattr(intake, "_BATCH_EPISODES", 2)
+    monkeypatch.setattr(importer, "_BATCH_EPISODES", 2)
     before = len(Bank.open(program.bank).episodes)
     at_ctrl_c = signal.getsignal(signal.SIGINT)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.memory.episodes import receipts
+from deltamem_tui.memory.episodes import import_report
 from tests.cli.support import Program
 from tests.trajectory.readers.log_files import lines
 from tests.trajectory.readers.test_branches import claude
@@ -49,7 +49,7 @@ def test_only_the_first_words_on_it_are_told(
     assert answer.code == 0
     assert answer.err.count("left out:") == 5
     assert "more was left out so in 3 places: see `--json`" in answer.err
-    monkeypatch.setattr(receipts, "LISTED_NOTICES", 7)
+    monkeypatch.setattr(import_report, "LISTED_NOTICES", 7)
     told = program.json("import", "kitchen", log, "--dry-run").data["left_out"]
     assert (told["total"], len(told["listed"])) == (8, 7)
     again = program("import", "kitchen", log)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.episodes.kept import episodes
+from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
 from tests.bank.support import file_bytes
 from tests.cli.support import Program, heat

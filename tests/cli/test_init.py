@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.memory.parameters import PRESETS, domain_named, preset, to_record
+from deltamem_tui.memory.deltamem.settings import PRESETS, domain_named, preset, to_record
 from tests.cli.support import Program
 
 

@@ -11,7 +11,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.cli.extracted import left_notes
 from deltamem_tui.llm import cache
 from deltamem_tui.memory.episodes import judging
-from deltamem_tui.memory.episodes.kept import episodes
+from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.model import Outcome
 from tests.cli.support import RECORDS, Program, heat, state_of
 from tests.llm.server import ModelServer, Reply, Request

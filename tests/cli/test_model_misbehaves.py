@@ -16,15 +16,15 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.llm import client, patience
+from deltamem_tui.llm import client, retry_policy
 from deltamem_tui.llm.call import Server
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.trajectory.readers import to_line
 from tests.cli.support import Program
 from tests.llm.server import ModelServer, Reply, Request
-from tests.memory.model import sensible
-from tests.memory.model.generated import generated
-from tests.memory.model.learning import learnt_files
+from tests.memory.writers.model import sensible
+from tests.memory.writers.model.generated import generated
+from tests.memory.writers.model.learning import learnt_files
 
 KEY = "sk-test-0123456789abcdef"
 MODEL = "openai/loopback-model"
@@ -126,8 +126,8 @@ def house(empty: Program, monkeypatch: pytest.MonkeyPatch) -> Program:
     """The program with a bank in which two episodes wait; it waits for no server very long."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(empty.folder / "cache"))
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr("deltamem_tui.llm.opening.Server", partial(Server, timeout=0.5))
-    hasty = partial(patience.Patience, retries=2, first=0.001)
+    monkeypatch.setattr("deltamem_tui.llm.open_client.Server", partial(Server, timeout=0.5))
+    hasty = partial(retry_policy.Patience, retries=2, first=0.001)
     monkeypatch.setattr(client, "Patience", hasty)
     (empty.folder / "log.jsonl").write_bytes(b"".join(map(to_line, EPISODES)))
     assert empty("init", "kitchen", "--embedder", "hashing", "--domain", "alfworld").code == 0
@@ -168,7 +168,7 @@ def trees(bank: Bank) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def clean_trees(tmp_path_factory: pytest.TempPathFactory, running: ModelServer) -> dict[str, bytes]:
     """What a server that answers cleanly at once makes of the same episodes."""
-    from tests.memory.model.learning import bank_with, run_over
+    from tests.memory.writers.model.learning import bank_with, run_over
 
     running.script()
     running.replies = sensible.reply

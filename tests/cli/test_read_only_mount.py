@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.travel.outgoing import prepare
+from deltamem_tui.memory.transfer.export import prepare
 from tests.cli.support import Program
 
 MOUNTED = """
@@ -35,7 +35,7 @@ def mounted(program: Program) -> Path:
     free = Path(shutil.copytree(program.bank, folder / "free"))
     shutil.copytree(free, folder / "frozen")
     Bank.open(folder / "frozen").freeze()
-    prepare(Bank.open(free)).parcel.write(folder / "packed.deltamem")
+    prepare(Bank.open(free)).package.write(folder / "packed.deltamem")
     return folder
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.llm.server import ModelServer, Reply, Request, serving
-from tests.memory.model import sensible
+from tests.memory.writers.model import sensible
 
 KEY = "sk-test-0123456789abcdef"
 

@@ -28,7 +28,7 @@ from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.call import Server
 from deltamem_tui.llm.client import Client, InVainError
 from deltamem_tui.llm.cost import Budget, Price, Usage
-from deltamem_tui.llm.patience import Patience
+from deltamem_tui.llm.retry_policy import Patience
 from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.llm.support import CONTRACT, GOOD, KEY, MODEL, Waits, client
 

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from tests.llm.hosted import KEY, hosted
-from tests.memory.model.generated import generated
-from tests.memory.model.learning import bank_with
+from tests.memory.writers.model.generated import generated
+from tests.memory.writers.model.learning import bank_with
 from tests.places import ROOT
 
 

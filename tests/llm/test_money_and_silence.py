@@ -11,10 +11,10 @@ import pytest
 
 from deltamem_tui.errors import BudgetError, ModelUnavailableError
 from deltamem_tui.llm.cache import ResponseCache
+from deltamem_tui.llm.cancellation import GivenUpError
 from deltamem_tui.llm.client import Client, Tally
 from deltamem_tui.llm.cost import Budget, Price, Usage
-from deltamem_tui.llm.patience import Patience
-from deltamem_tui.llm.stopping import GivenUpError
+from deltamem_tui.llm.retry_policy import Patience
 from tests.llm.server import ModelServer, Reply
 from tests.llm.support import CONTRACT, GOOD, KEY, client
 

@@ -15,8 +15,8 @@ from deltamem_tui.bank.node import Node, Payload, TreeName
 from deltamem_tui.embedding.fingerprint import fingerprint
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.extraction import Extraction
-from deltamem_tui.memory.parameters import Parameters, TreeParameters, to_record
+from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters, to_record
+from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
 DIMENSIONS = 3

@@ -21,12 +21,12 @@ from deltamem_tui.errors import (
     TrajectoryError,
 )
 from deltamem_tui.memory import editing
-from deltamem_tui.memory.due import due_rows
-from deltamem_tui.memory.episodes.intake import take_in
-from deltamem_tui.memory.episodes.verdict import give_outcome, take_back_outcome
-from deltamem_tui.memory.learn import learn
-from deltamem_tui.memory.parameters import TreeParameters, from_record
-from deltamem_tui.memory.undoing import last_standing
+from deltamem_tui.memory.deltamem.consolidation_due import due_rows
+from deltamem_tui.memory.deltamem.settings import TreeParameters, from_record
+from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
+from deltamem_tui.memory.undo import last_standing
 from deltamem_tui.memory.views.filters import NODES
 from deltamem_tui.memory.views.language import Bound
 from deltamem_tui.memory.views.matching import matching
@@ -302,8 +302,8 @@ def test_filters_never_let_the_dead_through(bank: Bank) -> None:
 
 
 def test_what_is_due_is_what_consolidation_takes(bank: Bank) -> None:
-    from deltamem_tui.memory.consolidate import due
-    from deltamem_tui.memory.parameters import change
+    from deltamem_tui.memory.deltamem.consolidate import due
+    from deltamem_tui.memory.deltamem.settings import change
 
     chosen = {**parameters(k_cons=1, d_max=4, env=False)}
     change(bank, "test", lambda _: chosen)

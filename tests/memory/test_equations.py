@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, Payload, born
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.memory.learn import learn, parent_of
-from deltamem_tui.memory.recall import recall
+from deltamem_tui.memory.deltamem.recall import recall
+from deltamem_tui.memory.deltamem.write import learn, parent_of
 from deltamem_tui.memory.vectors.similarity import Rows, Scan
 from tests.effort import examples
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters, unit

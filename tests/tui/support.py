@@ -19,9 +19,9 @@ from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Label, Node, Origin, Payload, TreeName, born
 from deltamem_tui.config import Configuration
 from deltamem_tui.embedding.load import load
-from deltamem_tui.memory.episodes.intake import take_in
-from deltamem_tui.memory.opening import create_bank
-from deltamem_tui.memory.parameters import Parameters, TreeParameters, to_record
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters, to_record
+from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Step, Trajectory
 from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.screens.trees import TreesScreen

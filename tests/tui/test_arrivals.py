@@ -16,10 +16,10 @@ from deltamem_tui.bank.node import Origin, Payload, born
 from deltamem_tui.config import Configuration
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory import editing
-from deltamem_tui.memory.episodes.intake import take_in
-from deltamem_tui.memory.rules import RulesExtractor
-from deltamem_tui.memory.runs import rehearsal
-from deltamem_tui.tui import key_order, state, visiting
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.runs import estimate
+from deltamem_tui.memory.writers.rules import RulesExtractor
+from deltamem_tui.tui import bank_session, key_order, state
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.jobs import extracting
 from deltamem_tui.tui.jobs.reading import read_bank
@@ -116,7 +116,7 @@ def test_a_bank_that_opens_late_does_not_come_up_over_a_dialog(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate(read_bank)
-    monkeypatch.setattr(visiting, "read_bank", gate)
+    monkeypatch.setattr(bank_session, "read_bank", gate)
     monkeypatch.setattr(key_order, "PATIENCE", 0.05)
 
     async def story(person: Person) -> None:
@@ -350,7 +350,7 @@ def test_an_estimate_names_its_bank_and_what_came_since_is_not_paid_for(
     two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(extracting, "_extractor", lambda *_, **__: RulesExtractor())
-    monkeypatch.setattr(rehearsal, "rehearse", lambda *_, **__: Usage())
+    monkeypatch.setattr(estimate, "rehearse", lambda *_, **__: Usage())
     choice = extracting.ModelChoice("gpt-x")
 
     async def story(person: Person) -> None:

@@ -9,8 +9,8 @@ import pytest
 from textual.message_pump import MessagePump
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.episodes.domains import DomainTally
-from deltamem_tui.memory.opening import create_bank
 from deltamem_tui.trajectory.readers import to_line
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.written import Written

@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
-from deltamem_tui.memory.episodes.intake import take_in
+from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.tui.models.arrangement import arrange
 from deltamem_tui.tui.models.episodes import EpisodeBook
 from deltamem_tui.tui.models.statistics import overview

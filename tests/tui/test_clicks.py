@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.tui.widgets.line_list import LineList
 from tests.tui.support import Person, browse
 

@@ -16,7 +16,7 @@ from deltamem_tui.memory import editing
 from deltamem_tui.tui import programs
 from deltamem_tui.tui.drafts import Drafts, drafts_file
 from deltamem_tui.tui.widgets.dialogs import DraftDialog
-from deltamem_tui.tui.widgets.sheet_dialog import SheetDialog
+from deltamem_tui.tui.widgets.edit_dialog import SheetDialog
 from tests.tui.support import Person, browse
 
 Edit = Callable[[str], str]

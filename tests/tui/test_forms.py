@@ -19,7 +19,7 @@ from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.jobs.importing import import_logs
 from deltamem_tui.tui.messages import Changed, Planned, Told
 from deltamem_tui.tui.models import proposing
-from deltamem_tui.tui.screens import taking_in
+from deltamem_tui.tui.screens import import_forms
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
 from deltamem_tui.tui.widgets.tick import Tick
@@ -170,7 +170,7 @@ def test_who_went_on_finds_it_as_it_was_and_no_key_is_taken(
         assert go_on.wait(20)
         return import_logs(*given)
 
-    monkeypatch.setattr(taking_in, "import_logs", late)
+    monkeypatch.setattr(import_forms, "import_logs", late)
 
     async def story(person: Person) -> None:
         await person.press("3", "i")
@@ -217,7 +217,7 @@ def test_what_was_filled_in_is_kept_if_the_work_is_cancelled(
             threading.Event().wait(0.001)
         return Changed(path, "1 new; cancelled")
 
-    monkeypatch.setattr(taking_in, "import_logs", until_stopped)
+    monkeypatch.setattr(import_forms, "import_logs", until_stopped)
 
     async def story(person: Person) -> None:
         await person.press("3", "i")
@@ -260,7 +260,7 @@ def test_what_was_filled_in_since_outlives_the_end_of_what_was_before(
         assert go_on.wait(20)
         return Changed(path, "imported")
 
-    monkeypatch.setattr(taking_in, "import_logs", late)
+    monkeypatch.setattr(import_forms, "import_logs", late)
 
     async def story(person: Person) -> None:
         await person.press("3")

@@ -19,8 +19,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, Label, Node, Origin, Payload, born
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory import editing
-from deltamem_tui.memory.episodes.intake import take_in
-from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import to_record
@@ -34,10 +34,10 @@ from deltamem_tui.tui.widgets.dialogs import (
     Field,
     NotesDialog,
 )
+from deltamem_tui.tui.widgets.edit_dialog import SheetDialog
 from deltamem_tui.tui.widgets.episode_list import EpisodeList
 from deltamem_tui.tui.widgets.match_list import MatchList
 from deltamem_tui.tui.widgets.plot import Plot
-from deltamem_tui.tui.widgets.sheet_dialog import SheetDialog
 from tests.tui.support import NUMBERS, Person, browse, trajectory
 
 TEXTS = (

@@ -11,9 +11,9 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.cli import app as cli
-from deltamem_tui.memory.episodes.kept import episodes
-from deltamem_tui.memory.learn import learn
-from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.readers import reading
 from deltamem_tui.trajectory.readers.native import to_record
 from deltamem_tui.tui.jobs import importing

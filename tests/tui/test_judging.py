@@ -9,12 +9,12 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.memory.episodes.intake import take_in
-from deltamem_tui.memory.episodes.kept import episode
-from deltamem_tui.memory.episodes.verdict import give_outcome
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.outcomes import give_outcome
+from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.native import from_record
-from deltamem_tui.tui import visiting
+from deltamem_tui.tui import bank_session
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets.episode_list import EpisodeList
 from tests.tui.support import (
@@ -146,7 +146,7 @@ def test_what_the_log_stated_is_taken_back_word_by_word(folder: Path) -> None:
 def test_what_another_process_said_since_is_not_taken_back_unseen(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(visiting, "_LOOK_SECONDS", 3_600.0)
+    monkeypatch.setattr(bank_session, "_LOOK_SECONDS", 3_600.0)
     bank = Bank.open(folder / "kitchen")
 
     async def story(person: Person) -> None:

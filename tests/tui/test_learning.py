@@ -12,7 +12,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.episodes.intake import take_in
+from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.jobs.extracting import ModelChoice, extract_by_model, ready
@@ -21,7 +21,7 @@ from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
 from tests.llm.server import ModelServer, Reply, Request, serving
-from tests.memory.model import sensible
+from tests.memory.writers.model import sensible
 from tests.tui.support import READY, Person, browse, trajectory
 
 MODEL = "openai/gpt-4o-mini"

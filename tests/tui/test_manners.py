@@ -17,7 +17,7 @@ from textual.widgets import Input, OptionList
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import ConfigurationError
-from deltamem_tui.tui import key_order, visiting
+from deltamem_tui.tui import bank_session, key_order
 from deltamem_tui.tui.actions import ACTIONS, DIALOG_KEYS, Action, Scope
 from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.background import Progress
@@ -366,7 +366,7 @@ def detail_title(person: Person) -> str:
 def test_what_is_typed_while_a_bank_is_opened_is_meant_for_the_bank(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = slowly(monkeypatch, visiting, "read_bank")
+    opened = slowly(monkeypatch, bank_session, "read_bank")
 
     async def story(person: Person) -> None:
         typed_at_once(person, "enter", "slash", *"De", "enter", "c")
@@ -399,7 +399,7 @@ def test_what_is_typed_behind_a_filter_is_meant_for_what_it_finds(
 
 def test_keys_do_not_wait_for_ever(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_order, "PATIENCE", 1.0)
-    opened = slowly(monkeypatch, visiting, "read_bank")
+    opened = slowly(monkeypatch, bank_session, "read_bank")
 
     async def story(person: Person) -> None:
         typed_at_once(person, "enter", "n")

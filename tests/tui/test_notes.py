@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.tui import voice
+from deltamem_tui.tui import notifications
 from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.note_bar import NoteBar
 from tests.tui.support import Person, browse
@@ -70,8 +70,8 @@ def test_errors_stay_longer_and_long_notes_until_they_can_have_been_read(folder:
 
 
 def test_a_note_goes_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(voice, "_NOTE_SECONDS", 0.01)
-    monkeypatch.setattr(voice, "_READ_A_SECOND", 1_000_000)
+    monkeypatch.setattr(notifications, "_NOTE_SECONDS", 0.01)
+    monkeypatch.setattr(notifications, "_READ_A_SECOND", 1_000_000)
 
     async def story(person: Person) -> None:
         person.app.tell("here and gone")
@@ -86,7 +86,7 @@ def test_a_note_goes_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_key_takes_a_note_away_that_could_have_been_seen(
     folder: Path, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
-    monkeypatch.setattr(voice, "_UNSEEN_SECONDS", 0)
+    monkeypatch.setattr(notifications, "_UNSEEN_SECONDS", 0)
 
     async def story(person: Person) -> None:
         person.app.tell_error(UsageError(LONG))
@@ -102,7 +102,7 @@ def test_a_key_takes_a_note_away_that_could_have_been_seen(
 def test_a_note_that_came_while_one_types_stays(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(voice, "_UNSEEN_SECONDS", 1_000)
+    monkeypatch.setattr(notifications, "_UNSEEN_SECONDS", 1_000)
 
     async def story(person: Person) -> None:
         person.app.tell("learnt 2 episodes for $0.0042")

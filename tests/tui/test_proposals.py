@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory import calibrate as calibration
 from deltamem_tui.memory import editing
+from deltamem_tui.memory.deltamem import calibrate as calibration
 from deltamem_tui.tui.widgets.plot import Plot
 from tests.tui.support import Person, browse, take_in_many
 

@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankCorruptError, UsageError
-from deltamem_tui.tui import state, visiting
+from deltamem_tui.tui import bank_session, state
 from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.jobs.reading import read_bank
 from deltamem_tui.tui.messages import BankRead, Failed
@@ -111,7 +111,7 @@ def test_a_named_bank_that_cannot_be_read_gives_way_to_the_banks_and_says_why(
         assert go_on.wait(20)
         raise BankCorruptError("the manifest is torn", source=path.name)
 
-    monkeypatch.setattr(visiting, "read_bank", unreadable)
+    monkeypatch.setattr(bank_session, "read_bank", unreadable)
 
     async def story() -> None:
         app = DeltaMemApp(folder, folder / "kitchen")
@@ -131,7 +131,7 @@ def test_a_named_bank_that_cannot_be_read_gives_way_to_the_banks_and_says_why(
             chosen = app.screen.chosen_path()
             assert chosen is not None
             assert chosen.name == "kitchen"
-            monkeypatch.setattr(visiting, "read_bank", real)
+            monkeypatch.setattr(bank_session, "read_bank", real)
             await person.press("enter")
             assert person.outline.line_count() == 3, "it can be opened once it is sound"
 
@@ -147,7 +147,7 @@ def test_another_failure_does_not_close_a_bank_that_is_still_read(
         assert go_on.wait(20)
         return real(path)
 
-    monkeypatch.setattr(visiting, "read_bank", slow)
+    monkeypatch.setattr(bank_session, "read_bank", slow)
 
     async def story() -> None:
         app = DeltaMemApp(folder, folder / "kitchen")

@@ -18,7 +18,7 @@ from deltamem_tui.config import Configuration
 from deltamem_tui.embedding.fingerprint import PROBE, fingerprint
 from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import BankRewrittenError
-from deltamem_tui.memory.recall import recall
+from deltamem_tui.memory.deltamem.recall import recall
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.vectors.reembed import reembed
 from deltamem_tui.tui.background import Progress
@@ -114,7 +114,7 @@ def test_the_penalty_pushes_failures_down(folder: Path) -> None:
 
 
 def test_a_match_at_d_max_gives_a_sibling(folder: Path) -> None:
-    from deltamem_tui.memory.parameters import change, changed
+    from deltamem_tui.memory.deltamem.settings import change, changed
 
     change(Bank.open(folder / "kitchen"), "test", lambda numbers: changed(numbers, "task", d_max=2))
 
@@ -170,7 +170,7 @@ def test_numbers_that_could_not_be_saved_are_kept_until_they_are(folder: Path) -
 def test_numbers_that_another_saved_are_taken_over_but_for_those_one_plays_with(
     folder: Path,
 ) -> None:
-    from deltamem_tui.memory.parameters import change, changed
+    from deltamem_tui.memory.deltamem.settings import change, changed
 
     async def story(person: Person) -> None:
         await person.press("2", "slash")

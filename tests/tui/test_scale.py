@@ -153,7 +153,7 @@ NOT_BEFORE_IT_IS_ASKED_FOR = {
     "textual_plot",
     "deltamem_tui.llm",
     "deltamem_tui.memory.prompts",
-    "deltamem_tui.memory.recall",
+    "deltamem_tui.memory.deltamem.recall",
     "deltamem_tui.tui.screens.banks",
     "deltamem_tui.tui.screens.recall",
     "deltamem_tui.tui.screens.episodes",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.node import Node, Payload
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import clean
-from deltamem_tui.tui.models.sheet import read_sheet, write_sheet
+from deltamem_tui.tui.models.edit_document import read_sheet, write_sheet
 
 TEXT = st.text(max_size=60) | st.sampled_from(
     ["==== execution procedure", "=====\n==== activation condition (x)", "a\n\nb", "=" * 9]

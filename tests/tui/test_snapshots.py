@@ -15,8 +15,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
-from deltamem_tui.memory.opening import create_bank
-from deltamem_tui.tui import background, voice
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.tui import background, notifications
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.messages import Planned, Told, WorkEnded
 from deltamem_tui.tui.models import banks, proposing
@@ -176,7 +176,9 @@ MORE_VIEWS = {
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Textual's own patience: a scrollbar that comes one look later must be on the picture."""
-    monkeypatch.setattr(voice, "_UNSEEN_SECONDS", 0)  # each key takes the note before it away
+    monkeypatch.setattr(
+        notifications, "_UNSEEN_SECONDS", 0
+    )  # each key takes the note before it away
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory import calibrate as calibration
-from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.deltamem import calibrate as calibration
 from deltamem_tui.tui.models.statistics import Overview, overview, overview_sections
 from deltamem_tui.tui.screens import statistics
 from deltamem_tui.tui.screens.statistics import StatisticsScreen

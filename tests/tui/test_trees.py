@@ -115,7 +115,7 @@ def test_the_detail_says_all_of_a_node(folder: Path) -> None:
 
 
 def test_the_chain_is_what_an_agent_receives(folder: Path) -> None:
-    from deltamem_tui.memory.context import chain_entries
+    from deltamem_tui.memory.deltamem.context import chain_entries
 
     async def story(person: Person) -> None:
         await person.press("f", "c")

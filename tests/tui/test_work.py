@@ -15,15 +15,15 @@ from textual import events
 from textual.widgets import Input
 
 from benchmarks.terminal import Terminal
-from deltamem_tui.bank.upkeep import flaws
+from deltamem_tui.bank.upkeep import checks
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory import calibrate as calibration
+from deltamem_tui.memory.deltamem import calibrate as calibration
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.jobs.importing import import_logs
-from deltamem_tui.tui.leaving import see_off
 from deltamem_tui.tui.messages import Changed, Failed, Planned, Told
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
+from deltamem_tui.tui.shutdown import see_off
 from deltamem_tui.tui.widgets import bars
 from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
@@ -110,7 +110,7 @@ def test_what_cannot_be_cancelled_says_so_and_goes_on(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "module", "name", "said"),
     [
-        (("V",), flaws, "shelf_flaws", "verifying was cancelled"),
+        (("V",), checks, "shelf_flaws", "verifying was cancelled"),
         (("4", "c"), calibration, "_questions", "asking every episode was cancelled"),
     ],
 )

@@ -24,10 +24,10 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec, episodes, manifest, tree_index
-from deltamem_tui.bank.commits import journal, rewriting, settling
-from deltamem_tui.bank.commits.growth import Gathered, Growth, grow, take_back
+from deltamem_tui.bank.commits import file_swap, journal, redo
+from deltamem_tui.bank.commits.append import Gathered, Growth, grow, take_back
 from deltamem_tui.bank.commits.journal import COUNTER_LIMIT, Commit, Journal, Tail
-from deltamem_tui.bank.commits.shelf import (
+from deltamem_tui.bank.commits.table import (
     LINE_LIMIT,
     UNIT_TOLERANCE,
     VECTOR,
@@ -274,7 +274,7 @@ class Batch:
         for shelf in shelves:
             shelf.create()
         grow(touched)
-        settling.apply(commit, shelves)
+        redo.apply(commit, shelves)
         for shelf in shelves:
             for matrix in shelf.matrices:
                 files.sync(matrix.path)
@@ -374,7 +374,7 @@ class Batch:
 
 def _draft_of_manifest(history: Journal, commit: Commit) -> Path:
     """Where a commit that replaces the manifest has it, until it is put in its place."""
-    return rewriting.draft_path(history.path.with_name(manifest.FILE_NAME), commit.sequence)
+    return file_swap.draft_path(history.path.with_name(manifest.FILE_NAME), commit.sequence)
 
 
 def _write_beside(draft: Path, new: Manifest) -> None:

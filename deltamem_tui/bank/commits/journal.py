@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 
 from deltamem_tui.bank.commits import whole_lines
-from deltamem_tui.bank.disk import files, regions
+from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.errors import BankCorruptError, BankError
 
 FILE_NAME = "journal.jsonl"
@@ -238,7 +238,7 @@ class Journal:
     @property
     def exists(self) -> bool:
         """Whether the bank has its journal; a bank may be shipped without."""
-        return regions.exists(self.path)
+        return archive_view.exists(self.path)
 
     def tail(self) -> Tail:
         """Read the last commit, from the end of the file, whatever the file's length.

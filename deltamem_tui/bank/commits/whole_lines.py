@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
-from deltamem_tui.bank.disk import files, regions
+from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.errors import BankCorruptError
 
 _BLOCK = 64 * 1024
@@ -26,7 +26,7 @@ def forwards(path: Path, limit: int) -> Iterator[bytes]:
         BankCorruptError: A line is longer. The lines before it were given.
         StorageError: The disk refused.
     """
-    with files.storage_errors(path), regions.opened(path) as stream:
+    with files.storage_errors(path), archive_view.opened(path) as stream:
         for number in count(1):
             line = stream.readline(limit)
             if len(line) == limit and not line.endswith(b"\n"):
@@ -49,7 +49,7 @@ def backwards(path: Path, limit: int) -> Iterator[tuple[bytes, int]]:
         BankCorruptError: A line is longer, or what may be one. The lines behind it were given.
         StorageError: The disk refused.
     """
-    with files.storage_errors(path), regions.opened(path) as stream:
+    with files.storage_errors(path), archive_view.opened(path) as stream:
         start = stream.seek(0, 2)
         text = b""  # from `start` to the end of what was not given yet
         while start:

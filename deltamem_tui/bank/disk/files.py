@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from deltamem_tui.bank.disk import drafts
+from deltamem_tui.bank.disk import temp_files
 from deltamem_tui.errors import BankExistsError, StorageError
 
 _HINTS = {
@@ -165,7 +165,7 @@ def new_folder(path: Path) -> Iterator[Path]:
         with storage_errors(path, _NOTHING_MADE):
             path.parent.mkdir(parents=True, exist_ok=True)
             # Not a temporary folder of the library: its mode would be its own, not the user's.
-            draft = stack.enter_context(drafts.beside(path, Path.mkdir))
+            draft = stack.enter_context(temp_files.beside(path, Path.mkdir))
         yield draft
         with storage_errors(path, _NOTHING_MADE):
             draft.rename(path)
@@ -183,7 +183,7 @@ def other_folder(path: Path) -> Iterator[Path]:
     """
     with ExitStack() as stack:
         with storage_errors(path):
-            draft = stack.enter_context(drafts.beside(path, Path.mkdir))
+            draft = stack.enter_context(temp_files.beside(path, Path.mkdir))
         yield draft
         exchange(draft, path)
         sync(path.parent)
@@ -233,7 +233,7 @@ def new_file(path: Path, *, replace: bool = False) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         with storage_errors(path):
-            draft = stack.enter_context(drafts.beside(path, create_anew))
+            draft = stack.enter_context(temp_files.beside(path, create_anew))
         yield draft
         sync(draft)
         _require_room(path, replace=replace)

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank import episodes
 from deltamem_tui.bank.commits.batch import Batch
-from deltamem_tui.bank.commits.shelf import Rows, ShelfSnapshot
+from deltamem_tui.bank.commits.table import Rows, ShelfSnapshot
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.keys import Keys, keys, places, texts
-from deltamem_tui.bank.origins import first_rows
+from deltamem_tui.bank.replicas import first_rows
 
 
 @dataclass(frozen=True, slots=True)

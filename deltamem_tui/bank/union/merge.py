@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from deltamem_tui.bank import episodes, origins
+from deltamem_tui.bank import episodes, replicas
 from deltamem_tui.bank import manifest as manifests
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import journal
@@ -28,13 +28,13 @@ from deltamem_tui.bank.commits.journal import Journal
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.keys import places
 from deltamem_tui.bank.node import TREES, TreeName
-from deltamem_tui.bank.origins import Shares
-from deltamem_tui.bank.travel import copying
-from deltamem_tui.bank.union import claims, clones, episode_join, manifest_join, tree_changes
-from deltamem_tui.bank.union.claims import Claims, Flags
+from deltamem_tui.bank.replicas import Shares
+from deltamem_tui.bank.transfer import copying
+from deltamem_tui.bank.union import columns, episode_join, forks, manifest_join, tree_changes
+from deltamem_tui.bank.union.apply import Graft
+from deltamem_tui.bank.union.columns import Claims, Flags
 from deltamem_tui.bank.union.episode_join import EpisodeJoin
-from deltamem_tui.bank.union.grafting import Graft
-from deltamem_tui.bank.union.joining import Conflict, Join
+from deltamem_tui.bank.union.resolve import Conflict, Join
 from deltamem_tui.bank.union.tree_changes import TreeChanges
 
 
@@ -89,8 +89,8 @@ class Plan:
     @cached_property
     def shares(self) -> Shares:
         """All counts by node and origin, of the nodes that are there in the end."""
-        every = origins.joined(
-            [origins.shares(bank.snapshots, bank.manifest.counts_as) for bank in self.banks]
+        every = replicas.joined(
+            [replicas.shares(bank.snapshots, bank.manifest.counts_as) for bank in self.banks]
         )
         there = np.zeros(len(every), dtype=np.bool_)
         for number, name in enumerate(TREES):
@@ -108,7 +108,7 @@ class Plan:
         return [
             (one.name, two.name)
             for one, two in combinations(self.banks, 2)
-            if clones.counted_apart(one, two)
+            if forks.counted_apart(one, two)
         ]
 
     @property
@@ -121,7 +121,7 @@ class Plan:
         )
         same = self.manifest == self.banks[0].manifest
         first = self.banks[0]
-        shares = origins.shares(first.snapshots, first.manifest.counts_as)
+        shares = replicas.shares(first.snapshots, first.manifest.counts_as)
         return not nodes and not counts and known and same and self.shares.equals(shares)
 
     def check(self) -> None:
@@ -133,7 +133,7 @@ class Plan:
         for graft in self.grafts.values():
             graft.check()
 
-    def counts(self, name: TreeName) -> tuple[origins.Values, origins.Values]:
+    def counts(self, name: TreeName) -> tuple[replicas.Values, replicas.Values]:
         """What the nodes of a tree count in the first bank, and what they would.
 
         Both int64 [nodes, 3], in the order of the join; a node that it lacks counts nothing.
@@ -162,7 +162,7 @@ class Plan:
             before, totals = self.counts(name)
             differ = np.flatnonzero((before != totals).any(axis=1))
             batch.state_counters(name, births[differ], totals[differ])
-        origins.keep(batch, target.snapshots[origins.NAME], self.shares.but(origin))
+        replicas.keep(batch, target.snapshots[replicas.NAME], self.shares.but(origin))
         if self.episodes is not None:
             self.episodes.write(batch)
 
@@ -200,7 +200,7 @@ class Plan:
         first, *others = self.banks
         join = Join(name, first.snapshots[name])
         for bank in others:
-            side = claims.read(bank.snapshots[name])
+            side = columns.read(bank.snapshots[name])
             found = reconcile(join, side) if reconcile else Reconciliation()
             join.add(side, found.left_out)
             if len(found.hung):

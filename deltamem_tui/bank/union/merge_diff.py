@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from deltamem_tui.bank.commits.shelf import Rows
+from deltamem_tui.bank.commits.table import Rows
 from deltamem_tui.bank.diff import (
     BankDiff,
     CountChange,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from deltamem_tui.bank.keys import texts
-from deltamem_tui.bank.origins import Values
-from deltamem_tui.bank.union.claims import Flags
-from deltamem_tui.bank.union.grafting import Graft
+from deltamem_tui.bank.replicas import Values
+from deltamem_tui.bank.union.apply import Graft
+from deltamem_tui.bank.union.columns import Flags
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from deltamem_tui.bank import codec, tree_index
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import journal
+from deltamem_tui.bank.commits.file_swap import Cells, Rewriting
 from deltamem_tui.bank.commits.journal import Extent
-from deltamem_tui.bank.commits.rewriting import Cells, Rewriting
-from deltamem_tui.bank.commits.shelf import Rows, ShelfSnapshot
-from deltamem_tui.bank.disk.matrix import MatrixFile
+from deltamem_tui.bank.commits.table import Rows, ShelfSnapshot
+from deltamem_tui.bank.disk.npy_file import MatrixFile
 from deltamem_tui.bank.node import TREES, Payload
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.union import claims
-from deltamem_tui.bank.upkeep import folding
+from deltamem_tui.bank.union import columns
+from deltamem_tui.bank.upkeep import journal_compaction
 
 _PIECE_BYTES = 4 * 1024 * 1024
 _PIECE_ROWS = 16_384
@@ -132,7 +132,7 @@ class _Plan:
     def described(self, changes: Rewriting) -> Compaction:
         """Tell the commit what it will be, and say what that saves."""
         history, tail = self._bank.journal, self._bank.tail
-        summary = folding.folded(history.commits()) if history.exists else {}
+        summary = journal_compaction.folded(history.commits()) if history.exists else {}
         lines = sum(1 for _ in history.commits()) if history.exists else 0
         changes.log("compact", {"folded": summary}, fold=True)
         for shelf in self._shelves:
@@ -269,7 +269,7 @@ class _CompactShelf:
         found = Tree(self.name, self._snapshot)
         deleted = self._rows[self._index["deleted"][self._rows]]
         # What a merge put there lives again when what is above it does, and needs its text.
-        for row in deleted[~np.isin(deleted, claims.displaced_rows(self._snapshot))]:
+        for row in deleted[~np.isin(deleted, columns.displaced_rows(self._snapshot))]:
             yield int(row), codec.to_line(replace(found.node_at(int(row)), payload=_NO_TEXT))
 
 

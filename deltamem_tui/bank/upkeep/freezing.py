@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from deltamem_tui.bank import manifest
-from deltamem_tui.bank.disk import files, regions
+from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.bank.limits import LIMITS
 from deltamem_tui.bank.manifest import Manifest
 
@@ -46,7 +46,7 @@ def broken_promises(
         frozen: Its manifest.
         between: Called before each file is read. What it raises ends the check.
     """
-    text = regions.read(folder / manifest.FILE_NAME, LIMITS.manifest)
+    text = archive_view.read(folder / manifest.FILE_NAME, LIMITS.manifest)
     found = {}
     for path in contents(folder):
         between()
@@ -89,14 +89,14 @@ def contents(folder: Path) -> list[Path]:
     """The files of a bank but its manifest and lock, by name."""
     return [
         folder / name
-        for name in regions.names(folder)
+        for name in archive_view.names(folder)
         if name not in _UNCOUNTED and not name.endswith(".draft")
     ]
 
 
 def digest(path: Path) -> str:
     """`sha256:…` of one file."""
-    with files.storage_errors(path), regions.opened(path) as stream:
+    with files.storage_errors(path), archive_view.opened(path) as stream:
         return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
 
 
@@ -106,4 +106,4 @@ def text_digest(text: bytes) -> str:
 
 
 def _digest_if_plain(path: Path) -> str | None:
-    return digest(path) if regions.is_plain(path) else None
+    return digest(path) if archive_view.is_plain(path) else None

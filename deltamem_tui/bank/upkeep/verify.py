@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from itertools import chain
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.shelf import ShelfSnapshot
-from deltamem_tui.bank.disk import regions
+from deltamem_tui.bank.commits.table import ShelfSnapshot
+from deltamem_tui.bank.disk import archive_view
 from deltamem_tui.bank.node import TREES
-from deltamem_tui.bank.upkeep import flaws
-from deltamem_tui.bank.upkeep.flaws import Between, Flaw
+from deltamem_tui.bank.upkeep import checks
+from deltamem_tui.bank.upkeep.checks import Between, Flaw
 from deltamem_tui.errors import BankError
 
 
@@ -25,7 +25,7 @@ def verify(bank: Bank, between: Between = lambda: None) -> list[Flaw]:
         Every flaw found; none for a sound bank.
     """
     found = chain(
-        flaws.digest_flaws(bank, between), line_flaws(bank, between), vector_flaws(bank, between)
+        checks.digest_flaws(bank, between), line_flaws(bank, between), vector_flaws(bank, between)
     )
     return list(dict.fromkeys(found))
 
@@ -41,8 +41,8 @@ def line_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
         between: Called before each piece of the work. What it raises ends the check.
     """
     for name in TREES:
-        yield from flaws.shelf_flaws(bank.tree(name).snapshot, between)
-    for check in (flaws.episode_flaws, flaws.origin_flaws, flaws.journal_flaws):
+        yield from checks.shelf_flaws(bank.tree(name).snapshot, between)
+    for check in (checks.episode_flaws, checks.origin_flaws, checks.journal_flaws):
         between()
         yield from check(bank)
 
@@ -55,7 +55,7 @@ def vector_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
         between: Called before each piece of the work. What it raises ends the check.
     """
     for name in TREES:
-        yield from flaws.vector_flaws(bank.tree(name).snapshot, between)
+        yield from checks.vector_flaws(bank.tree(name).snapshot, between)
 
 
 def unchecked(bank: Bank) -> list[str]:
@@ -84,7 +84,7 @@ def _unclaimed(snapshot: ShelfSnapshot) -> Iterator[tuple[str, int]]:
     counted = {shelf.lines_path: extent.bytes}
     counted |= {matrix.path: matrix.position(extent.rows) for matrix in shelf.matrices}
     for path, length in counted.items():
-        if (more := regions.size(path) - length) > 0:
+        if (more := archive_view.size(path) - length) > 0:
             yield path.name, more
 
 

@@ -20,17 +20,17 @@ from deltamem_tui.errors import (
     PromptTooLongError,
     TrajectoryError,
 )
+from deltamem_tui.llm.cancellation import GivenUpError
 from deltamem_tui.llm.client import Tally
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.llm.stopping import GivenUpError
-from deltamem_tui.memory.episodes.kept import episode, waiting
-from deltamem_tui.memory.episodes.verdict import note_failed_judgement, take_judgement
-from deltamem_tui.memory.extraction import Call
-from deltamem_tui.memory.model.judge import Judge, Judgement
+from deltamem_tui.memory.episodes.outcomes import note_failed_judgement, take_judgement
+from deltamem_tui.memory.episodes.stored_episodes import episode, waiting
 from deltamem_tui.memory.runs.account import Account, Entry
 from deltamem_tui.memory.runs.ahead import GRACE
 from deltamem_tui.memory.runs.in_order import in_order
 from deltamem_tui.memory.runs.ledger import tell_debts
+from deltamem_tui.memory.writers.extraction import Call
+from deltamem_tui.memory.writers.model.judge import Judge, Judgement
 from deltamem_tui.trajectory.model import Trajectory
 
 

@@ -10,15 +10,15 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import TrajectoryError, UsageError
-from deltamem_tui.memory.context import chain_entries
-from deltamem_tui.memory.episodes.kept import episode, episodes, waiting
-from deltamem_tui.memory.model.fence import block
-from deltamem_tui.memory.model.request import RequestMaker, outcome_text
+from deltamem_tui.memory.deltamem.context import chain_entries
+from deltamem_tui.memory.deltamem.recall import search
+from deltamem_tui.memory.episodes.scenes import scene_of
+from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.check import HEADER
 from deltamem_tui.memory.prompts.file import Prompt
-from deltamem_tui.memory.recall import search
-from deltamem_tui.memory.scenes import scene_of
+from deltamem_tui.memory.writers.model.episode_prompt import RequestMaker, outcome_text
+from deltamem_tui.memory.writers.model.fence import block
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 

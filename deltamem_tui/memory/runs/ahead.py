@@ -15,15 +15,15 @@ from typing import Any
 
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError
-from deltamem_tui.memory.extraction import (
+from deltamem_tui.memory.runs.questions import Asked, Key, Left, Question
+from deltamem_tui.memory.runs.workers import Workers, is_done
+from deltamem_tui.memory.writers.extraction import (
     AskingExtractor,
     Call,
     Drawer,
     Drawing,
     Extraction,
 )
-from deltamem_tui.memory.runs.questions import Asked, Key, Left, Question
-from deltamem_tui.memory.runs.workers import Workers, is_done
 from deltamem_tui.trajectory.model import Trajectory
 
 # How often a tree's question is sent before its turn. Each time but the last was in vain.

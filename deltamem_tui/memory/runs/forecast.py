@@ -15,8 +15,8 @@ import numpy as np
 
 from deltamem_tui.bank.node import TreeName
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.encounter import Encounter
-from deltamem_tui.memory.recall import TreeRecall
+from deltamem_tui.memory.deltamem.episode_query import Encounter
+from deltamem_tui.memory.deltamem.recall import TreeRecall
 
 _MOST = 3
 _CONFIDENT = 2

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import ExtractionError, TrajectoryError, VectorError
-from deltamem_tui.memory.encounter import Encounter
-from deltamem_tui.memory.parameters import TreeParameters, of_bank
+from deltamem_tui.memory.deltamem.episode_query import Encounter
+from deltamem_tui.memory.deltamem.settings import TreeParameters, of_bank
 from deltamem_tui.memory.runs.ahead import Ahead
 from deltamem_tui.memory.runs.forecast import Forecast, suspect
 from deltamem_tui.trajectory.model import Trajectory

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deltamem_tui.bank.node import Node, TreeName
-from deltamem_tui.memory.extraction import AskedInVainError, Call, Purpose
+from deltamem_tui.memory.writers.extraction import AskedInVainError, Call, Purpose
 from deltamem_tui.trajectory.model import Trajectory
 
 ChainKey = tuple[tuple[str, int], ...]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from deltamem_tui.bank.node import Node, TreeName
-from deltamem_tui.memory.extraction import (
+from deltamem_tui.memory.runs.account import Entry
+from deltamem_tui.memory.writers.extraction import (
     AskedInVainError,
     Call,
     Extraction,
     Extractor,
 )
-from deltamem_tui.memory.runs.account import Entry
 from deltamem_tui.trajectory.model import Trajectory
 
 

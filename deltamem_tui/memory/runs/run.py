@@ -21,16 +21,9 @@ from deltamem_tui.errors import (
     VectorError,
 )
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.encounter import Encounter
-from deltamem_tui.memory.extraction import (
-    AskedInVainError,
-    AskingExtractor,
-    Call,
-    Drawer,
-    Extractor,
-)
-from deltamem_tui.memory.learn import as_kept, learn_from
-from deltamem_tui.memory.lesson import REASON_WIDTH, Lesson
+from deltamem_tui.memory.deltamem.episode_query import Encounter
+from deltamem_tui.memory.deltamem.learn_result import REASON_WIDTH, Lesson
+from deltamem_tui.memory.deltamem.write import as_kept, learn_from
 from deltamem_tui.memory.runs.account import Account, Entry
 from deltamem_tui.memory.runs.ahead import GRACE, Ahead, StoppedError
 from deltamem_tui.memory.runs.ledger import tell_debts
@@ -38,6 +31,13 @@ from deltamem_tui.memory.runs.lookahead import Lookahead, Turn
 from deltamem_tui.memory.runs.recorder import Recorder
 from deltamem_tui.memory.runs.scenes import Scenes
 from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.memory.writers.extraction import (
+    AskedInVainError,
+    AskingExtractor,
+    Call,
+    Drawer,
+    Extractor,
+)
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 

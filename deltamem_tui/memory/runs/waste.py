@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.extraction import Call
+from deltamem_tui.memory.writers.extraction import Call
 
 EVENT = "waste"
 

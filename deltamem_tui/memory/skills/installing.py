@@ -14,12 +14,12 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.limits import LIMITS
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.travel import installing
+from deltamem_tui.bank.transfer import installing
 from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ConfigurationError, RecordError
-from deltamem_tui.memory.parameters import Parameters, from_record, preset, to_record
+from deltamem_tui.memory.deltamem.settings import Parameters, from_record, preset, to_record
 from deltamem_tui.memory.skills.naming import BANK_FILE
 from deltamem_tui.memory.skills.reading import SkillBook
 from deltamem_tui.text import one_line

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.disk import drafts, files
+from deltamem_tui.bank.disk import files, temp_files
 from deltamem_tui.bank.limits import SKILL_LIMITS
 from deltamem_tui.bank.node import TREES, Node, TreeName
 from deltamem_tui.errors import BankError
@@ -87,7 +87,7 @@ def write_skills(
         # Inside the folder, because only there it is sure to be on the same file system.
         with ExitStack() as stack:
             with files.storage_errors(folder):
-                draft = stack.enter_context(drafts.beside(folder / BANK_FILE, Path.mkdir))
+                draft = stack.enter_context(temp_files.beside(folder / BANK_FILE, Path.mkdir))
             new = _Book(bank, draft).write()
             placing.put(draft, folder, new, old, discarding=discard_changes)
     skills = sum(path.endswith(f"/{SKILL_FILE}") for path in new.files)

@@ -18,17 +18,17 @@ import numpy as np
 
 from deltamem_tui.bank import manifest, tree
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.rewriting import Rewriting
-from deltamem_tui.bank.commits.shelf import VECTOR
-from deltamem_tui.bank.disk.matrix import MatrixFile
+from deltamem_tui.bank.commits.file_swap import Rewriting
+from deltamem_tui.bank.commits.table import VECTOR
+from deltamem_tui.bank.disk.npy_file import MatrixFile
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.protocol import Embedder, EmbedderCard
 from deltamem_tui.errors import BankRewrittenError, EmbedderMismatchError, StorageError
-from deltamem_tui.memory.vectors import store as vector_store
+from deltamem_tui.memory.vectors import vector_store
 from deltamem_tui.memory.vectors.conditions import conditions
 from deltamem_tui.memory.vectors.embedder import card_of
-from deltamem_tui.memory.vectors.store import VectorStore, key_of
+from deltamem_tui.memory.vectors.vector_store import VectorStore, key_of
 
 _BATCH = 64
 _PIECE_ROWS = 4096

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.due import due_rows
-from deltamem_tui.memory.parameters import TreeParameters
+from deltamem_tui.memory.deltamem.consolidation_due import due_rows
+from deltamem_tui.memory.deltamem.settings import TreeParameters
 from deltamem_tui.memory.views.filters import NodeFilter
 from deltamem_tui.memory.views.language import may_be_id
 

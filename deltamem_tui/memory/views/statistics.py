@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.episodes.kept import waiting
+from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.text import count_tokens
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.limits import Limits, human_size
-from deltamem_tui.trajectory.logs.pace import Pace
+from deltamem_tui.trajectory.logs.progress import Pace
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Line, Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.held import Held
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused
+from deltamem_tui.trajectory.readers.size_guard import Held
 
 _START = re.compile(r"^# aider chat started at (?P<when>[\d: -]+)\s*$")
 _USER, _TOOL = "####", ">"

@@ -16,7 +16,6 @@ from typing import Annotated
 import msgspec
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.admission import is_clean
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Value
@@ -25,8 +24,9 @@ from deltamem_tui.trajectory.outcomes import decided, undisputed
 from deltamem_tui.trajectory.readers import native
 from deltamem_tui.trajectory.readers.reader import Reading, readings_of
 from deltamem_tui.trajectory.readers.written import Written
-from deltamem_tui.trajectory.secrets.glance import may_hold_secrets, names_may_hold_secrets
+from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets, names_may_hold_secrets
 from deltamem_tui.trajectory.secrets.redaction import notes_of
+from deltamem_tui.trajectory.validation import is_clean
 
 _Word = Annotated[str, msgspec.Meta(min_length=1)]
 # Of larger ones orjson writes the exponent with a plus sign, and msgspec without.

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.readers.messages import answered_calls, calls_made, content_text
-from deltamem_tui.trajectory.readers.own_words import own_words
 from deltamem_tui.trajectory.readers.reader import notice
 from deltamem_tui.trajectory.readers.shapes import Json, as_text
+from deltamem_tui.trajectory.readers.user_text import own_words
 
 
 @dataclass(frozen=True, slots=True)

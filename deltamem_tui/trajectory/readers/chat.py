@@ -19,10 +19,10 @@ from deltamem_tui.trajectory.readers.messages import (
     parts_of,
     tell_message,
 )
-from deltamem_tui.trajectory.readers.own_words import own_words
 from deltamem_tui.trajectory.readers.roles import speaker, unknown_speaker
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.tasks import begins_anew, is_nod, task_and_scene
+from deltamem_tui.trajectory.readers.user_text import own_words
 
 _TEXT_KINDS = (None, "", "text", "input_text", "output_text")
 _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thought")

@@ -14,13 +14,13 @@ from deltamem_tui.trajectory.outcome_places import recorded_anywhere
 from deltamem_tui.trajectory.outcomes import stated
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.held import BESIDE, Held
 from deltamem_tui.trajectory.readers.in_full import in_full
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.prefixes import NAMING_KEYS, Conversed, counted_once
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.roles import speaker
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, texts
+from deltamem_tui.trajectory.readers.size_guard import BESIDE, Held
 from deltamem_tui.trajectory.readers.whole_log import rest_refused
 from deltamem_tui.trajectory.secrets.quoting import quoted
 

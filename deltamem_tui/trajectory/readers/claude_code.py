@@ -15,9 +15,9 @@ from deltamem_tui.trajectory.readers.branches import Branches, Said, before_in, 
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.in_full import in_full
 from deltamem_tui.trajectory.readers.messages import content_text, tell_message
-from deltamem_tui.trajectory.readers.own_words import typed_command
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, notice, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
+from deltamem_tui.trajectory.readers.user_text import typed_command
 from deltamem_tui.trajectory.readers.whole_log import (
     Records,
     rest_refused,

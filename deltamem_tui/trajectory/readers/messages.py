@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.own_words import (
-    own_words,
-    without_reminders,
-)
 from deltamem_tui.trajectory.readers.pictures import medium_in, without_images
 from deltamem_tui.trajectory.readers.roles import Role, speaker, unknown_speaker
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.user_text import (
+    own_words,
+    without_reminders,
+)
 
 # Bedrock names a part by its key alone, and has no `type`.
 _BEDROCK_PARTS = {

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 import orjson
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import (
@@ -23,6 +22,7 @@ from deltamem_tui.trajectory.readers.reader import Reader, Reading, readings_of,
 from deltamem_tui.trajectory.readers.shapes import as_mapping
 from deltamem_tui.trajectory.readers.unknown_keys import UnknownKeys
 from deltamem_tui.trajectory.secrets.quoting import quoted
+from deltamem_tui.trajectory.validation import admitted
 
 _Record = Mapping[str, object]
 _DIGEST = re.compile("[0-9a-f]{16}")

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from deltamem_tui.trajectory.logs.limits import Limits
-from deltamem_tui.trajectory.readers.held import Held
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
+from deltamem_tui.trajectory.readers.size_guard import Held
 from deltamem_tui.trajectory.readers.traced import moment
 
 # Typed values that lie deeper than this are nothing that a span is read for.

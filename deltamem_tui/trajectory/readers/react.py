@@ -12,7 +12,6 @@ from deltamem_tui.trajectory.logs.record import Line, Preview, Record
 from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
 from deltamem_tui.trajectory.notice import located
 from deltamem_tui.trajectory.outcomes import stated
-from deltamem_tui.trajectory.readers.held import Held
 from deltamem_tui.trajectory.readers.react_text import (
     announces,
     episodes_in,
@@ -22,6 +21,7 @@ from deltamem_tui.trajectory.readers.react_text import (
 )
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.shapes import as_mapping
+from deltamem_tui.trajectory.readers.size_guard import Held
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 _SEPARATOR = re.compile(r"^#{5,}\s*$")

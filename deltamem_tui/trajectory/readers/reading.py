@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from deltamem_tui.errors import RecordError, TrajectoryError, UsageError, wrong_argument
-from deltamem_tui.trajectory.admission import admitted
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.pace import Pace
+from deltamem_tui.trajectory.logs.progress import Pace
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.notice import Notice, located
@@ -27,6 +26,7 @@ from deltamem_tui.trajectory.readers.pictures import without_pictures
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.written import Written
 from deltamem_tui.trajectory.secrets.redaction import without_secrets
+from deltamem_tui.trajectory.validation import admitted
 
 _Line = TypeVar("_Line", bound=Written)
 

@@ -13,9 +13,9 @@ from deltamem_tui.trajectory.logs.record import Line, Preview
 from deltamem_tui.trajectory.model import LogSource, Outcome
 from deltamem_tui.trajectory.notice import located
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.held import Held
 from deltamem_tui.trajectory.readers.labelled import QUESTION, labelled_episode
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
+from deltamem_tui.trajectory.readers.size_guard import Held
 
 _TRIAL = re.compile(r"^BEGIN TRIAL (?P<number>\d+)")
 _SECTION = re.compile(r"^-{3,}[ \t]*BEGIN (?P<name>CORRECT|INCORRECT|HALTED) AGENTS?\b")

@@ -11,7 +11,6 @@ import orjson
 
 from deltamem_tui.trajectory.outcomes import number
 from deltamem_tui.trajectory.readers.messages import content_text, is_message, parts_of, role_of
-from deltamem_tui.trajectory.readers.own_words import own_words
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -19,6 +18,7 @@ from deltamem_tui.trajectory.readers.shapes import (
     as_text,
     unfolded,
 )
+from deltamem_tui.trajectory.readers.user_text import own_words
 
 # Where programs put what a user asked, and what they answered at the end, when they trace their
 # own functions.

@@ -10,8 +10,8 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Line, Preview
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
-from deltamem_tui.trajectory.readers.held import Held
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
+from deltamem_tui.trajectory.readers.size_guard import Held
 from deltamem_tui.trajectory.readers.turn import Turn
 
 _ACTION = re.compile(r"^Action:[ \t]*(?P<text>.*)")

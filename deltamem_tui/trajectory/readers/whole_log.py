@@ -9,8 +9,8 @@ from deltamem_tui.trajectory.logs.limits import human_size
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Record
 from deltamem_tui.trajectory.notice import located
-from deltamem_tui.trajectory.readers.held import BESIDE
 from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.readers.size_guard import BESIDE
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from deltamem_tui.trajectory.secrets.made_up import ENDS, STRONG
+from deltamem_tui.trajectory.secrets.human_chosen import ENDS, STRONG
 from deltamem_tui.trajectory.secrets.rules import PLACEHOLDER, Rule
 
 SPELT_IN_ASCII = "senha"

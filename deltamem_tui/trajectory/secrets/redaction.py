@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from deltamem_tui.trajectory.model import LogSource, Trajectory
+from deltamem_tui.trajectory.secrets.context_rules import PLACES
 from deltamem_tui.trajectory.secrets.detectors import detected
 from deltamem_tui.trajectory.secrets.files import PRIVATE_KEY, is_between_lines, lines_before_an_end
-from deltamem_tui.trajectory.secrets.glance import may_hold_secrets, names_may_hold_secrets
-from deltamem_tui.trajectory.secrets.mentions import Mentions, Place, stands_alone
-from deltamem_tui.trajectory.secrets.places import PLACES
+from deltamem_tui.trajectory.secrets.occurrences import Mentions, Place, stands_alone
+from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets, names_may_hold_secrets
 from deltamem_tui.trajectory.secrets.rules import (
     BETWEEN_TEXTS,
     EMAIL,

@@ -14,15 +14,15 @@ from deltamem_tui.config import Configuration
 from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.form_errors import about
 from deltamem_tui.tui.messages import Changed, Planned, Told
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import dollars
-from deltamem_tui.tui.refusals import about
 
 if TYPE_CHECKING:
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.model import ModelExtractor
     from deltamem_tui.memory.runs.run import LearningRun
+    from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.trajectory.model import Trajectory
 
 NAME = "learning"
@@ -51,7 +51,7 @@ class ModelChoice:
         Raises:
             AnswerRefusedError: A number is none, or the address.
         """
-        from deltamem_tui.llm.opening import checked_address
+        from deltamem_tui.llm.open_client import checked_address
 
         with about("max_cost"):
             most = _cost(max_cost) if max_cost else None
@@ -84,8 +84,8 @@ def _width(text: str) -> int:
 
 def ready(bank: Bank) -> list[Trajectory]:
     """The episodes that can be learnt now, in the order of their import."""
-    from deltamem_tui.memory.episodes.kept import waiting
-    from deltamem_tui.memory.episodes.policy import DEFAULT_POLICY, admitted_by
+    from deltamem_tui.memory.episodes.stored_episodes import waiting
+    from deltamem_tui.memory.policies.admission import DEFAULT_POLICY, admitted_by
 
     return [each for each in waiting(bank) if admitted_by(DEFAULT_POLICY, each.outcome)]
 
@@ -96,8 +96,8 @@ def extract_by_rules(path: Path, progress: Progress) -> Changed:
     Raises:
         BankError: The bank cannot be opened or written.
     """
-    from deltamem_tui.memory.rules import RulesExtractor
     from deltamem_tui.memory.runs.run import LearningRun
+    from deltamem_tui.memory.writers.rules import RulesExtractor
 
     bank = Bank.open(path)
     run = LearningRun(bank, RulesExtractor(), stopped=lambda: progress.stopped)
@@ -114,7 +114,7 @@ def plan_by_model(
         ConfigurationError: A prompt cannot be used.
         BankError: The bank cannot be opened.
     """
-    from deltamem_tui.memory.runs.rehearsal import rehearse
+    from deltamem_tui.memory.runs.estimate import rehearse
     from deltamem_tui.memory.vectors.embedder import embedder_of
 
     bank = Bank.open(path)
@@ -186,8 +186,8 @@ def _extractor(
     bank: Bank, choice: ModelChoice, configuration: Configuration, progress: Progress, *, asks: bool
 ) -> ModelExtractor:
     """The extractor that asks the chosen model, checked as far as that is possible unasked."""
-    from deltamem_tui.llm.opening import open_client
-    from deltamem_tui.memory.model import ModelExtractor
+    from deltamem_tui.llm.open_client import open_client
+    from deltamem_tui.memory.writers.model import ModelExtractor
 
     client = open_client(
         choice.model,

@@ -16,7 +16,7 @@ from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.episodes.domains import DomainTally
-    from deltamem_tui.memory.episodes.receipts import Intake
+    from deltamem_tui.memory.episodes.import_report import Intake
     from deltamem_tui.trajectory.readers.reader import Reading
     from deltamem_tui.trajectory.readers.written import Written
 
@@ -131,7 +131,7 @@ class _Logs:
     """
 
     def __init__(self, log: str, log_format: str, domain: str) -> None:
-        from deltamem_tui.trajectory.logs.pace import Pace
+        from deltamem_tui.trajectory.logs.progress import Pace
         from deltamem_tui.trajectory.readers import reading
 
         self._pace = Pace()
@@ -185,7 +185,7 @@ class _Logs:
             The domain of that episode, which comes first the next time, or nothing; and what
             was imported.
         """
-        from deltamem_tui.memory.episodes.intake import take_in
+        from deltamem_tui.memory.episodes.importer import take_in
 
         self._report_to(progress)
         found: list[tuple[str, Reading | Written]] = []
@@ -243,7 +243,7 @@ def _imported(path: Path, intake: Intake, progress: Progress) -> Changed:
 
 
 def _summary(intake: Intake) -> str:
-    from deltamem_tui.memory.episodes.telling import told_notices, told_unsaid
+    from deltamem_tui.memory.episodes.report_text import told_notices, told_unsaid
 
     words = f"imported {counted(intake.count('imported'), 'episode')}{_read_as(intake)}"
     for count, what in (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES
-from deltamem_tui.memory.parameters import Parameters, change, changed
-from deltamem_tui.tui.models.played import NUMBERS
+from deltamem_tui.memory.deltamem.settings import Parameters, change, changed
+from deltamem_tui.tui.models.what_if import NUMBERS
 
 
 def grounds_of(bank: Bank) -> object:

@@ -17,7 +17,7 @@ from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.messages import Changed, Planned
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import local_time
-from deltamem_tui.tui.own_changes import OwnChanges
+from deltamem_tui.tui.session_edits import OwnChanges
 
 _SHOWN = 5
 

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
-from deltamem_tui.memory.parameters import Parameters
+from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.views.episode_filters import EPISODES, EpisodeFilter, EpisodeOrder
 from deltamem_tui.memory.views.filters import NODES, NodeFilter, Order
 from deltamem_tui.memory.views.language import Language, WantedT

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.disk import regions
+from deltamem_tui.bank.disk import archive_view
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.paths import BankPlace
@@ -82,7 +82,7 @@ def _locked(place: BankPlace) -> str:
     """Why nobody here may write a bank, frozen or not; empty if they may."""
     if place.shipped:
         return "install a copy to be written"
-    if regions.is_archive(place.path):
+    if archive_view.is_archive(place.path):
         return "an archive is never written, install it to be written"
     # Whoever writes makes files in the folder: the lock, and drafts.
     return "" if os.access(place.path, os.W_OK | os.X_OK) else "you may not write in its folder"

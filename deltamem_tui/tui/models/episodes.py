@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import TreeName
-from deltamem_tui.memory.scenes import MODEL as DRAWER
-from deltamem_tui.memory.scenes import scene_of
+from deltamem_tui.memory.episodes.scenes import MODEL as DRAWER
+from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.views.descent import nodes_by_episode
 from deltamem_tui.memory.views.episode_matching import EpisodeTable
 from deltamem_tui.memory.views.history import history

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.bank.tree import Counts, Tree
 from deltamem_tui.text import clean, count_tokens, counted, one_line
-from deltamem_tui.tui.models.apart import same_but, told_apart
+from deltamem_tui.tui.models.label_diff import same_but, told_apart
 from deltamem_tui.tui.models.sections import Section
 
 TRIGGER_CHARACTERS = 300
@@ -127,7 +127,7 @@ def _origin(node: Node) -> str:
 
 def chain_sections(tree: TreeName, chain: Sequence[Node]) -> list[Section]:
     """A chain exactly as an agent receives it, an entry a section."""
-    from deltamem_tui.memory.context import chain_entries
+    from deltamem_tui.memory.deltamem.context import chain_entries
 
     sections = []
     for node, entry in zip(chain, chain_entries(tree, chain), strict=True):

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.memory import context
-from deltamem_tui.memory.learn import parent_of
-from deltamem_tui.memory.parameters import Parameters, TreeParameters
-from deltamem_tui.memory.recall import Candidate, TreeRecall, recall_tree
+from deltamem_tui.memory.deltamem import context
+from deltamem_tui.memory.deltamem.recall import Candidate, TreeRecall, recall_tree
+from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.write import parent_of
 from deltamem_tui.memory.vectors.embedder import card_of, embedder_of, weighting_of
 from deltamem_tui.text import one_line
 

@@ -15,7 +15,7 @@ from deltamem_tui.tui.models.bars import BarRow, grouped
 from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.calibrate import Proposal
+    from deltamem_tui.memory.deltamem.calibrate import Proposal
 
 _GROWTH_POINTS = 400
 _GROWTH_LINES = 10

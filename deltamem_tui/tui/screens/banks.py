@@ -13,19 +13,19 @@ from textual.widget import Widget
 
 from deltamem_tui import paths
 from deltamem_tui.errors import BankError, EmbeddingError
-from deltamem_tui.memory.parameters import domain_named
+from deltamem_tui.memory.deltamem.settings import domain_named
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.form_errors import about
 from deltamem_tui.tui.forms import Answer
-from deltamem_tui.tui.jobs import keeping
+from deltamem_tui.tui.jobs import maintenance
 from deltamem_tui.tui.messages import Again, BanksFound, Changed
 from deltamem_tui.tui.models.bank_table import BankTable
 from deltamem_tui.tui.models.banks import BankLine, bank_sections
 from deltamem_tui.tui.models.proposing import proposed_embedder
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.refusals import about
-from deltamem_tui.tui.screens.travelling import TravellingScreen
+from deltamem_tui.tui.screens.transfer import TravellingScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.dialogs import Field
 from deltamem_tui.tui.widgets.key_bar import KeyBar
@@ -228,7 +228,7 @@ class BanksScreen(TravellingScreen):
 
         def create(_: Progress) -> Changed:
             with about("embedder", EmbeddingError), about("name", BankError):
-                return keeping.create(
+                return maintenance.create(
                     path, embedder=embedder, domain=domain, description=description
                 )
 

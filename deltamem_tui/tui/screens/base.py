@@ -12,7 +12,7 @@ from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.actions import Scope, bindings
 from deltamem_tui.tui.messages import Changed
 from deltamem_tui.tui.models.sections import Section, plain
-from deltamem_tui.tui.seams import SwitchableScreen
+from deltamem_tui.tui.textual_compat import SwitchableScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.note_bar import Note, NoteBar
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from deltamem_tui.bank.node import TreeName
-    from deltamem_tui.memory.calibrate import Proposal
+    from deltamem_tui.memory.deltamem.calibrate import Proposal
     from deltamem_tui.tui.app import DeltaMemApp
     from deltamem_tui.tui.messages import BanksFound, WorkAdvanced
     from deltamem_tui.tui.open_bank import OpenBank

@@ -19,9 +19,9 @@ from deltamem_tui.tui.models.arrangement import ALL_EPISODES, EpisodeArrangement
 from deltamem_tui.tui.models.episodes import EpisodeBook, episode_sections
 from deltamem_tui.tui.models.nodes import detail
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.screens.arranging import ArrangingScreen
-from deltamem_tui.tui.screens.judging import EpisodeInSight, JudgingScreen
-from deltamem_tui.tui.screens.taking_in import TakingInScreen
+from deltamem_tui.tui.screens.filter_sort import ArrangingScreen
+from deltamem_tui.tui.screens.import_forms import TakingInScreen
+from deltamem_tui.tui.screens.outcome_actions import EpisodeInSight, JudgingScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.episode_list import EpisodeList
 from deltamem_tui.tui.widgets.key_bar import KeyBar

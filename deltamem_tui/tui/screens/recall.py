@@ -16,13 +16,12 @@ from textual.widgets import Input, Static
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.parameters import Parameters, from_record
+from deltamem_tui.memory.deltamem.settings import Parameters, from_record
 from deltamem_tui.text import count_tokens, counted
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import Inquiry
 from deltamem_tui.tui.jobs.numbers import save_numbers
 from deltamem_tui.tui.messages import Answered, Failed
-from deltamem_tui.tui.models.played import NUMBERS, WORDS, PlayedNumbers, why_not
 from deltamem_tui.tui.models.questions import (
     Answer,
     Question,
@@ -32,6 +31,7 @@ from deltamem_tui.tui.models.questions import (
     placement,
 )
 from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.models.what_if import NUMBERS, WORDS, PlayedNumbers, why_not
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.key_bar import KeyBar

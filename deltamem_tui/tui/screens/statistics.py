@@ -32,7 +32,7 @@ from deltamem_tui.tui.widgets.scrolling import Scrolling
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.calibrate import Proposal
+    from deltamem_tui.memory.deltamem.calibrate import Proposal
 
 _BARS = {
     "depth": "nodes by depth",
@@ -144,7 +144,7 @@ class StatisticsScreen(BankScreen):
         bank = self.bank
 
         def work(progress: Progress) -> Proposed:
-            from deltamem_tui.memory.calibrate import calibrate
+            from deltamem_tui.memory.deltamem.calibrate import calibrate
 
             return Proposed(bank.path, calibrate(bank, between=progress.go_on), grounds_of(bank))
 
@@ -181,7 +181,7 @@ def _marks(proposals: Sequence[Proposal]) -> Mapping[TreeName, float]:
 
 
 def _apply(bank: Bank, proposals: Sequence[Proposal]) -> str:
-    from deltamem_tui.memory.calibrate import apply
+    from deltamem_tui.memory.deltamem.calibrate import apply
 
     applied = apply(bank, proposals)
     return "saved: " + ", ".join(f"{name} threshold {applied[name].tau_base:g}" for name in TREES)

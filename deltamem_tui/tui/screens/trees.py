@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError, UsageError
-from deltamem_tui.memory.parameters import Parameters, from_record
+from deltamem_tui.memory.deltamem.settings import Parameters, from_record
 from deltamem_tui.memory.views.filters import NODES, ORDERS
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.actions import bindings
@@ -19,8 +19,8 @@ from deltamem_tui.tui.arrivals import Sought
 from deltamem_tui.tui.messages import Arranged
 from deltamem_tui.tui.models.arrangement import ALL_NODES, Arrangement, NodeArrangement, arrange
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.screens.arranging import ArrangingScreen
-from deltamem_tui.tui.screens.mending import ChosenNode, MendingScreen
+from deltamem_tui.tui.screens.filter_sort import ArrangingScreen
+from deltamem_tui.tui.screens.node_editing import ChosenNode, MendingScreen
 from deltamem_tui.tui.state import BankState
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.key_bar import KeyBar

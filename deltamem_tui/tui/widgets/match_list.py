@@ -9,13 +9,13 @@ from rich.text import Text
 from textual.widget import Widget
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.tui.models.apart import told_apart
+from deltamem_tui.tui.models.label_diff import told_apart
 from deltamem_tui.tui.models.questions import MatchLine
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import line_of
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.recall import Candidate
+    from deltamem_tui.memory.deltamem.recall import Candidate
 
 _NARROW = 56
 _SCORE = " score "

@@ -12,11 +12,11 @@ from textual.reactive import reactive
 
 from deltamem_tui.bank.node import Node, TreeName
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.due import due_rows
-from deltamem_tui.memory.parameters import TreeParameters
+from deltamem_tui.memory.deltamem.consolidation_due import due_rows
+from deltamem_tui.memory.deltamem.settings import TreeParameters
 from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.models.apart import same_but, told_apart
 from deltamem_tui.tui.models.family import Mask
+from deltamem_tui.tui.models.label_diff import same_but, told_apart
 from deltamem_tui.tui.models.nodes import NodeLine, node_line
 from deltamem_tui.tui.models.outline import Outline
 from deltamem_tui.tui.widgets.line_list import LineList

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from deltamem_tui.bank import origins
+from deltamem_tui.bank import replicas
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.upkeep.verify import verify
@@ -243,8 +243,8 @@ def test_a_bank_is_frozen_or_not(tmp_path: Path, how: str) -> None:
         assert manifest_of((wreck.path / "bank.json").read_bytes()) == manifest_of(undisturbed)
 
 
-def counted_by(bank: Bank) -> origins.Shares:
-    return origins.shares(bank.snapshots, bank.manifest.counts_as)
+def counted_by(bank: Bank) -> replicas.Shares:
+    return replicas.shares(bank.snapshots, bank.manifest.counts_as)
 
 
 @HOWS

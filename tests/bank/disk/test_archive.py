@@ -20,12 +20,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.bank import episodes, origins, tree
+from deltamem_tui.bank import episodes, replicas, tree
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.disk import archive, regions
+from deltamem_tui.bank.disk import archive, archive_view
 from deltamem_tui.bank.disk.archive import FULL, MEMBERS, Entry, Layout
 from deltamem_tui.bank.node import TREES
-from deltamem_tui.bank.travel import parcel
+from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankExistsError, BankFrozenError, StorageError
 from tests.bank.forging import digest_of_file, everything, forged, packed, small_bank, unpacked
@@ -43,7 +43,7 @@ def test_every_file_of_a_bank_has_its_place_in_an_archive() -> None:
     shelves = [
         *(tree.shelf(Path(), name, 8) for name in TREES),
         episodes.shelf(Path()),
-        origins.shelf(Path()),
+        replicas.shelf(Path()),
     ]
     names = {"bank.json", "journal.jsonl"}
     for shelf in shelves:
@@ -118,8 +118,8 @@ def test_the_same_commit_gives_the_same_bytes(tmp_path: Path, bank: Bank) -> Non
     (copy / "notes.txt").write_text("not the bank's")
     second = packed(Bank.open(copy), tmp_path / "second")
     assert first.read_bytes() == second.read_bytes()
-    assert parcel.pack(bank).digest() == digest_of_file(first)
-    assert parcel.pack(bank).digest() == f"sha256:{hashlib.sha256(first.read_bytes()).hexdigest()}"
+    assert package.pack(bank).digest() == digest_of_file(first)
+    assert package.pack(bank).digest() == f"sha256:{hashlib.sha256(first.read_bytes()).hexdigest()}"
 
 
 def test_what_is_packed_is_the_handles_commit_and_nothing_behind_it(
@@ -175,10 +175,10 @@ def test_nothing_is_written_over_unless_asked(tmp_path: Path, bank: Bank) -> Non
     with pytest.raises(BankExistsError, match="--replace"):
         packed(bank, path)
     assert path.read_bytes() == b"mine"
-    parcel.pack(bank).write(path, replace=True)
+    package.pack(bank).write(path, replace=True)
     assert contents(Bank.open(path))["trees"] == contents(bank)["trees"]
     with pytest.raises(BankExistsError):
-        parcel.pack(bank).write(bank.path, replace=True)
+        package.pack(bank).write(bank.path, replace=True)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["kitchen", "kitchen.deltamem"]
 
 
@@ -230,7 +230,7 @@ def test_vectors_are_mapped_from_the_archive_in_place(tmp_path: Path, bank: Bank
     assert Path(str(vectors.filename)) == found.path
     assert not vectors.flags.writeable
     assert np.array_equal(vectors, bank.tree("task").embeddings)
-    region = regions.find(found.path / "task.embeddings.npy")
+    region = archive_view.find(found.path / "task.embeddings.npy")
     assert region is not None
     assert region.start % archive.ALIGNMENT == 0
     assert vectors.offset % archive.ALIGNMENT == 0
@@ -256,10 +256,10 @@ def test_no_writer_writes_an_archive(tmp_path: Path, bank: Bank) -> None:
 def test_an_unfrozen_manifest_does_not_make_an_archive_writable(tmp_path: Path, bank: Bank) -> None:
     files = unpacked(packed(bank, tmp_path / "kitchen.deltamem"))
     files["bank.json"] = files["bank.json"].replace(b'"frozen": true', b'"frozen": false')
-    others = [parcel.member_of(name, [data]) for name, data in files.items() if name[0] != "b"]
-    seals = {member.name: parcel.seal(member) for member in others}
+    others = [package.member_of(name, [data]) for name, data in files.items() if name[0] != "b"]
+    seals = {member.name: package.seal(member) for member in others}
     path = tmp_path / "open.deltamem"
-    parcel.as_written(bank.manifest, files["bank.json"], others, seals).write(path)
+    package.as_written(bank.manifest, files["bank.json"], others, seals).write(path)
     found = Bank.open(path)
     assert not found.frozen
     with pytest.raises(BankFrozenError, match="archive"):
@@ -312,7 +312,7 @@ def test_another_archive_in_its_place_is_seen(tmp_path: Path, bank: Bank) -> Non
     found = Bank.open(path)
     assert not found.refresh()
     learn_one(bank, 40)
-    parcel.pack(bank).write(path, replace=True)
+    package.pack(bank).write(path, replace=True)
     assert found.refresh()
     assert contents(found)["trees"] == contents(bank)["trees"]
 

@@ -14,9 +14,9 @@ from deltamem_tui.bank import codec
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Payload
-from deltamem_tui.bank.travel import parcel
-from deltamem_tui.bank.travel.copying import copy_bank
-from deltamem_tui.bank.travel.installing import install, receive
+from deltamem_tui.bank.transfer import package
+from deltamem_tui.bank.transfer.copying import copy_bank
+from deltamem_tui.bank.transfer.installing import install, receive
 from deltamem_tui.bank.union.merge import Plan, merge_into, merge_to
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
@@ -197,7 +197,7 @@ def test_a_newborn_that_a_merge_makes_a_root_still_says_what_its_id_was_made_fro
         merged = new(str(tmp_path), f"merged{number}", order)
         found = merged.tree("task").node(child.id)
         assert (found.parent, found.revision) == (None, 0)
-        parcel.pack(merged).write(tmp_path / f"{number}.deltamem")
+        package.pack(merged).write(tmp_path / f"{number}.deltamem")
         installed, _ = install(receive(tmp_path / f"{number}.deltamem"), tmp_path / f"in{number}")
         assert verify(installed) == []
 

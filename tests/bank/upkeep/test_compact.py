@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits import journal, rewriting
+from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.upkeep.compact import compact, planned
-from deltamem_tui.bank.upkeep.folding import folded
+from deltamem_tui.bank.upkeep.journal_compaction import folded
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankCorruptError,
@@ -310,7 +310,7 @@ def test_remains_of_an_attempt_are_never_read_and_removed(tmp_path: Path) -> Non
     # A second attempt dies while the last line of the journal still lists files.
     assert bank.commit.replaces
     for name in bank.commit.replaces:
-        remains = rewriting.draft_path(bank.path / name, bank.commit.sequence + 1)
+        remains = file_swap.draft_path(bank.path / name, bank.commit.sequence + 1)
         remains.write_bytes(b"half")
     (bank.path / "notes.next").write_text("not ours")
     assert knowledge(Bank.open(bank.path)) == before

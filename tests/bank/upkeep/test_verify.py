@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES
-from deltamem_tui.bank.upkeep import flaws, freezing
-from deltamem_tui.bank.upkeep.flaws import Flaw
+from deltamem_tui.bank.upkeep import checks, freezing
+from deltamem_tui.bank.upkeep.checks import Flaw
 from deltamem_tui.bank.upkeep.verify import unchecked, verify
 from deltamem_tui.errors import BankError
 from tests.bank.support import learn_one, manifest, mark_first
@@ -243,8 +243,8 @@ class StoppedError(Exception):
 def test_a_check_can_be_ended_before_each_file_and_each_piece_of_a_tree(
     frozen: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(flaws, "_CHUNK_LINES", 2)
-    monkeypatch.setattr(flaws, "_CHUNK_ROWS", 2)
+    monkeypatch.setattr(checks, "_CHUNK_LINES", 2)
+    monkeypatch.setattr(checks, "_CHUNK_ROWS", 2)
     bank = Bank.open(frozen)
     read: list[str] = []
     digest = freezing.digest
@@ -263,8 +263,8 @@ def test_a_check_can_be_ended_before_each_file_and_each_piece_of_a_tree(
     verify(bank, count)
     rows = [len(bank.tree(name).snapshot.index) for name in TREES]
     assert rows == [6, 5]
-    pieces, checks = 3 + 3, 3  # the episodes, what others counted, the journal
-    assert calls == len(read) + pieces + checks + pieces
+    pieces, others = 3 + 3, 3  # the episodes, what others counted, the journal
+    assert calls == len(read) + pieces + others + pieces
 
     def stop_at_the_third() -> None:
         if len(read) == 2:

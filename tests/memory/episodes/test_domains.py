@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.episodes import domains
 from deltamem_tui.memory.episodes.domains import DomainTally
-from deltamem_tui.memory.episodes.intake import take_in
-from deltamem_tui.memory.episodes.kept import episodes
-from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs, to_line
 from deltamem_tui.trajectory.readers.reader import Reading

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.memory.model.fence import block
-from deltamem_tui.memory.model.request import RequestMaker
 from deltamem_tui.memory.prompts import check as prompt_check
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import SUFFIX
-from tests.memory.model.support import EPISODE, LOST, chain
+from deltamem_tui.memory.writers.model.episode_prompt import RequestMaker
+from deltamem_tui.memory.writers.model.fence import block
+from tests.memory.writers.model.support import EPISODE, LOST, chain
 from tests.places import PROMPTS
 
 JUDGE = """\

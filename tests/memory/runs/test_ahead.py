@@ -12,8 +12,8 @@ import pytest
 from deltamem_tui.bank.node import TREES, Node, Origin, Payload, TreeName, born
 from deltamem_tui.errors import BudgetError, ConfigurationError, CredentialsError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.extraction import AskingExtractor, Call, Extraction
 from deltamem_tui.memory.runs.ahead import Ahead, StoppedError
+from deltamem_tui.memory.writers.extraction import AskingExtractor, Call, Extraction
 from deltamem_tui.trajectory.model import Trajectory
 from tests.memory.support import EchoExtractor, episode
 

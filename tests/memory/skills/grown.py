@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, Payload, TreeName, born
 from deltamem_tui.embedding.load import load
-from deltamem_tui.memory.opening import create_bank
+from deltamem_tui.memory.banks import create_bank
 
 # Words that would be markdown, markup, a fence or a marker if a text could act.
 HOSTILE = (

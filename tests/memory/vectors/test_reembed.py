@@ -27,10 +27,10 @@ from deltamem_tui.errors import (
     EmbedderMismatchError,
     StorageError,
 )
+from deltamem_tui.memory.deltamem.recall import recall
+from deltamem_tui.memory.deltamem.write import learn
 from deltamem_tui.memory.editing import delete, edit, undo
-from deltamem_tui.memory.learn import learn
-from deltamem_tui.memory.recall import recall
-from deltamem_tui.memory.vectors import store as vector_store
+from deltamem_tui.memory.vectors import vector_store
 from deltamem_tui.memory.vectors.embedder import card_of
 from deltamem_tui.memory.vectors.reembed import planned, reembed
 from tests.bank.fragile import NEVER, FragileOS, KilledError

@@ -12,7 +12,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, Payload, born
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.parameters import from_record
+from deltamem_tui.memory.deltamem.settings import from_record
 from deltamem_tui.memory.views.episode_filters import EPISODES
 from deltamem_tui.memory.views.filters import NODES, NodeFilter
 from deltamem_tui.memory.views.language import Language

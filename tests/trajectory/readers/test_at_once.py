@@ -14,8 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.memory.episodes import intake
-from deltamem_tui.memory.episodes.intake import Redaction, take_in
+from deltamem_tui.memory.episodes import importer
+from deltamem_tui.memory.episodes.importer import Redaction, take_in
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Log
@@ -27,7 +27,7 @@ from deltamem_tui.trajectory.readers.at_once import written_at_once
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.reading import read_written
 from deltamem_tui.trajectory.readers.written import Written, written
-from deltamem_tui.trajectory.secrets.glance import may_hold_secrets
+from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, redact
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 from tests.bank.support import file_bytes
@@ -347,7 +347,7 @@ def arrived(
         replace(each, domain=each.domain or "home") if isinstance(each, Trajectory) else each
         for each in readings
     )
-    found = (intake._arrived(each, redaction, outcomes, set()) for each in at_home)
+    found = (importer._arrived(each, redaction, outcomes, set()) for each in at_home)
     return [each if isinstance(each, Written) else str(each) for each in found]
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import to_record
-from deltamem_tui.trajectory.secrets.glance import may_hold_secrets
+from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, kinds_of_secrets, redact
 from tests.trajectory.secrets.planting import (
     ALNUM,

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import pytest
 
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.secrets.glance import may_hold_secrets
+from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, redact
 
 Maker = Callable[[random.Random], str]

@@ -1,0 +1,332 @@
+"""A shelf: one line file and the arrays beside it, row for line.
+
+A bank has four: `task`, `env`, `trajectories` and `origins`. Each keeps its records as JSON
+lines, an index to find a line without parsing the file, and counters that change in place;
+the trees also keep a vector per line. A record is changed by adding a line with the same id;
+its first line keeps the record's place and its counters, its last line says what it is now.
+
+The index is derived from the lines. It may be deleted at any time and is made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deltamem_tui.bank.commits import file_swap
+from deltamem_tui.bank.commits.journal import Commit, Extent
+from deltamem_tui.bank.disk import archive_view, files
+from deltamem_tui.bank.disk.npy_file import MatrixFile
+from deltamem_tui.errors import BankCorruptError, BankError, StorageError
+
+COUNTER = np.dtype("<u4")
+VECTOR = np.dtype("<f4")
+UNIT_TOLERANCE = 1e-3  # How far from 1 a vector's length may be and still count as unit length.
+_FEW_LOOKUPS = 16
+LINE_LIMIT = 32 * 1024 * 1024
+_BLOCK = 1024 * 1024
+
+Rows = NDArray[np.int64]
+Value = TypeVar("Value")
+# One index row per line, in order; raises BankCorruptError at a line that breaks the format.
+IndexBuilder = Callable[["Shelf", Iterator[tuple[int, int, bytes]], int], NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The files of one shelf.
+
+    Attributes:
+        folder: The bank's folder.
+        name: `task`, `env`, `trajectories` or `origins`.
+        lines_name: The line file's name.
+        counters_name: The name of the array of counters, float-free: uint32 [rows, counters].
+        counters: Counters per row.
+        index_type: The structured type of an index row; holds at least `id`, `offset` and `first`.
+        build_index: Makes index rows from lines.
+        dimensions: Width of the vectors, or 0 for none.
+        commit: The commit whose files are meant; it may have replaced them.
+    """
+
+    folder: Path
+    name: str
+    lines_name: str
+    counters_name: str
+    counters: int
+    index_type: np.dtype[Any]
+    build_index: IndexBuilder
+    dimensions: int = 0
+    commit: Commit = field(default_factory=Commit)
+
+    def path(self, name: str) -> Path:
+        """Where a file of the shelf lies."""
+        return file_swap.present(self.folder / name, self.commit)
+
+    @property
+    def lines_path(self) -> Path:
+        """The line file."""
+        return self.path(self.lines_name)
+
+    @property
+    def index_file(self) -> MatrixFile:
+        """`<name>.index.npy`, derived from the lines."""
+        return MatrixFile(self.path(f"{self.name}.index.npy"), self.index_type)
+
+    @property
+    def counters_file(self) -> MatrixFile:
+        """The counters, uint32 [rows, counters]; a record's are at the row of its first line."""
+        return MatrixFile(self.path(self.counters_name), COUNTER, self.counters)
+
+    @property
+    def vectors_file(self) -> MatrixFile | None:
+        """`<name>.embeddings.npy`, float32 [rows, dimensions]; row i embeds line i."""
+        if not self.dimensions:
+            return None
+        return MatrixFile(self.path(f"{self.name}.embeddings.npy"), VECTOR, self.dimensions)
+
+    @property
+    def matrices(self) -> tuple[MatrixFile, ...]:
+        """All arrays of the shelf."""
+        vectors = self.vectors_file
+        return (self.index_file, self.counters_file, *((vectors,) if vectors else ()))
+
+    def create(self) -> None:
+        """Write the files of an empty shelf that are not there."""
+        if not self.lines_path.exists():
+            files.replace(self.lines_path, b"")
+        for matrix in self.matrices:
+            if not matrix.path.exists():
+                matrix.create()
+
+    def require(self, extent: Extent) -> None:
+        """See that everything of an extent is there but for the index, which can be made again.
+
+        Raises:
+            BankCorruptError: A file is missing, too short, or of another kind.
+        """
+        if archive_view.size(self.lines_path) < extent.bytes:
+            raise self.corrupt("the file is missing or was cut short")
+        for matrix in self.matrices[1:]:
+            matrix.load(extent.rows)
+
+    def whole_extent(self) -> Extent:
+        """The extent of a shelf that is shipped without a journal: all that is there.
+
+        Raises:
+            BankCorruptError: The line file does not end with a whole line, or is gone while
+                its vectors are there.
+        """
+        length = archive_view.size(self.lines_path)
+        if not length:
+            vectors = self.vectors_file
+            if vectors and archive_view.exists(vectors.path) and vectors.rows():
+                raise self.corrupt("the file is missing or empty, but its vectors are there")
+            return Extent()
+        with files.storage_errors(self.lines_path), archive_view.opened(self.lines_path) as stream:
+            stream.seek(-1, 2)
+            if stream.read(1) != b"\n":
+                raise self.corrupt("the last line was cut short")
+        rows = self._rows_by_index(length)
+        if rows is None:
+            rows = sum(1 for _ in self.lines(Extent(0, length)))
+        return Extent(rows, length)
+
+    def _rows_by_index(self, length: int) -> int | None:
+        """The number of lines as the index has it; None unless it ends where the file ends."""
+        try:
+            rows = self.index_file.rows()
+            offset = int(self.index_file.load(rows)["offset"][-1]) if rows else length
+        except (BankCorruptError, StorageError):
+            return None
+        if not length - LINE_LIMIT <= offset < length:
+            return None
+        before = min(offset, 1)
+        with files.storage_errors(self.lines_path), archive_view.opened(self.lines_path) as stream:
+            stream.seek(offset - before)
+            text = stream.read(before + length - offset)
+        alone = text[:before] in (b"", b"\n") and text.find(b"\n", before) == len(text) - 1
+        return rows if alone else None
+
+    def lines(self, extent: Extent) -> Iterator[tuple[int, int, bytes]]:
+        """All lines that count, as (row, offset in bytes, line without newline).
+
+        Raises:
+            BankCorruptError: The file was cut short, or a line is too long.
+        """
+        if not extent.bytes:
+            return
+        row, offset, begun = 0, 0, b""
+        with files.storage_errors(self.lines_path), archive_view.opened(self.lines_path) as stream:
+            while (read := offset + len(begun)) < extent.bytes:
+                block = stream.read(min(_BLOCK, extent.bytes - read))
+                *lines, begun = (begun + block).split(b"\n")
+                *offsets, offset = accumulate(
+                    map(len, lines), lambda at, length: at + length + 1, initial=offset
+                )
+                if lines and len(lines[0]) >= LINE_LIMIT:  # no other is longer than a block
+                    raise self._line_error(row)
+                yield from zip(range(row, row + len(lines)), offsets, lines, strict=True)
+                row += len(lines)
+                if not block or len(begun) >= LINE_LIMIT:
+                    raise self._line_error(row)
+        if begun:
+            raise self._line_error(row)
+
+    def _line_error(self, row: int) -> BankCorruptError:
+        return self.corrupt("the line is too long or was cut short", position=f"line {row + 1}")
+
+    def corrupt(self, message: str, position: str | None = None) -> BankCorruptError:
+        """The error for a line file that breaks the format."""
+        return BankCorruptError(
+            message,
+            source=str(self.lines_path),
+            position=position,
+            hint="restore the file from a copy of the bank",
+        )
+
+
+class ShelfSnapshot:
+    """What a shelf held at one commit. Later writes do not show in it."""
+
+    def __init__(self, shelf: Shelf, commit: Commit) -> None:
+        self.shelf = replace(shelf, commit=commit)
+        self.extent = commit.extent(shelf.name)
+        self.counters = self._read_counters(commit)
+        self._lookups = 0
+
+    def _read_counters(self, commit: Commit) -> NDArray[np.uint32]:
+        """The counters of this commit: those on disk, and the last commit's own on top."""
+        counters: NDArray[np.uint32] = np.zeros((0, self.shelf.counters), dtype=COUNTER)
+        if self.extent.rows:  # else there may be no file yet
+            counters = np.array(self.shelf.counters_file.load(self.extent.rows))
+        for row, values in commit.cells.get(self.shelf.name, {}).items():
+            if row >= len(counters) or len(values) != self.shelf.counters:
+                raise self.shelf.corrupt("the journal counts a row that is not there")
+            counters[row] = values
+        return counters
+
+    @cached_property
+    def index(self) -> NDArray[Any]:
+        """The index, one structured row per line; made from the lines where it is missing."""
+        return self._reading(self._found_index)
+
+    def _found_index(self) -> NDArray[Any]:
+        stored = self.stored_index()
+        if stored is not None:
+            return stored
+        lines = self.shelf.lines(self.extent)
+        return self.shelf.build_index(self.shelf, lines, self.extent.rows)
+
+    def _reading(self, read: Callable[[], Value]) -> Value:
+        """Open something late, and see that it is of this commit's files.
+
+        Raises:
+            BankRewrittenError: Another commit has replaced them.
+        """
+        try:
+            found = read()
+        except BankError:
+            self.require_current()
+            if not self.shelf.commit.replaces:
+                raise
+            found = read()  # a file may have been renamed to its place at just this moment
+        self.require_current()
+        return found
+
+    def require_current(self) -> None:
+        """See that the files are still those of this commit, or have only grown since.
+
+        Raises:
+            BankRewrittenError: Another commit has replaced them.
+        """
+        file_swap.require_current(self.shelf.folder, self.shelf.commit)
+
+    def stored_index(self) -> NDArray[Any] | None:
+        """The index as it lies on disk; None if it is missing or cannot be of these lines."""
+        try:
+            index: NDArray[Any] = np.asarray(self.shelf.index_file.load(self.extent.rows))
+        except (BankCorruptError, StorageError):
+            return None
+        return index if self._plausible(index) else None
+
+    def _plausible(self, index: NDArray[Any]) -> bool:
+        """Whether every reference of the index stays inside the file and points back."""
+        if not len(index):
+            return True
+        rows = np.arange(len(index))
+        offsets = index["offset"]
+        inside = offsets[0] == 0 and int(offsets[-1]) < self.extent.bytes
+        rising = bool(np.all(offsets[1:] > offsets[:-1]))
+        back = bool(np.all((index["first"] >= 0) & (index["first"] <= rows)))
+        return inside and rising and back
+
+    @cached_property
+    def vectors(self) -> NDArray[np.float32]:
+        """The vectors, float32 [rows, dimensions], mapped and not read.
+
+        Raises:
+            BankCorruptError: The file is too short or not such an array.
+        """
+        return self._reading(self._found_vectors)
+
+    def _found_vectors(self) -> NDArray[np.float32]:
+        matrix = self.shelf.vectors_file
+        if matrix is None:
+            raise ValueError(f"the {self.shelf.name} shelf keeps no vectors")
+        return matrix.load(self.extent.rows)
+
+    @cached_property
+    def text(self) -> memoryview:
+        """All lines that count, mapped and not read.
+
+        Raises:
+            BankCorruptError: The file is too short.
+        """
+        return self._reading(self._found_text)
+
+    def _found_text(self) -> memoryview:
+        path = self.shelf.lines_path
+        if archive_view.size(path) < self.extent.bytes:
+            raise self.shelf.corrupt("the file was cut short")
+        return archive_view.mapped(path, self.extent.bytes)
+
+    def line(self, row: int) -> bytes:
+        """The line at `row`, without its newline."""
+        offsets = self.index["offset"]
+        start = int(offsets[row])
+        end = int(offsets[row + 1]) if row + 1 < len(offsets) else self.extent.bytes
+        if not start < end <= self.extent.bytes or end - start > LINE_LIMIT:
+            raise self.shelf.corrupt("the index does not fit the file", position=f"line {row + 1}")
+        return bytes(self.text[start : end - 1])
+
+    @cached_property
+    def current(self) -> Rows:
+        """Per row, the row of its record's last line; meaningful at first lines. int64 [rows]."""
+        first = self.index["first"]
+        rows: Rows = np.arange(len(first), dtype=np.int64)
+        revised = np.flatnonzero(first != rows)
+        current = rows.copy()
+        np.maximum.at(current, first[revised], revised)
+        return current
+
+    def first_row(self, record_id: str) -> int | None:
+        """The row of the record's first line; None if there is no such record.
+
+        A few look-ups scan the ids; many, as an import makes, are worth a table.
+        """
+        self._lookups += 1
+        if self._lookups > _FEW_LOOKUPS:
+            return self._first_rows.get(record_id.encode())
+        found = np.flatnonzero(self.index["id"] == record_id.encode())
+        return int(found[0]) if len(found) else None
+
+    @cached_property
+    def _first_rows(self) -> dict[bytes, int]:
+        return dict(zip(self.index["id"].tolist(), self.index["first"].tolist(), strict=True))

@@ -1,0 +1,187 @@
+"""A `.npy` file that grows in place: rows are appended, and the header follows when they count.
+
+numpy leaves room in the header of every array for the first axis to grow, so the row
+count can be rewritten without moving a byte of data (NEP 1, format version 1.0). The
+file opens at any time with `numpy.load(..., allow_pickle=False)`.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deltamem_tui.bank.disk import archive_view, files
+from deltamem_tui.errors import BankCorruptError
+
+_MAGIC = b"\x93NUMPY"
+_VERSION = b"\x01\x00"
+_ROWS = re.compile(rb"'shape': \((\d{1,18}),")
+_PREAMBLE_BYTES = 10  # magic, version, and the length of what follows
+
+
+@lru_cache(maxsize=256)
+def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        buffer,
+        {
+            "descr": np.lib.format.dtype_to_descr(dtype),
+            "fortran_order": False,
+            "shape": shape,
+        },
+    )
+    return buffer.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixFile:
+    """One growing array on disk.
+
+    Attributes:
+        path: The `.npy` file.
+        dtype: The type of an element, in little-endian order; never an object.
+        width: Elements in a row, or 0 for a one-dimensional array.
+    """
+
+    path: Path
+    dtype: np.dtype[Any]
+    width: int = 0
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of one row."""
+        return self.dtype.itemsize * max(self.width, 1)
+
+    def shape(self, rows: int) -> tuple[int, ...]:
+        """The array's shape with `rows` rows."""
+        return (rows, self.width) if self.width else (rows,)
+
+    def header(self, rows: int) -> bytes:
+        """The file's header for `rows` rows; its length does not depend on `rows`."""
+        return _header(self.dtype, self.shape(rows))
+
+    def position(self, row: int) -> int:
+        """The byte at which a row begins."""
+        return len(self.header(0)) + row * self.row_bytes
+
+    def create(self) -> None:
+        """Write an empty array."""
+        files.replace(self.path, self.header(0))
+
+    def rows(self) -> int:
+        """The row count that the header states.
+
+        Raises:
+            BankCorruptError: No such array: another type, width or order, or not an array at all.
+        """
+        found = self._read_header()
+        stated = _ROWS.search(found)
+        if stated and found == self.header(int(stated[1])):
+            return int(stated[1])
+        header = self._header_record(found)
+        descr, shape = header.get("descr"), header.get("shape")
+        if descr != np.lib.format.dtype_to_descr(self.dtype):
+            raise self._corrupt(f"holds {str(descr)[:60]} instead of {self.dtype}")
+        if header.get("fortran_order") is not False:
+            raise self._corrupt("is not in row order")
+        rows = shape[0] if isinstance(shape, tuple) and shape else None
+        if type(rows) is not int or shape != self.shape(rows) or not 0 <= rows < 2**63:
+            expected = ("rows", *self.shape(0)[1:])
+            raise self._corrupt(f"has shape {str(shape)[:60]} instead of {expected}")
+        return rows
+
+    def _read_header(self) -> bytes:
+        if not archive_view.exists(self.path):
+            raise self._corrupt("is missing")
+        with files.storage_errors(self.path), archive_view.opened(self.path) as stream:
+            return stream.read(len(self.header(0)))
+
+    def _header_record(self, found: bytes) -> dict[str, Any]:
+        """What another header says, read by hand: numpy's own reader accepts and warns of more."""
+        expected = self.header(0)
+        if not found.startswith(_MAGIC):
+            raise self._corrupt("is not an array of numpy's .npy format")
+        if not found.startswith(expected[:_PREAMBLE_BYTES]) or len(found) < len(expected):
+            version = ".".join(str(part) for part in found[len(_MAGIC) :][: len(_VERSION)])
+            problem = "a header of another length" if version == "1.0" else f"format {version}"
+            raise self._corrupt(f"not a readable array: {problem}")
+        try:
+            record = ast.literal_eval(found[_PREAMBLE_BYTES:].decode("latin-1"))
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+            raise self._corrupt("not a readable array: the header is damaged") from error
+        if not isinstance(record, dict):
+            raise self._corrupt("not a readable array: the header is damaged")
+        return record
+
+    def load(self, rows: int) -> NDArray[Any]:
+        """Map the first `rows` rows into memory, read-only; nothing is read before it is used.
+
+        Args:
+            rows: How many rows count; the header may state fewer or more.
+
+        Returns:
+            `dtype` [rows, width], or [rows] if `width` is 0.
+
+        Raises:
+            BankCorruptError: The file is missing, too short for them, or another kind of array.
+            StorageError: The disk refused.
+        """
+        self.rows()
+        region = archive_view.find(self.path)
+        length = region.length if region else 0
+        found = (length - self.position(0)) // self.row_bytes
+        if found < rows:
+            raise self._corrupt(f"holds {found} rows where {rows} were written: it was cut short")
+        if rows == 0 or region is None:
+            return np.zeros(self.shape(0), dtype=self.dtype)
+        with files.storage_errors(self.path):
+            return np.memmap(
+                region.path,
+                dtype=self.dtype,
+                mode="r",
+                offset=region.start + self.position(0),
+                shape=self.shape(rows),
+            )
+
+    def write_rows(self, row: int, values: NDArray[Any]) -> None:
+        """Write rows from `row` on; the header is not touched.
+
+        Args:
+            row: The first row to be written.
+            values: Convertible to `dtype`; [any, width], or [any] if `width` is 0.
+
+        Raises:
+            StorageError: The disk refused.
+        """
+        array = np.ascontiguousarray(values, dtype=self.dtype)
+        files.write_at(self.path, self.position(row), array.tobytes())
+
+    def write_whole(self, values: NDArray[Any]) -> None:
+        """Replace the whole array in one step.
+
+        Args:
+            values: Convertible to `dtype`; [rows, width], or [rows] if `width` is 0.
+
+        Raises:
+            StorageError: The disk refused; the old array is still there.
+        """
+        array = np.ascontiguousarray(values, dtype=self.dtype)
+        files.replace(self.path, self.header(len(array)) + array.tobytes())
+
+    def write_header(self, rows: int) -> None:
+        """State the row count, unless the header states it already."""
+        if self.rows() != rows:
+            files.write_at(self.path, 0, self.header(rows))
+
+    def _corrupt(self, message: str) -> BankCorruptError:
+        return BankCorruptError(
+            message, source=str(self.path), hint="restore the file from a copy of the bank"
+        )

@@ -1,0 +1,336 @@
+"""Whose counts are whose: what keeps a merge from counting anything twice.
+
+A bank counts under its own *origin*, an id in `bank.json`. What it got from others it keeps
+on the shelf `origins`: one line per tree, node and origin, with the counts made there. The
+trees' counters stay the totals that the method reads; a bank's own share of them is what is
+left when the others' is taken off. Counts of one origin only ever grow, so of two states of
+them the greater is the later: a merge takes the greater of each, and the total is their sum.
+
+Two banks must not count under one origin. So a bank that becomes independent of another, as
+a copy or by being unfrozen, draws a new origin and books what was counted so far under the
+old one. Lines under a bank's present origin say nothing: they are left from a booking that
+was cut short.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from deltamem_tui.bank import codec
+from deltamem_tui.bank.commits.table import Rows, Shelf, ShelfSnapshot
+from deltamem_tui.bank.keys import Keys, key, keys, places, texts
+from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.errors import BankCorruptError
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.commits.batch import Batch
+
+NAME = "origins"
+COUNTERS = 3
+
+INDEX_TYPE = np.dtype(
+    [
+        ("id", "S16"),
+        ("offset", "<u8"),
+        ("first", "<i8"),
+        ("tree", "u1"),
+        ("node", "S16"),
+        ("origin", "S16"),
+    ]
+)
+
+Values = NDArray[np.int64]
+"""Counts as the trees keep them, wide enough to be summed: int64 [rows, 3]."""
+
+
+def drawn() -> str:
+    """A new origin: 16 random hexadecimal digits."""
+    return secrets.token_hex(8)
+
+
+def shelf(folder: Path) -> Shelf:
+    """The files of the counts that other banks made."""
+    return Shelf(
+        folder=folder,
+        name=NAME,
+        lines_name="origins.jsonl",
+        counters_name="origins.counts.npy",
+        counters=COUNTERS,
+        index_type=INDEX_TYPE,
+        build_index=build_index,
+    )
+
+
+def build_index(shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int) -> NDArray[Any]:
+    """Make the index from the lines.
+
+    Raises:
+        BankCorruptError: A line is not a share, stands twice, or lines are missing.
+    """
+    index = np.zeros(rows, dtype=INDEX_TYPE)
+    seen: set[str] = set()
+    count = 0
+    for row, offset, line in lines:
+        if row >= rows:
+            raise shelf.corrupt("more lines than the journal states", f"line {row + 1}")
+        record = _parsed(shelf, row, line)
+        if record["id"] in seen:
+            raise shelf.corrupt(f"id {record['id']} stands twice", f"line {row + 1}")
+        seen.add(record["id"])
+        index[row] = (
+            record["id"],
+            offset,
+            row,
+            TREES.index(record["tree"]),
+            record["node"],
+            record["origin"],
+        )
+        count += 1
+    if count != rows:
+        raise shelf.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
+    return index
+
+
+def _parsed(shelf: Shelf, row: int, line: bytes) -> dict[str, Any]:
+    try:
+        record = orjson.loads(line)
+        known = record["tree"] in TREES and codec.is_id(record["node"])
+        address = (record["tree"], record["node"], record["origin"])
+        if known and codec.is_id(record["origin"]) and record["id"] == _line_id(*address):
+            return dict(record)
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise shelf.corrupt("not a share of a node's counts", f"line {row + 1}")
+
+
+def _line_id(tree: str, node: str, origin: str) -> str:
+    return hashlib.sha256(f"{tree} {node} {origin}".encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Counts by tree, node and origin, a row each, none twice and none without a count.
+
+    Attributes:
+        tree: The tree's number in `TREES`. uint8 [rows].
+        node: The node. uint64 [rows].
+        origin: Where it was counted. uint64 [rows].
+        values: Hits, recalls and successes. int64 [rows, 3].
+    """
+
+    tree: NDArray[np.uint8]
+    node: Keys
+    origin: Keys
+    values: Values
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    def kept(self, mask: NDArray[np.bool_]) -> Shares:
+        """Only some of the rows."""
+        return Shares(self.tree[mask], self.node[mask], self.origin[mask], self.values[mask])
+
+    def equals(self, other: Shares) -> bool:
+        """Whether both say the same, in the same order."""
+        return all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in (*_ADDRESS, "values")
+        )
+
+    def of_tree(self, tree: str) -> Shares:
+        """Only the rows of one tree."""
+        return self.kept(self.tree == TREES.index(tree))
+
+    def but(self, origin: str) -> Shares:
+        """Only the rows of other origins."""
+        return self.kept(self.origin != key(origin))
+
+    def totals(self, nodes: Keys) -> Values:
+        """The sums over all origins, for nodes of one tree. int64 [nodes, 3].
+
+        Args:
+            nodes: The nodes, each once, in any order.
+        """
+        at = places(nodes, self.node)
+        found = np.zeros((len(nodes), COUNTERS), dtype=np.int64)
+        np.add.at(found, at[at >= 0], self.values[at >= 0])
+        return found
+
+
+def none() -> Shares:
+    """No counts at all."""
+    empty = np.zeros(0, dtype=np.uint64)
+    return Shares(np.zeros(0, dtype=np.uint8), empty, empty, np.zeros((0, COUNTERS), np.int64))
+
+
+def joined(shares: Sequence[Shares]) -> Shares:
+    """The counts of several banks together: of each tree, node and origin the greatest.
+
+    Doing it again, in another order or in other groups gives the same.
+    """
+    every = Shares(
+        *(
+            np.concatenate([getattr(each, name) for each in shares])
+            for name in ("tree", "node", "origin", "values")
+        )
+    )
+    if not len(every):
+        return every
+    order = np.lexsort((every.origin, every.node, every.tree))
+    tree, node, origin = every.tree[order], every.node[order], every.origin[order]
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (tree[1:] != tree[:-1]) | (node[1:] != node[:-1]) | (origin[1:] != origin[:-1])
+    starts = np.flatnonzero(new)
+    values = np.maximum.reduceat(every.values[order], starts, axis=0)
+    return Shares(tree[starts], node[starts], origin[starts], values)
+
+
+def inherited(snapshot: ShelfSnapshot) -> Shares:
+    """What the shelf holds, as it lies there."""
+    index = snapshot.index
+    values = snapshot.counters.astype(np.int64)
+    tree = index["tree"].astype(np.uint8)
+    if len(tree) and int(tree.max()) >= len(TREES):
+        raise snapshot.shelf.corrupt("the index names a tree that there is not")
+    return Shares(tree, keys(index["node"]), keys(index["origin"]), values)
+
+
+def shares(snapshots: Mapping[str, ShelfSnapshot], origin: str) -> Shares:
+    """All counts of a bank by origin, its own share among them.
+
+    Args:
+        snapshots: The bank's shelves at one commit.
+        origin: The bank's own origin.
+
+    Raises:
+        BankCorruptError: A node counts less than others are said to have counted of it.
+    """
+    others = inherited(snapshots[NAME]).but(origin)
+    parts = [others]
+    for number, name in enumerate(TREES):
+        nodes, own = _own(snapshots, name, others)
+        if (own < 0).any():
+            raise BankCorruptError(
+                next(contradictions(snapshots, origin)),
+                source=str(snapshots[name].shelf.counters_file.path),
+                hint="restore the file from a copy of the bank",
+            )
+        numbers = np.full(len(nodes), number, dtype=np.uint8)
+        parts.append(Shares(numbers, nodes, np.full_like(nodes, key(origin)), own))
+    every = joined(parts)
+    counted: NDArray[np.bool_] = np.asarray((every.values > 0).any(axis=1))
+    return every.kept(counted)
+
+
+def contradictions(snapshots: Mapping[str, ShelfSnapshot], origin: str) -> Iterator[str]:
+    """Where the shelf and the trees' counters do not go together, one line each."""
+    others = inherited(snapshots[NAME]).but(origin)
+    for name in TREES:
+        nodes, own = _own(snapshots, name, others)
+        for node in texts(nodes[(own < 0).any(axis=1)]).tolist():
+            yield (
+                f"the {name} tree counts less of node {node.decode()} than the banks that it "
+                "was merged from"
+            )
+        mine = others.of_tree(name)
+        for node in texts(np.unique(mine.node[~np.isin(mine.node, nodes)])).tolist():
+            yield f"the {name} tree has no node {node.decode()}, of which others counted"
+
+
+def _own(
+    snapshots: Mapping[str, ShelfSnapshot], name: TreeName, others: Shares
+) -> tuple[Keys, Values]:
+    """All nodes of a tree, and what is left of their counts without the others'."""
+    nodes, totals = totals_of(snapshots[name])
+    return nodes, totals - others.of_tree(name).totals(nodes)
+
+
+def totals_of(snapshot: ShelfSnapshot) -> tuple[Keys, Values]:
+    """All nodes of a tree, the deleted too, and what they count."""
+    births = first_rows(snapshot)
+    return keys(snapshot.index["id"][births]), snapshot.counters[births].astype(np.int64)
+
+
+def first_rows(snapshot: ShelfSnapshot) -> Rows:
+    """The rows of all records' first lines, in order. int64 [records]."""
+    first = snapshot.index["first"]
+    rows: Rows = np.flatnonzero(first == np.arange(len(first)))
+    return rows
+
+
+def book(batch: Batch, snapshots: Mapping[str, ShelfSnapshot], origin: str) -> int:
+    """Write a bank's own share down under its origin, before it goes on under a new one.
+
+    Returns:
+        How many shares were written; 0 if there is nothing to tell.
+    """
+    own = shares(snapshots, origin)
+    return keep(batch, snapshots[NAME], own.kept(own.origin == key(origin)))
+
+
+def keep(batch: Batch, snapshot: ShelfSnapshot, wanted: Shares) -> int:
+    """Let the shelf say `wanted`, by new lines and changed counts.
+
+    Args:
+        batch: What is going to be committed.
+        snapshot: The shelf as it is.
+        wanted: What it shall say; other lines stay as they are.
+
+    Returns:
+        How many shares were written or changed.
+    """
+    there = inherited(snapshot)
+    rows = rows_of(there, wanted)
+    known = rows >= 0
+    differ = known.copy()
+    differ[known] = (there.values[rows[known]] != wanted.values[known]).any(axis=1)
+    batch.state_counters(NAME, rows[differ], wanted.values[differ])
+    new = wanted.kept(~known)
+    lines, index = _lines(new)
+    index["first"] = batch.next_row(NAME) + np.arange(len(new))
+    batch.extend(NAME, lines, index)
+    batch.state_counters(NAME, index["first"], new.values)
+    return int(differ.sum()) + len(new)
+
+
+def rows_of(there: Shares, wanted: Shares) -> Rows:
+    """Per wanted share, its row on the shelf, or -1. int64 [wanted]."""
+    both = [np.concatenate([getattr(there, n), getattr(wanted, n)]) for n in _ADDRESS]
+    order = np.lexsort(both[::-1])  # stable: of two that are the same, the shelf's comes first
+    rows: Rows = np.full(len(wanted), -1, dtype=np.int64)
+    same = np.ones(max(len(order) - 1, 0), dtype=np.bool_)
+    for part in both:
+        same &= part[order][1:] == part[order][:-1]
+    left, right = order[:-1][same], order[1:][same]
+    rows[right - len(there)] = left
+    return rows
+
+
+_ADDRESS = ("tree", "node", "origin")
+
+
+def _lines(new: Shares) -> tuple[list[bytes], NDArray[Any]]:
+    """The lines of new shares and their index rows, but for `first`."""
+    index = np.zeros(len(new), dtype=INDEX_TYPE)
+    index["tree"], index["node"], index["origin"] = new.tree, texts(new.node), texts(new.origin)
+    lines = []
+    for row, (tree, node, origin) in enumerate(
+        zip(new.tree.tolist(), index["node"].tolist(), index["origin"].tolist(), strict=True)
+    ):
+        name, node_id, origin_id = TREES[tree], node.decode(), origin.decode()
+        line_id = _line_id(name, node_id, origin_id)
+        index["id"][row] = line_id
+        record = {"id": line_id, "tree": name, "node": node_id, "origin": origin_id}
+        lines.append(orjson.dumps(record) + b"\n")
+    sizes = np.array([len(line) for line in lines], dtype=np.int64)
+    index["offset"] = np.cumsum(sizes) - sizes
+    return lines, index

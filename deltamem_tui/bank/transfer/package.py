@@ -1,0 +1,241 @@
+"""A parcel: a bank's files as they go on a journey, sealed, with nothing written yet.
+
+It holds what counts at one commit and no byte beyond, so the same commit gives the same
+parcel on any machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deltamem_tui.bank import episodes, manifest
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits import file_swap, journal
+from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.bank.commits.table import ShelfSnapshot
+from deltamem_tui.bank.disk import archive, archive_view, files
+from deltamem_tui.bank.disk.archive import Entry, Layout
+from deltamem_tui.bank.disk.npy_file import MatrixFile
+from deltamem_tui.bank.manifest import Manifest
+from deltamem_tui.bank.node import TREES
+from deltamem_tui.bank.upkeep import freezing
+from deltamem_tui.errors import StorageError
+
+_PIECE_BYTES = 4 * 1024 * 1024
+
+Pieces = Callable[[], Iterable[memoryview]]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file of a parcel.
+
+    Attributes:
+        name: Its name.
+        size: Its length in bytes.
+        pieces: Gives its bytes, as often as it is called.
+    """
+
+    name: str
+    size: int
+    pieces: Pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What was found on reading a file once.
+
+    Attributes:
+        digest: `sha256:…` of its bytes.
+        crc: Their CRC-32.
+    """
+
+    digest: str
+    crc: int
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A bank's files, sealed.
+
+    Attributes:
+        manifest: What the bank is; frozen, with the digests of all members.
+        members: All files, `bank.json` first.
+        seals: What was found on reading each.
+    """
+
+    manifest: Manifest
+    members: Sequence[Member]
+    seals: Mapping[str, Seal]
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The layout of the parcel's archive."""
+        return Layout(
+            tuple(Entry(each.name, each.size, self.seals[each.name].crc) for each in self.members)
+        )
+
+    def pieces(self) -> Iterator[memoryview]:
+        """The archive's bytes."""
+        for member, header in zip(self.members, self.layout.headers, strict=True):
+            yield memoryview(header)
+            yield from member.pieces()
+        yield memoryview(self.layout.directory)
+
+    def told(self, provenance: Mapping[str, Any]) -> Parcel:
+        """The same parcel, whose manifest says `provenance` of who built the bank from what."""
+        _, *others = self.members
+        seals = {member.name: self.seals[member.name] for member in others}
+        return _promising(replace(self.manifest, provenance=provenance), others, seals)
+
+    def digest(self) -> str:
+        """`sha256:…` of the archive, as `sha256sum` would say it of the file."""
+        found = hashlib.sha256()
+        for piece in self.pieces():
+            found.update(piece)
+        return f"sha256:{found.hexdigest()}"
+
+    def write(self, path: Path, *, replace: bool = False) -> str:
+        """Write the archive, which appears whole or not at all.
+
+        Args:
+            path: The archive's path.
+            replace: Whether a file that is there already may go.
+
+        Returns:
+            `sha256:…` of the archive.
+
+        Raises:
+            BankExistsError: Something is there already.
+            StorageError: The disk refused; nothing is left behind.
+        """
+        found = hashlib.sha256()
+        # Both leave the interpreter to others while they are at work.
+        with files.new_file(path, replace=replace) as draft, ThreadPoolExecutor(1) as beside:
+            position = 0
+            for piece in self.pieces():
+                hashing: Future[None] = beside.submit(found.update, piece)
+                files.write_at(draft, position, piece)
+                position += len(piece)
+                hashing.result()
+        return f"sha256:{found.hexdigest()}"
+
+
+def pack(bank: Bank, *, with_episodes: bool = False, with_journal: bool = False) -> Parcel:
+    """Seal the commit that a handle shows. Reads everything once, writes nothing.
+
+    Args:
+        bank: The bank; it may go on being written meanwhile.
+        with_episodes: Whether the episodes go along.
+        with_journal: Whether the journal goes along.
+
+    Raises:
+        BankCorruptError: A file was cut short or is of another kind.
+        StorageError: A file cannot be read.
+    """
+    left_out = () if with_episodes else (episodes.NAME,)
+    members = [
+        member
+        for name, snapshot in bank.snapshots.items()
+        if name in TREES or (name not in left_out and snapshot.extent.rows)
+        for member in _shelf_members(snapshot)
+    ]
+    if with_journal and bank.journal.exists:
+        members.append(_journal_member(bank, left_out))
+    return _promising(bank.manifest.called(bank.name), members, sealed(members))
+
+
+def _promising(before: Manifest, members: Sequence[Member], seals: Mapping[str, Seal]) -> Parcel:
+    """The parcel of files that were read: their digests go into the manifest."""
+    after = freezing.promising(before, {name: each.digest for name, each in seals.items()})
+    return as_written(after, manifest.encode(after), members, seals)
+
+
+def as_written(
+    frozen: Manifest, text: bytes, members: Sequence[Member], seals: Mapping[str, Seal]
+) -> Parcel:
+    """The parcel of a bank that is frozen already, whose manifest reads `text`."""
+    own = member_of(manifest.FILE_NAME, [text])
+    ordered = sorted([own, *members], key=lambda each: archive.MEMBERS.index(each.name))
+    return Parcel(frozen, ordered, {**seals, own.name: seal(own)})
+
+
+def member_of(name: str, buffers: Sequence[bytes | memoryview]) -> Member:
+    """A file that lies in memory, or is mapped into it."""
+    views = [memoryview(buffer) for buffer in buffers if len(buffer)]
+
+    def pieces() -> Iterator[memoryview]:
+        for view in views:
+            yield from archive_view.pieces(view, _PIECE_BYTES)
+
+    return Member(name, sum(map(len, views)), pieces)
+
+
+def member_at(path: Path) -> Member:
+    """A file on disk, or in an archive, as it is."""
+    return member_of(path.name, [archive_view.mapped(path, archive_view.size(path))])
+
+
+def sealed(members: Sequence[Member]) -> dict[str, Seal]:
+    """Read files once each, two at a time."""
+    with ThreadPoolExecutor(2) as readers:
+        found = list(readers.map(seal, members))
+    return {member.name: each for member, each in zip(members, found, strict=True)}
+
+
+def seal(member: Member) -> Seal:
+    """Read a file once."""
+    digest, crc = hashlib.sha256(), 0
+    for piece in member.pieces():
+        digest.update(piece)
+        crc = zlib.crc32(piece, crc)
+    return Seal(f"sha256:{digest.hexdigest()}", crc)
+
+
+def _shelf_members(snapshot: ShelfSnapshot) -> Iterator[Member]:
+    """What counts of a shelf: its lines, and the arrays as this commit has them."""
+    shelf = snapshot.shelf
+    yield member_of(shelf.lines_name, [snapshot.text])
+    if shelf.vectors_file:
+        yield _array_member(f"{shelf.name}.embeddings.npy", shelf.vectors_file, snapshot.vectors)
+    yield _array_member(shelf.counters_name, shelf.counters_file, snapshot.counters)
+    yield _array_member(f"{shelf.name}.index.npy", shelf.index_file, snapshot.index)
+
+
+def _array_member(name: str, matrix: MatrixFile, values: NDArray[Any]) -> Member:
+    """An array's file; it may lie elsewhere at present, so its name is given."""
+    array = np.ascontiguousarray(values, dtype=matrix.dtype)
+    rows = array.view(np.uint8).reshape(-1).data if len(array) else b""
+    return member_of(name, [matrix.header(len(array)), rows])
+
+
+def _journal_member(bank: Bank, left_out: Sequence[str]) -> Member:
+    """The journal as far as it counts; if a shelf stays behind, a last line says so.
+
+    That line carries the time of the one before: the same commit gives the same bytes.
+    """
+    tail = bank.tail
+    if tail is None:
+        raise StorageError("the journal is gone", source=str(bank.journal.path))
+    buffers: list[bytes | memoryview] = [archive_view.mapped(bank.journal.path, tail.length)]
+    file_swap.require_current(bank.path, tail.commit)  # or the history was folded meanwhile
+    last = tail.commit
+    staying = sorted(name for name in left_out if last.extent(name).rows)
+    if staying:
+        extents = {name: at for name, at in last.extents.items() if name not in staying}
+        detail = {"left_out": staying}
+        end = Commit(
+            last.sequence + 1, "export", last.time, detail, extents, rewritten=last.generation
+        )
+        buffers.append(end.line())
+    return member_of(journal.FILE_NAME, buffers)

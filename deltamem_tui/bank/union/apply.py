@@ -1,0 +1,289 @@
+"""From a joined tree to what a bank has to write so that it holds: lines, index rows, vectors.
+
+A line that says what holds is taken over byte for byte, in runs as long as they come; only
+where something has to be put right is a line written anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from deltamem_tui.bank import codec, typed_lines
+from deltamem_tui.bank.commits.append import Gathered
+from deltamem_tui.bank.commits.batch import Batch
+from deltamem_tui.bank.commits.table import LINE_LIMIT, UNIT_TOLERANCE, Rows, ShelfSnapshot
+from deltamem_tui.bank.keys import keys, texts
+from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT
+from deltamem_tui.bank.union.columns import Flags
+from deltamem_tui.bank.union.resolve import Join
+from deltamem_tui.errors import BankCorruptError, BankError
+
+_PIECE_LINES = 2048
+_PIECE_ROWS = 16_384
+
+
+class Graft:
+    """What the first of the joined banks has to write.
+
+    Attributes:
+        join: The joined tree.
+        before: How many nodes the bank has already; they are the first of the join.
+        new: The places of the nodes that it gets, each behind its parent. int64.
+        revised: The places of the nodes it has that get another line. int64.
+    """
+
+    def __init__(self, join: Join) -> None:
+        self.join = join
+        self.before = len(join.sides[0])
+        self._fits = self._lines_that_fit()
+        changed = ~self._fits | (join.source > 0)
+        self.revised: Rows = np.flatnonzero(changed[: self.before])
+        self.new: Rows = self._parents_first(np.arange(self.before, len(join)))
+
+    @property
+    def written(self) -> Rows:
+        """All places that get a line, in the order of the lines. int64."""
+        return np.concatenate([self.new, self.revised])
+
+    def write(self, batch: Batch) -> Rows:
+        """Put the lines, index rows and vectors into a batch, as they are: `check` looks first.
+
+        Returns:
+            The row of each node's first line, in the order of the join. int64 [nodes].
+        """
+        births = self._births(batch.next_row(self.join.tree))
+        if len(self.written):
+            pieces = list(self._pieces())
+            batch.extend(
+                self.join.tree,
+                [line for piece in pieces for line in piece.lines],
+                self._index(births, np.concatenate([piece.sizes for piece in pieces])),
+                list(self._vectors()),
+            )
+        return births
+
+    def node(self, place: int) -> Node:
+        """A node as it stands when all claims are taken together.
+
+        Raises:
+            BankCorruptError: The line that counts of it is no node.
+        """
+        join, holds = self.join, self.join.holding
+        parent = None if holds.loosened[place] else self._claimed_parent(place)
+        return replace(
+            join.node(place),
+            parent=parent,
+            kind="root" if parent is None else "residual",
+            depth=int(self._depths[place]),
+            consolidated=bool(join.consolidated[place]),
+            deleted=not holds.living[place],
+        )
+
+    def check(self) -> None:
+        """See that what is taken from other banks is what their indexes say, and sound.
+
+        Raises:
+            BankCorruptError: A line is no node, was altered although it says otherwise,
+                contradicts the index, or its vector is no unit vector.
+        """
+        written = self.written
+        for number, side in enumerate(self.join.sides[1:], start=1):
+            rows = np.sort(self.join.rows[written[self.join.source[written] == number]])
+            _check_lines(side.snapshot, rows, self.join.tree)
+            _check_vectors(side.snapshot, rows)
+
+    def _lines_that_fit(self) -> Flags:
+        """Whether the line that counts of each node already says what holds. bool [nodes]."""
+        join, holds = self.join, self.join.holding
+        fits = np.zeros(len(join), dtype=np.bool_)
+        roots = join.roots | holds.loosened
+        displaced = holds.loosened | (~holds.living & ~join.deleted)
+        for number, side in enumerate(join.sides):
+            mine = np.flatnonzero(join.source == number)
+            place = join.place[mine]
+            index = side.snapshot.index[side.rows[place]]
+            above = index["parent"]
+            parents = keys(side.snapshot.index["id"][np.maximum(above, 0)])
+            fits[mine] = (
+                ((above == NO_PARENT) == roots[mine])
+                & (roots[mine] | (parents == join.parents[mine]))
+                & (index["deleted"] == ~holds.living[mine])
+                & (index["consolidated"] == join.consolidated[mine])
+                & (side.displaced[place] == displaced[mine])
+                & (index["deleted"] | (index["depth"] == holds.depth[mine]))
+                & ~join.hung[mine]
+            )
+        return fits
+
+    def _parents_first(self, places: Rows) -> Rows:
+        """Some new nodes in an order in which each stands behind its parent."""
+        above = self.join.holding.above[places]
+        if ((above < places) | (above == len(self.join))).all():
+            return places
+        return places[np.argsort(self.join.holding.depth[places], kind="stable")]
+
+    def _births(self, start: int) -> Rows:
+        births: Rows = np.empty(len(self.join), dtype=np.int64)
+        births[: self.before] = self.join.sides[0].births
+        births[self.new] = start + np.arange(len(self.new))
+        return births
+
+    @cached_property
+    def _sizes(self) -> list[NDArray[np.int64]]:
+        """Per side, the bytes of each of its lines."""
+        sizes = []
+        for side in self.join.sides:
+            offsets = side.snapshot.index["offset"].astype(np.int64)
+            sizes.append(np.diff(offsets, append=side.snapshot.extent.bytes))
+        return sizes
+
+    def _runs(self) -> Iterator[tuple[int, Rows, bool]]:
+        """The written places in runs: of one side, its rows one behind the other, and fitting."""
+        places = self.written
+        join = self.join
+        source, fits = join.source[places], self._fits[places]
+        rows = self.join.rows[places]
+        breaks = (np.diff(source) != 0) | (np.diff(rows) != 1) | (np.diff(fits) != 0)
+        for run in np.split(places, np.flatnonzero(breaks) + 1):
+            yield int(join.source[run[0]]), run, bool(self._fits[run[0]])
+
+    def _pieces(self) -> Iterator[_Piece]:
+        for number, run, fits in self._runs():
+            if fits:
+                snapshot = self.join.sides[number].snapshot
+                rows = self.join.rows[run]
+                start = int(snapshot.index["offset"][rows[0]])
+                sizes = self._sizes[number][rows]
+                yield _Piece([snapshot.text[start : start + int(sizes.sum())]], sizes)
+            else:
+                lines = [self._line(int(place)) for place in run]
+                yield _Piece(lines, np.array([len(line) for line in lines], dtype=np.int64))
+
+    def _line(self, place: int) -> bytes:
+        """A line anew, that says what holds and keeps what its node claims."""
+        join, holds = self.join, self.join.holding
+        node = self.node(place)
+        meant: dict[str, Any] = {}
+        if holds.loosened[place]:
+            meant["parent"] = self._claimed_parent(place)
+        if node.deleted and not join.deleted[place]:
+            meant["deleted"] = False
+        line = codec.to_line(node)
+        if meant:
+            line = line[:-2] + b',"meant":' + orjson.dumps(meant) + b"}\n"
+        if len(line) > LINE_LIMIT:
+            raise BankError(f"node {node.id} has more bytes than the {LINE_LIMIT:,} of a line")
+        try:
+            codec.from_line(line, f"{join.tree}.nodes.jsonl", "new line")
+        except BankCorruptError as error:
+            raise BankError(f"node {node.id} cannot be stored: {error.message}") from error
+        return line
+
+    def _claimed_parent(self, place: int) -> str | None:
+        if self.join.roots[place]:
+            return None
+        parent: bytes = texts(self.join.parents[place : place + 1])[0]
+        return parent.decode()
+
+    def _index(self, births: Rows, sizes: NDArray[np.int64]) -> NDArray[Any]:
+        join, holds, places = self.join, self.join.holding, self.written
+        index = np.zeros(len(places), dtype=INDEX_TYPE)
+        index["id"] = texts(join.ids[places])
+        index["offset"] = np.cumsum(sizes) - sizes
+        index["first"] = births[places]
+        above = holds.above[places]
+        roots = above == len(join)
+        index["parent"] = np.where(roots, NO_PARENT, births[np.where(roots, 0, above)])
+        index["depth"] = self._stated_depths(places)
+        index["residual"] = ~roots
+        index["failure"] = join.failure[places]
+        index["consolidated"] = join.consolidated[places]
+        index["deleted"] = ~holds.living[places]
+        return index
+
+    @cached_property
+    def _depths(self) -> Rows:
+        """The depth that a new line states of each node. int64 [nodes].
+
+        What does not live may lie deeper than any line may say; it then says as much as it may.
+        """
+        return np.minimum(self.join.holding.depth, codec.DEPTH_LIMIT)
+
+    def _stated_depths(self, places: Rows) -> Rows:
+        """The depths that the lines state: what was deleted keeps the one that it had."""
+        depths = self._depths[places]
+        rows, source = self.join.rows[places], self.join.source[places]
+        for number, side in enumerate(self.join.sides):
+            kept = (source == number) & self._fits[places]
+            depths[kept] = side.snapshot.index["depth"][rows[kept]]
+        return depths
+
+    def _vectors(self) -> Iterator[Gathered]:
+        for number, run, _ in self._runs():
+            yield Gathered(self.join.sides[number].snapshot.vectors, self.join.rows[run])
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Some lines, in pieces of any number, and the bytes of each."""
+
+    lines: Sequence[bytes | memoryview]
+    sizes: NDArray[np.int64]
+
+
+def _check_lines(snapshot: ShelfSnapshot, rows: Rows, tree: str) -> None:
+    """Lines from another bank are nodes as they were born, unless they say that they were
+    changed, and its index says of them what they say.
+    """
+    index = snapshot.index
+    source = str(snapshot.shelf.lines_path)
+    for start in range(0, len(rows), _PIECE_LINES):
+        piece = rows[start : start + _PIECE_LINES]
+        lines = [snapshot.line(int(row)) for row in piece]
+        outline = typed_lines.outline(lines, piece.tolist(), source, tree)
+        for place in outline.altered:
+            raise snapshot.shelf.corrupt(
+                f"node {outline.ids[place]} does not say what its id was made from",
+                f"line {int(piece[place]) + 1}",
+            )
+        entries = index[piece]
+        parents = index["id"][np.maximum(entries["parent"], 0)].astype("S16")
+        parents[entries["parent"] < 0] = b""
+        stated = np.array([parent or "" for parent in outline.parents], dtype="S16")
+        agree = (
+            (entries["id"] == np.array(outline.ids, dtype="S16"))
+            & (parents == stated)
+            & (entries["depth"] == np.array(outline.depths))
+            & (entries["failure"] == np.array(outline.failures))
+            & (entries["residual"] == np.array(outline.residuals))
+            & (entries["consolidated"] == np.array(outline.consolidated))
+            & (entries["deleted"] == np.array(outline.deleted))
+        )
+        if not agree.all():
+            row = int(piece[int(np.flatnonzero(~agree)[0])])
+            raise snapshot.shelf.corrupt("the index contradicts the line", f"line {row + 1}")
+
+
+def _check_vectors(snapshot: ShelfSnapshot, rows: Rows) -> None:
+    for start in range(0, len(rows), _PIECE_ROWS):
+        piece = rows[start : start + _PIECE_ROWS]
+        vectors = np.asarray(snapshot.vectors[piece])
+        with np.errstate(all="ignore"):
+            lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        wrong = np.flatnonzero(~(np.abs(lengths - 1.0) < UNIT_TOLERANCE))
+        if len(wrong):
+            matrix = snapshot.shelf.vectors_file
+            raise BankCorruptError(
+                "a vector is not of unit length",
+                source=str(matrix.path) if matrix else None,
+                position=f"row {int(piece[wrong[0]])}",
+                hint="`deltamem verify` tells more",
+            )

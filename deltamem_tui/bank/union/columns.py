@@ -1,0 +1,239 @@
+"""What the nodes of one tree claim, as columns, and what becomes of claims that clash.
+
+A node's line claims a parent, and that the node lives. Banks that were changed apart can
+claim what does not go together: a node below one that the other bank deleted, or two nodes
+below each other. The claims are what a merge joins and what lines keep; what holds is a pure
+function of all claims together, so it does not depend on the order of merges:
+
+- a node lives if it and all above it claim to live: a deletion takes all below along;
+- of nodes below each other, the one with the greatest id becomes a root;
+- depth and kind follow from the parents.
+
+Where a line has to say something else than its node claims, it keeps the claim in `meant`.
+A person's later change of the node writes a line without it: what was seen is accepted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from deltamem_tui.bank import codec
+from deltamem_tui.bank.commits.table import Rows, ShelfSnapshot
+from deltamem_tui.bank.keys import Keys, key, keys, places
+from deltamem_tui.bank.replicas import first_rows
+from deltamem_tui.errors import BankCorruptError, BankError
+
+Flags = NDArray[np.bool_]
+
+_MEANT = re.compile(rb'"meant"\s*:')
+
+
+@dataclass(slots=True)
+class Claims:
+    """The nodes of one bank's tree in order of birth, the deleted too.
+
+    Attributes:
+        snapshot: The shelf that they lie on.
+        births: The rows of their first lines. int64 [nodes].
+        rows: The rows of their last lines. int64 [nodes].
+        ids: uint64 [nodes].
+        parents: Their parents' ids, where they are not roots. uint64 [nodes].
+        roots: Whether they have no parent. bool [nodes].
+        deleted: Whether the line is a tombstone by itself. bool [nodes].
+        failure: Whether the label is `failure`. bool [nodes].
+        consolidated: bool [nodes].
+        displaced: Whether the line says something else than it claims. bool [nodes].
+    """
+
+    snapshot: ShelfSnapshot
+    births: Rows
+    rows: Rows
+    ids: Keys
+    parents: Keys
+    roots: Flags
+    deleted: Flags
+    failure: Flags
+    consolidated: Flags
+    displaced: Flags
+    _order: Rows | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def lines_of(self, place: int) -> list[int]:
+        """The rows of all lines of a node, the earliest first."""
+        first = self.snapshot.index["first"]
+        if self._order is None:
+            self._order = np.argsort(first, kind="stable")
+        birth = int(self.births[place])
+        start, stop = np.searchsorted(first, [birth, birth + 1], sorter=self._order)
+        return [int(row) for row in self._order[start:stop]]
+
+
+def read(snapshot: ShelfSnapshot) -> Claims:
+    """What a bank's tree claims, by its index, and by those lines that keep a claim aside.
+
+    Raises:
+        BankCorruptError: The index names what is not there, or a line keeps what is no claim.
+    """
+    index = snapshot.index
+    births = first_rows(snapshot)
+    rows = snapshot.current[births]
+    every = keys(index["id"])
+    above = index["parent"][rows]
+    if len(above) and (int(above.max()) >= len(index) or int(above.min()) < -1):
+        raise snapshot.shelf.corrupt("the index names a parent that is not there")
+    claims = Claims(
+        snapshot=snapshot,
+        births=births,
+        rows=rows,
+        ids=every[births],
+        parents=every[np.maximum(above, 0)] if len(rows) else every,
+        roots=above < 0,
+        deleted=index["deleted"][rows],
+        failure=index["failure"][rows],
+        consolidated=index["consolidated"][rows],
+        displaced=np.zeros(len(rows), dtype=np.bool_),
+    )
+    for place in np.flatnonzero(np.isin(rows, displaced_rows(snapshot))).tolist():
+        _take_claim(claims, place)
+    return claims
+
+
+def displaced_rows(snapshot: ShelfSnapshot) -> Rows:
+    """The rows of the lines that keep a claim aside. int64.
+
+    No text of a node can look like a claim: in it, quotation marks are escaped.
+    """
+    found = [match.start() for match in _MEANT.finditer(snapshot.text)]
+    offsets = snapshot.index["offset"]
+    rows: Rows = np.searchsorted(offsets, np.array(found, dtype=np.uint64), side="right") - 1
+    return np.unique(rows)
+
+
+def _take_claim(claims: Claims, place: int) -> None:
+    meant = meant_by(claims.snapshot, int(claims.rows[place]))
+    claims.displaced[place] = bool(meant)
+    if "parent" in meant:
+        claims.roots[place] = meant["parent"] is None
+        claims.parents[place] = 0 if meant["parent"] is None else key(meant["parent"])
+    if "deleted" in meant:
+        claims.deleted[place] = meant["deleted"]
+
+
+def meant_by(snapshot: ShelfSnapshot, row: int) -> Mapping[str, Any]:
+    """What a line keeps aside: the `parent` and `deleted` that its node claims.
+
+    Raises:
+        BankCorruptError: It is no such thing.
+    """
+    line = snapshot.line(row)
+    try:
+        return codec.meant(orjson.loads(line), line)
+    except (ValueError, TypeError) as error:
+        raise snapshot.shelf.corrupt(str(error), f"line {row + 1}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What holds when all claims are taken together.
+
+    Attributes:
+        above: The place of each node's parent; the number of nodes for a root. int64 [nodes].
+        living: bool [nodes].
+        depth: 1 for a root. That of a node that does not live may be more than a line may say.
+            int64 [nodes].
+        loosened: Nodes that claim a parent but became roots, to break a circle. bool [nodes].
+    """
+
+    above: Rows
+    living: Flags
+    depth: Rows
+    loosened: Flags
+
+
+def holding(ids: Keys, parents: Keys, roots: Flags, deleted: Flags) -> Holding:
+    """What holds of some claims.
+
+    Args:
+        ids: uint64 [nodes], each once.
+        parents: The claimed parents' ids. uint64 [nodes].
+        roots: Nodes that claim none. bool [nodes].
+        deleted: Nodes that claim to be deleted. bool [nodes].
+
+    Raises:
+        BankCorruptError: A parent is not among the nodes.
+        BankError: The tree is deeper than any bank may be.
+    """
+    above = _parents_places(ids, parents, roots)
+    living = with_all_above(above, ~deleted)
+    loosened = np.zeros(len(ids), dtype=np.bool_)
+    depth, endless = _depths(above)
+    if endless.any():
+        _loosen(ids, above, endless, loosened)
+        depth, _ = _depths(above)
+    if len(depth) and int(depth[living].max(initial=0)) > codec.DEPTH_LIMIT:
+        raise BankError(
+            f"the tree would be deeper than the {codec.DEPTH_LIMIT:,} levels it may be",
+            hint="move a chain nearer to its root in one of the banks first",
+        )
+    return Holding(above, living, depth, loosened)
+
+
+def _parents_places(ids: Keys, parents: Keys, roots: Flags) -> Rows:
+    """Where each node's parent stands; behind the last node for a root."""
+    above: Rows = np.full(len(ids), len(ids), dtype=np.int64)
+    above[~roots] = places(ids, parents[~roots])
+    if (above < 0).any():
+        raise BankCorruptError("a node's parent does not exist", hint="`deltamem verify` names it")
+    return above
+
+
+def with_all_above(above: Rows, claimed: Flags) -> Flags:
+    """Which nodes claim something together with all above them, circles included."""
+    holds = np.append(claimed, True)
+    jump = np.append(above, len(above))
+    # Each round looks twice as far up; no way up is longer than there are nodes.
+    for _ in range(max(len(above), 1).bit_length()):
+        holds &= holds[jump]
+        jump = jump[jump]
+        if (jump == len(above)).all():
+            break
+    return holds[:-1]
+
+
+def _depths(above: Rows) -> tuple[Rows, Flags]:
+    """How deep each node stands, and which have no way up that ends. int64 and bool [nodes]."""
+    depth = np.append(np.ones(len(above), dtype=np.int64), 0)
+    jump = np.append(above, len(above))
+    for _ in range(max(len(above), 1).bit_length()):
+        if (jump == len(above)).all():
+            break
+        depth += depth[jump]
+        jump = jump[jump]
+    return depth[:-1], (jump != len(above))[:-1]
+
+
+def _loosen(ids: Keys, above: Rows, endless: Flags, loosened: Flags) -> None:
+    """Make the node with the greatest id of every circle a root, in place."""
+    seen: set[int] = set()
+    for start in np.flatnonzero(endless).tolist():
+        way: dict[int, None] = {}
+        place = start
+        while place not in seen and place not in way and place != len(above):
+            way[place] = None
+            place = int(above[place])
+        if place in way:
+            steps = list(way)
+            circle = steps[steps.index(place) :]
+            greatest = max(circle, key=lambda each: int(ids[each]))
+            above[greatest] = len(above)
+            loosened[greatest] = True
+        seen.update(way)

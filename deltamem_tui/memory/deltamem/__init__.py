@@ -1,0 +1,1 @@
+"""DeltaMem: residual trees of skills and of scene knowledge."""

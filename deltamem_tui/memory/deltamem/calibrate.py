@@ -1,0 +1,296 @@
+"""Calibration: a threshold per tree from the scores that a bank's own episodes get.
+
+The published thresholds were chosen by looking at the scores of a small sample. Here each
+episode is asked as a question, whatever was learnt from the same text left aside. The rules
+say of which kind an episode is: those that they would have found by one trigger are of one.
+Each question has a best score among its kind and a best among the others, and the proposal
+is the threshold that tells these two apart best: the share of questions that reach it with
+their own kind, less the share that reach it with another (Youden's index).
+
+Where too few episodes have one of their kind, there is nothing to tell apart. Then the scores
+of one question, sorted from the best down, fall slowly among what resembles it and jump to the
+rest, and the proposal is the median of the middles of their widest jumps.
+
+From a handful of scores either would be chance: on the two simulators that were measured, the
+thresholds proposed from three episodes and from ten lie a quarter apart. So nothing is
+proposed before ten episodes resemble another at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import ExtractionError, NodeNotFoundError
+from deltamem_tui.memory.deltamem.questions import questions_of
+from deltamem_tui.memory.deltamem.recall import scan_of
+from deltamem_tui.memory.deltamem.settings import Parameters, change, changed, of_bank
+from deltamem_tui.memory.deltamem.threshold_search import dividing_line, widest_jump
+from deltamem_tui.memory.episodes.scenes import scene_of
+from deltamem_tui.memory.episodes.stored_episodes import episodes
+from deltamem_tui.memory.vectors.embedder import embedder_of, weighting_of
+from deltamem_tui.memory.vectors.similarity import Rows, Scan
+from deltamem_tui.trajectory.model import Outcome, Trajectory
+
+QUESTION_LIMIT = 1000
+LEAST_SCORES = 10
+_LEAST_SCORE = 0.005  # less is nought to the two digits that a threshold is proposed with
+_LEAST_ROWS = 3
+_LEAST_KINDRED = 0.5
+_BINS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What calibration found for one tree.
+
+    Attributes:
+        tree: `task` or `env`.
+        questions: How many episodes were asked.
+        scores: How many of them resemble another at all: their best score is not nought.
+        compared_with: `nodes`, or `triggers` while the tree is too small: the activation
+            conditions that the rules would write for the episodes.
+        current: τ_base as it is.
+        proposed: τ_base as proposed; None if there is too little to tell.
+        reason: Why nothing is proposed; empty if something is.
+        matching_now: Share of the questions whose best score reaches the current threshold.
+        matching_then: The same for the proposed one.
+        bin_edges: Edges of the histogram of best scores, one more than bins.
+        bin_counts: Questions per bin.
+    """
+
+    tree: TreeName
+    questions: int
+    scores: int
+    compared_with: str
+    current: float
+    proposed: float | None
+    reason: str
+    matching_now: float
+    matching_then: float | None
+    bin_edges: tuple[float, ...]
+    bin_counts: tuple[int, ...]
+
+
+def calibrate(
+    bank: Bank,
+    *,
+    embedder: Embedder | None = None,
+    between: Callable[[], None] = lambda: None,
+) -> list[Proposal]:
+    """Propose a threshold for each tree. Nothing is written.
+
+    Args:
+        bank: The bank; its nodes and all its episodes, learnt or waiting, are looked at.
+        embedder: The bank's embedder; loaded if not given.
+        between: Called before each question to a tree, and before what takes time beside them.
+            What it raises ends the work.
+    """
+    loaded = embedder_of(bank, embedder)
+    asked = _sample(list(episodes(bank)))
+    parameters = of_bank(bank)
+    return [
+        _propose(bank, name, asked, parameters, loaded, between)
+        for name in TREES
+        if parameters[name].enabled
+    ]
+
+
+def apply(bank: Bank, proposals: Sequence[Proposal]) -> Parameters:
+    """Make the proposed thresholds the bank's own.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+    """
+
+    def with_proposed(parameters: Parameters) -> Parameters:
+        for proposal in proposals:
+            if proposal.proposed is not None:
+                parameters = changed(parameters, proposal.tree, tau_base=proposal.proposed)
+        return parameters
+
+    return change(bank, "calibrate", with_proposed)
+
+
+def _sample(found: list[Trajectory]) -> list[Trajectory]:
+    """At most `QUESTION_LIMIT` episodes, evenly over the order of import."""
+    if len(found) <= QUESTION_LIMIT:
+        return found
+    picked = np.linspace(0, len(found) - 1, QUESTION_LIMIT).astype(int)
+    return [found[int(number)] for number in picked]
+
+
+def _propose(
+    bank: Bank,
+    name: TreeName,
+    asked: Sequence[Trajectory],
+    parameters: Parameters,
+    embedder: Embedder,
+    between: Callable[[], None],
+) -> Proposal:
+    between()
+    questions = _questions(name, asked)
+    # All at once: a vector's last bits depend on the texts that are embedded beside it.
+    vectors = embedder.embed_queries(list(questions.values()))
+    between()
+    penalty = parameters[name].failure_penalty
+    triggers = _triggers(name, asked, questions, between)
+    compared = _compared(bank, name, asked, questions, triggers, embedder)
+    firsts: list[float] = []
+    jumps: list[float] = []
+    pairs: list[tuple[float, float]] = []
+    for text, trigger, vector in zip(questions.values(), triggers, vectors, strict=True):
+        between()
+        scores = compared.scan.scores(vector, penalty)
+        others = np.isfinite(scores) & (compared.texts != text)
+        ranked = np.sort(scores[others])[::-1]
+        firsts += [float(score) for score in ranked[:1]]
+        jump = widest_jump(ranked) if _says_something(ranked[:1]).any() else None
+        jumps += [] if jump is None else [jump]
+        kindred = others & (compared.kinds == trigger)
+        strange = others & (compared.kinds != trigger)
+        if kindred.any() and strange.any():
+            pairs.append((float(scores[kindred].max()), float(scores[strange].max())))
+    best = np.array(firsts)
+    current = parameters[name].tau_base
+    told_apart = len(pairs) >= _LEAST_KINDRED * len(questions)
+    line = dividing_line(pairs) if told_apart else None
+    if line is None and jumps:
+        line = float(np.median(jumps))
+    found = int(_says_something(best).sum())
+    reason = _why_nothing(len(questions), found, line)
+    proposed = None if line is None or reason else round(line, 2)
+    counts, edges = np.histogram(best, bins=_BINS) if len(best) else (np.zeros(0), np.zeros(0))
+    return Proposal(
+        tree=name,
+        questions=len(questions),
+        scores=found,
+        compared_with=compared.what,
+        current=current,
+        proposed=proposed,
+        reason=reason,
+        matching_now=_share(best, current),
+        matching_then=None if proposed is None else _share(best, proposed),
+        bin_edges=tuple(round(float(edge), 4) for edge in edges),
+        bin_counts=tuple(int(count) for count in counts),
+    )
+
+
+def _says_something(scores: NDArray[np.float32]) -> NDArray[np.bool_]:
+    return np.asarray(scores >= _LEAST_SCORE)
+
+
+def _why_nothing(questions: int, scores: int, line: float | None) -> str:
+    if scores < LEAST_SCORES:
+        return (
+            f"too few episodes, {scores} of {questions} resemble another: {LEAST_SCORES} must, "
+            "or the next episode overthrows the threshold"
+        )
+    if line is None:
+        return "no threshold tells what is alike from what is not by these scores"
+    return ""
+
+
+def _questions(name: TreeName, asked: Sequence[Trajectory]) -> dict[str, str]:
+    """What each episode asks the tree, by its id. A text asked twice would only match itself."""
+    texts: dict[str, str] = {}
+    for each in asked:
+        if text := _question(name, each):
+            texts.setdefault(text, each.id)
+    return {episode_id: text for text, episode_id in texts.items()}
+
+
+def _question(name: TreeName, episode: Trajectory) -> str:
+    return questions_of(episode.task, scene_of(episode))[name]
+
+
+def _triggers(
+    name: TreeName,
+    asked: Sequence[Trajectory],
+    questions: Mapping[str, str],
+    between: Callable[[], None],
+) -> list[str]:
+    """What the rules would have the asking episodes' own nodes be found by."""
+    from deltamem_tui.memory.writers.rules import RulesExtractor
+
+    extractor = RulesExtractor()
+    triggers = []
+    for each in asked:
+        if each.id not in questions:
+            continue
+        between()
+        # A trigger does not tell how the episode ended, and many wait because nobody knows.
+        known = each if each.outcome.known else each.with_outcome(Outcome(success=True))
+        try:
+            payload = extractor.extract(name, known, ()).payload
+        except ExtractionError:
+            payload = None
+        triggers.append(payload.activation_condition if payload else questions[each.id])
+    return triggers
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What the questions are compared with: the rows, and what each was learnt from.
+
+    Attributes:
+        what: `nodes` or `triggers`.
+        scan: The rows.
+        texts: Per row, the question of its episode; empty if the bank does not know it.
+        kinds: Per row, the trigger that the rules would find its episode by; likewise.
+    """
+
+    what: str
+    scan: Scan
+    texts: NDArray[np.object_]
+    kinds: NDArray[np.object_]
+
+
+def _compared(
+    bank: Bank,
+    name: TreeName,
+    asked: Sequence[Trajectory],
+    questions: Mapping[str, str],
+    triggers: Sequence[str],
+    embedder: Embedder,
+) -> _Compared:
+    weighting = weighting_of(bank)
+    tree = bank.tree(name)
+    if len(tree) < _LEAST_ROWS:
+        texts, kinds = list(questions.values()), list(triggers)
+        scan = Scan(Rows.of_vectors(embedder.embed_passages(triggers)), weighting)
+        return _Compared("triggers", scan, _objects(texts), _objects(kinds))
+    of_text = dict(zip(questions.values(), triggers, strict=True))
+    of_episode = {each.id: _question(name, each) for each in asked}
+    texts = [""] * len(tree.dead)
+    for row in tree.rows:
+        texts[row] = of_episode.get(_source(tree, tree.node_at(int(row))), "")
+    kinds = [of_text.get(text, "") for text in texts]
+    return _Compared("nodes", scan_of(tree, weighting), _objects(texts), _objects(kinds))
+
+
+def _source(tree: Tree, node: Node) -> str:
+    """The episode behind a node; for a fused root, the one behind the end of its chain."""
+    seen = {node.id}
+    while node.origin.nodes and node.origin.nodes[-1] not in seen:
+        try:
+            node = tree.node(node.origin.nodes[-1])
+        except NodeNotFoundError:
+            return ""
+        seen.add(node.id)
+    return node.origin.trajectory
+
+
+def _objects(texts: Sequence[str]) -> NDArray[np.object_]:
+    return np.array(texts, dtype=object)
+
+
+def _share(best: NDArray[np.float32], threshold: float) -> float:
+    return round(float(np.mean(best >= threshold)), 3) if len(best) else 0.0

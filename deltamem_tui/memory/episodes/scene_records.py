@@ -1,0 +1,48 @@
+"""Keeping a scene that was drawn: a later record of the same episode, and a line in the journal."""
+
+from __future__ import annotations
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.deltamem.learn_result import REASON_WIDTH
+from deltamem_tui.memory.episodes.scenes import lacks_scene, with_scene, with_scene_of
+from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.writers.extraction import Drawing
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.native import to_record
+
+
+def take_drawing(bank: Bank, trajectory: Trajectory, drawing: Drawing) -> Trajectory:
+    """Keep the scene that was drawn for an episode, and tell the journal what it took.
+
+    If somebody else drew one meanwhile, theirs stays. An episode that the bank does not have
+    yet is not added: it comes with its scene when it is learnt.
+
+    Args:
+        bank: The bank; its handle shows the new state afterwards.
+        trajectory: The episode, in the form in which the bank keeps it.
+        drawing: What a model drew out of its task.
+
+    Returns:
+        The episode with its scene.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        StorageError: The disk refused; the bank is as it was.
+    """
+    bank.require_writable()
+    with bank.writing() as batch:
+        known = episode(bank, trajectory.id)
+        if known is not None and not lacks_scene(known):
+            trajectory = with_scene_of(trajectory, known)
+        else:
+            trajectory = with_scene(trajectory, drawing)
+        if known is not None and lacks_scene(known):
+            batch.put_episode(to_record(with_scene(known, drawing)))
+        detail = {
+            "trajectory": trajectory.id,
+            "scene": one_line(drawing.text, REASON_WIDTH),
+            "calls": [drawing.call().record()],
+        }
+        batch.log("draw", detail)
+    return trajectory

@@ -1,0 +1,64 @@
+"""Scenes: where an episode took place, in the log's words or as a model drew it out of the task.
+
+The env tree is asked with the scene alone (DeltaMem, section 1). Many logs have none: their
+instruction tells the surroundings and the goal in one text, which is then the task. A model can
+draw the scene out of it. An episode's id is a digest of its task, environment and steps, so what
+was drawn does not become its environment; it is kept beside, among the episode's other facts,
+with who drew it. A scene that the log has is never replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from deltamem_tui.memory.writers.extraction import Drawing
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Trajectory
+
+SCENE = "drawn_scene"
+MODEL = "drawn_scene_model"
+PROMPT = "drawn_scene_prompt"
+
+
+def scene_of(trajectory: Trajectory) -> str:
+    """What describes an episode's scene; empty if nothing does."""
+    if trajectory.environment.strip():
+        return trajectory.environment
+    return trajectory.metadata.get(SCENE, trajectory.environment)
+
+
+def lacks_scene(trajectory: Trajectory) -> bool:
+    """Whether the log has no scene, and nobody has looked for one in the task yet."""
+    return not trajectory.environment.strip() and SCENE not in trajectory.metadata
+
+
+def with_scene(trajectory: Trajectory, drawing: Drawing) -> Trajectory:
+    """The same episode, with the same id, and the scene that was drawn for it.
+
+    An empty scene is kept too: it says that a model has looked and found none.
+    """
+    facts = {
+        SCENE: drawing.text,
+        MODEL: one_line(drawing.model, 200),
+        PROMPT: drawing.prompt,
+    }
+    return replace(trajectory, metadata={**trajectory.metadata, **facts})
+
+
+def with_scene_of(trajectory: Trajectory, other: Trajectory) -> Trajectory:
+    """The same episode with the scene that was drawn for another record of it, if one was."""
+    facts = (SCENE, MODEL, PROMPT)
+    found = {name: other.metadata[name] for name in facts if name in other.metadata}
+    if SCENE not in found or not lacks_scene(trajectory):
+        return trajectory
+    return replace(trajectory, metadata={**trajectory.metadata, **found})
+
+
+def goal_of(trajectory: Trajectory) -> str:
+    """The task without the passages that were drawn out of it as the scene."""
+    goal = trajectory.task
+    for passage in trajectory.metadata.get(SCENE, "").splitlines():
+        words = r"\s+".join(map(re.escape, passage.split()))
+        goal = re.sub(words, " ", goal, count=1) if words else goal
+    return goal.strip() or trajectory.task

@@ -1,0 +1,1 @@
+"""Policies for every method: which episodes are admitted."""

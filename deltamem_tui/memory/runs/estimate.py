@@ -1,0 +1,183 @@
+"""Rehearsals: what a run will take, found out by doing it without the model.
+
+Every episode is learnt into a copy of the bank that is thrown away. Where the response cache has
+the model's answer, that is used; where it has none, the prompt that would be sent is counted and
+the rules write in the model's place. They write other words and skip other episodes, so the
+chains that later prompts show are only like the real ones: it is an estimate.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.transfer.copying import copy_bank
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import BudgetError, ExtractionError, TrajectoryError, VectorError
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.deltamem.episode_query import Encounter
+from deltamem_tui.memory.deltamem.questions import questions_of
+from deltamem_tui.memory.deltamem.settings import of_bank
+from deltamem_tui.memory.deltamem.write import as_kept, learn_from
+from deltamem_tui.memory.episodes.scenes import goal_of, lacks_scene, scene_of, with_scene
+from deltamem_tui.memory.writers.extraction import Drawing, Extraction
+from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.memory.writers.model.scene_extraction import SceneDrawer
+from deltamem_tui.memory.writers.rules import RulesExtractor
+from deltamem_tui.trajectory.model import Trajectory
+
+_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_TRIGGER_WORDS = 40
+_TELLS_THE_GOAL = re.compile(
+    r"\b(?:task|goal|please|must|should|shall|need|want|your job|find|make sure|solve|fix)\b",
+    re.IGNORECASE,
+)
+
+
+def rehearse(
+    bank: Bank,
+    trajectories: Iterable[Trajectory],
+    extractor: ModelExtractor,
+    embedder: Embedder,
+    *,
+    drawer: SceneDrawer | None = None,
+    advance: Callable[[], object] = lambda: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Usage:
+    """Estimate what learning from episodes will take. Nothing is sent, the bank stays as it is.
+
+    Args:
+        bank: The bank.
+        trajectories: Episodes whose outcomes are known.
+        extractor: Asks through a client with a `NoBudget`, so that nothing can be sent.
+        embedder: The bank's embedder.
+        drawer: Draws scenes through the same client, if they shall be drawn.
+        advance: Told after each episode.
+        stopped: Whether somebody wants to stop; then the estimate is of what was rehearsed.
+
+    Returns:
+        Calls to be made with their tokens and cost, and answers that the cache has already.
+
+    Raises:
+        LanguageModelError: The extractor's model cannot be asked at all.
+        StorageError: There is no room for the copy.
+    """
+    understudy = _Understudy(extractor, drawer)
+    of_scenes = drawer is not None and of_bank(bank)["env"].enabled
+    with tempfile.TemporaryDirectory(prefix="deltamem-rehearsal-") as folder:
+        stage = copy_bank(bank, Path(folder) / bank.path.name)
+        for trajectory in trajectories:
+            if stopped():
+                break
+            try:
+                kept = as_kept(bank, trajectory)
+                if of_scenes and lacks_scene(kept):
+                    kept = understudy.with_scene(kept)
+                learn_from(stage, Encounter(stage, kept, embedder), understudy, embedder)
+            except (ExtractionError, TrajectoryError, VectorError):
+                pass  # the run will tell
+            advance()
+    return understudy.usage
+
+
+def rehearse_fusions(
+    bank: Bank, chains: Iterable[tuple[TreeName, Node]], extractor: ModelExtractor
+) -> Usage:
+    """Estimate what fusing chains will take. Nothing is sent.
+
+    Args:
+        bank: The bank that holds them.
+        chains: Each chain's tree and last node.
+        extractor: Asks for the fusions.
+    """
+    estimates = (
+        extractor.estimate(name, None, bank.tree(name).chain(node.id)) for name, node in chains
+    )
+    return sum(estimates, Usage())
+
+
+class _Understudy:
+    """Takes the model's place: answers from the cache, else counts and lets the rules write."""
+
+    def __init__(self, extractor: ModelExtractor, drawer: SceneDrawer | None = None) -> None:
+        self._extractor = extractor
+        self._drawer = drawer
+        self._drawn: set[str] = set()
+        self._rules = RulesExtractor()
+        self.usage = Usage()
+
+    @property
+    def name(self) -> str:
+        return self._extractor.name
+
+    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+        try:
+            return self._known(self._extractor.extract(tree, trajectory, chain))
+        except BudgetError:
+            self.usage += self._extractor.estimate(tree, trajectory, chain)
+            # A model names the kind of task, and leaves out of it what it knows as the scene.
+            read = replace(trajectory, task=goal_of(trajectory))
+            return _asked_with(tree, read, self._rules.extract(tree, read, chain))
+
+    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+        try:
+            return self._known(self._extractor.fuse(tree, chain))
+        except BudgetError:
+            self.usage += self._extractor.estimate(tree, None, chain)
+            return self._rules.fuse(tree, chain)
+
+    def _known(self, extraction: Extraction) -> Extraction:
+        self.usage += extraction.usage
+        return extraction
+
+    def with_scene(self, trajectory: Trajectory) -> Trajectory:
+        """The episode with its scene: out of the cache, or one of a likely length."""
+        if self._drawer is None:
+            return trajectory
+        try:
+            drawing = self._drawer.draw(trajectory)
+            self.usage += drawing.usage
+        except BudgetError:
+            self.usage += self._drawing_estimate(self._drawer, trajectory)
+            drawing = Drawing(_likely_scene(trajectory.task), "", "")
+        return with_scene(trajectory, drawing)
+
+    def _drawing_estimate(self, drawer: SceneDrawer, trajectory: Trajectory) -> Usage:
+        """The same instruction is often given several times; the cache knows it by then."""
+        prompt = drawer.prompt(trajectory)
+        if prompt in self._drawn and drawer.remembers:
+            return Usage(cached=1)
+        self._drawn.add(prompt)
+        return drawer.estimate(trajectory)
+
+
+def _asked_with(tree: TreeName, trajectory: Trajectory, extraction: Extraction) -> Extraction:
+    """The same lesson under a trigger of the words, not the numbers, that the tree is asked with.
+
+    Which chains later prompts show hangs on the triggers. Those of the rules follow the dialect
+    of one world; of another writer's, nothing is known but what they are to be found by.
+    """
+    question = questions_of(trajectory.task, scene_of(trajectory))[tree]
+    trigger = " ".join(_NUMBER.sub(" ", question).split()[:_TRIGGER_WORDS])
+    if extraction.payload is None or not trigger:
+        return extraction
+    return replace(extraction, payload=replace(extraction.payload, activation_condition=trigger))
+
+
+def _likely_scene(task: str) -> str:
+    """The sentences that do not say what to do; half of the text if that leaves all or nothing.
+
+    It is only as like the real one as an estimate asks for.
+    """
+    sentences = list(filter(None, _BETWEEN_SENTENCES.split(task)))
+    kept = [each for each in sentences if not _TELLS_THE_GOAL.search(each)]
+    if 0 < len(kept) < len(sentences):
+        return "\n".join(kept)
+    words = task.split()
+    return " ".join(words[: (len(words) + 1) // 2])

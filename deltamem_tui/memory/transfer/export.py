@@ -1,0 +1,285 @@
+"""What leaves with a bank: looked through for secrets, and told where it comes from.
+
+Episodes lose their secrets when they are imported, but a model may have seen more, a person
+edits nodes by hand, and a bank may be older than a rule. So before a bank leaves, every text
+that would go with it is looked at once more, by the same rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from deltamem_tui.bank import codec, episodes
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits.journal import FILE_NAME as JOURNAL
+from deltamem_tui.bank.manifest import FILE_NAME as MANIFEST
+from deltamem_tui.bank.node import TREES
+from deltamem_tui.bank.transfer import package
+from deltamem_tui.bank.transfer.package import Parcel
+from deltamem_tui.bank.typed_lines import Line, LineOrigin, decode
+from deltamem_tui.errors import BankCorruptError
+from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
+from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets
+
+_PIECE_LINES = 256
+_PAYLOAD = ("activation_condition", "execution_procedure", "termination_condition")
+_ORIGIN = ("trajectory", "outcome_source", "extractor", "model", "prompt")
+_CONTENTS = "contents"
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """A secret that would leave. It does not hold the secret itself.
+
+    Attributes:
+        place: `task` or `env`, `trajectories`, `journal.jsonl` or `bank.json`.
+        record: The node's or episode's id, or the commit's sequence; empty for `bank.json`.
+        field: The field that holds it.
+        kind: The kind of secret.
+    """
+
+    place: str
+    record: str
+    field: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a bank was made of, as far as its lines say.
+
+    Attributes:
+        episodes: How many episodes it was learnt from, as far as they left something; those
+            that wait are none of them.
+        extractors: What distilled them.
+        models: The language models that were asked.
+    """
+
+    episodes: int
+    extractors: tuple[str, ...]
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A bank that is ready to leave.
+
+    Attributes:
+        parcel: Its files, sealed.
+        contents: What it was made of.
+        leaks: The secrets that would leave with it.
+    """
+
+    package: Parcel
+    contents: Contents
+    leaks: tuple[Leak, ...]
+
+
+def prepare(
+    bank: Bank, *, with_episodes: bool = False, with_journal: bool = False, builder: str = ""
+) -> Outgoing:
+    """Seal what a bank's handle shows, and look it through. Nothing is written.
+
+    Args:
+        bank: The bank.
+        with_episodes: Whether the episodes go along.
+        with_journal: Whether the journal goes along.
+        builder: Who built the bank, for its manifest; as it stands there if empty.
+
+    Raises:
+        BankCorruptError: A file of the bank breaks the format.
+        StorageError: A file cannot be read.
+    """
+    found: list[Leak] = []
+    origins = _Origins()
+    with ThreadPoolExecutor(1) as beside:
+        # Digests leave the interpreter to the search.
+        packing = beside.submit(
+            package.pack, bank, with_episodes=with_episodes, with_journal=with_journal
+        )
+        for name in TREES:
+            found += _node_leaks(bank, name, origins)
+        if with_episodes:
+            found += _episode_leaks(bank)
+        if with_journal and bank.journal.exists:
+            found += _journal_leaks(bank)
+        packed = packing.result()
+    contents = _contents(bank, origins)
+    told = _provenance(bank.manifest.provenance, contents, builder)
+    found += _manifest_leaks(bank, told)
+    return Outgoing(packed.told(told), contents, tuple(dict.fromkeys(found)))
+
+
+def leaks(bank: Bank) -> tuple[Leak, ...]:
+    """The secrets in what a bank learnt and in what it says of itself, whatever it leaves as.
+
+    Raises:
+        BankCorruptError: A file of the bank breaks the format.
+        StorageError: A file cannot be read.
+    """
+    origins = _Origins()
+    found = [leak for name in TREES for leak in _node_leaks(bank, name, origins)]
+    found += _manifest_leaks(bank, bank.manifest.provenance)
+    return tuple(dict.fromkeys(found))
+
+
+class _Origins:
+    """Collects where nodes come from. They share most of it, so each text is looked at once."""
+
+    def __init__(self) -> None:
+        self.episodes: set[str] = set()
+        self.extractors: set[str] = set()
+        self.models: set[str] = set()
+        self.guilty: dict[str, tuple[str, ...]] = {}
+        self._seen: set[str] = set()
+
+    def add(self, origins: Sequence[LineOrigin]) -> None:
+        """Take in the origins of some nodes."""
+        episodes = [origin.trajectory for origin in origins]
+        self.episodes.update(episodes)
+        self.extractors.update(origin.extractor for origin in origins)
+        self.models.update(origin.model for origin in origins)
+        texts = {text for origin in origins for text in _shared(origin)} - {""}
+        if not codec.are_ids(episodes):
+            texts.update(episodes)
+        for text in texts - self._seen:
+            if kinds := kinds_of_secrets(text):
+                self.guilty[text] = kinds
+        self._seen |= texts
+
+
+def _shared(origin: LineOrigin) -> tuple[str, ...]:
+    return origin.outcome_source, origin.extractor, origin.model, origin.prompt
+
+
+def _node_leaks(bank: Bank, tree: str, origins: _Origins) -> Iterator[Leak]:
+    """The secrets in the lines of a tree, dead ones too: they leave as well."""
+    snapshot = bank.snapshots[tree]
+    lines = snapshot.shelf.lines(snapshot.extent)
+    while piece := list(islice(lines, _PIECE_LINES)):
+        # No line says more than a node does: what it said besides, nobody would look through.
+        records = decode(
+            [line for _, _, line in piece],
+            (row for row, _, _ in piece),
+            str(snapshot.shelf.lines_path),
+        )
+        origins.add([record.origin for record in records])
+        if may_hold_secrets("\n".join(text for each in records for text in _payload(each))):
+            yield from _payload_leaks(tree, records)
+        if origins.guilty:
+            yield from _origin_leaks(tree, records, origins.guilty)
+
+
+def _payload(record: Line) -> tuple[str, ...]:
+    return record.activation_condition, record.execution_procedure, record.termination_condition
+
+
+def _payload_leaks(tree: str, records: Iterable[Line]) -> Iterator[Leak]:
+    for record in records:
+        for name, text in zip(_PAYLOAD, _payload(record), strict=True):
+            for kind in kinds_of_secrets(text):
+                yield Leak(tree, record.id, name, kind)
+
+
+def _origin_leaks(
+    tree: str, records: Iterable[Line], guilty: Mapping[str, tuple[str, ...]]
+) -> Iterator[Leak]:
+    for record in records:
+        for name in _ORIGIN:
+            for kind in guilty.get(getattr(record.origin, name), ()):
+                yield Leak(tree, record.id, f"origin.{name}", kind)
+
+
+def _episode_leaks(bank: Bank) -> Iterator[Leak]:
+    snapshot = bank.episodes.snapshot
+    for _, _, line in snapshot.shelf.lines(snapshot.extent):
+        if may_hold_secrets(line):
+            record = _parsed(line, snapshot.shelf.lines_path)
+            yield from _record_leaks(episodes.NAME, str(record.get("id", "")), record)
+
+
+def _journal_leaks(bank: Bank) -> Iterator[Leak]:
+    for commit in bank.journal.commits():
+        if commit.sequence > bank.commit.sequence:
+            return
+        yield from _record_leaks(JOURNAL, str(commit.sequence), commit.detail)
+
+
+def _manifest_leaks(bank: Bank, provenance: Mapping[str, Any]) -> Iterator[Leak]:
+    manifest = bank.manifest
+    record = {
+        "name": manifest.name,
+        "description": manifest.description,
+        "domain": manifest.domain,
+        "embedder": manifest.embedder,
+        "parameters": manifest.parameters,
+        "provenance": provenance,
+    }
+    yield from _record_leaks(MANIFEST, "", record)
+
+
+def _record_leaks(place: str, record_id: str, record: Mapping[str, Any]) -> Iterator[Leak]:
+    """The secrets in a JSON object, by the field of it that holds them."""
+    for name, value in record.items():
+        for kind in sorted(
+            {kind for text in _texts(name, value) for kind in kinds_of_secrets(text)}
+        ):
+            yield Leak(place, record_id, name, kind)
+
+
+def _texts(name: str, value: Any) -> Iterator[str]:
+    """All texts of a JSON value, each behind its name: some secrets are known by that only."""
+    waiting = [(name, value)]
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, str):
+            yield f"{name}={value}"
+            yield value
+        elif isinstance(value, Mapping):
+            waiting += value.items()
+        elif isinstance(value, list | tuple):
+            waiting += [(name, each) for each in value]
+
+
+def _parsed(line: bytes, path: Path) -> dict[str, Any]:
+    with suppress(ValueError):
+        record = orjson.loads(line)
+        if isinstance(record, dict):
+            return record
+    raise BankCorruptError(
+        "holds a line that breaks the format",
+        source=str(path),
+        hint="`deltamem verify` says which",
+    )
+
+
+def _contents(bank: Bank, origins: _Origins) -> Contents:
+    """What the bank was made of; what it was told of itself before is not forgotten."""
+    learnt = set(bank.episodes.ids()) - set(bank.episodes.waiting())
+    found = (origins.episodes | learnt) - {""}
+    before = bank.manifest.provenance.get(_CONTENTS)
+    told = before.get("episodes") if isinstance(before, Mapping) else None
+    return Contents(
+        episodes=max(len(found), told if isinstance(told, int) else 0),
+        extractors=tuple(sorted(origins.extractors - {""})),
+        models=tuple(sorted(origins.models - {""})),
+    )
+
+
+def _provenance(before: Mapping[str, Any], contents: Contents, builder: str) -> dict[str, Any]:
+    """What the manifest says of who built the bank from what. Without a clock or a place."""
+    told = {
+        "episodes": contents.episodes,
+        "extractors": list(contents.extractors),
+        "models": list(contents.models),
+    }
+    by = {"builder": builder} if builder else {}
+    return {**before, **by, _CONTENTS: told}

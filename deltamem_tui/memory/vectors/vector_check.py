@@ -1,0 +1,60 @@
+"""Proving vectors: every text is embedded anew and held against the vector it has.
+
+Digests show that a frozen bank is as it was frozen, unit length that a row is a vector. That
+it is the vector of its own line, only the embedder can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+import numpy as np
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.bank.upkeep.checks import Flaw
+from deltamem_tui.embedding.fingerprint import TOLERANCE
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.vectors.conditions import conditions
+
+_BATCH = 64
+_HINT = "`deltamem reembed` makes all vectors anew"
+
+
+def strange_vectors(
+    bank: Bank, embedder: Embedder, *, advance: Callable[[int], None] = lambda _: None
+) -> Iterator[Flaw]:
+    """Find the vectors that are not those of their lines.
+
+    Args:
+        bank: The bank.
+        embedder: Its embedder.
+        advance: Told how many more lines were looked at.
+
+    Raises:
+        BankCorruptError: A line or an array breaks the format.
+        VectorError: The embedder cannot embed one of the texts.
+    """
+    for name in TREES:
+        yield from _strange_in(bank, name, embedder, advance)
+
+
+def _strange_in(
+    bank: Bank, name: TreeName, embedder: Embedder, advance: Callable[[int], None]
+) -> Iterator[Flaw]:
+    stored = bank.tree(name).snapshot.vectors
+    said = ((row, text) for row, text in enumerate(conditions(bank, name)) if text)
+    while batch := list(islice(said, _BATCH)):
+        rows = [row for row, _ in batch]
+        expected = embedder.embed_passages([text for _, text in batch])
+        apart = np.linalg.norm(stored[rows] - expected, axis=1)
+        for row, distance in zip(rows, apart.tolist(), strict=True):
+            if not distance <= TOLERANCE:  # what is not a number is strange too
+                yield Flaw(
+                    f"the vector is {distance:.2f} away from that of the line's text",
+                    f"{name}.embeddings.npy",
+                    f"row {row}",
+                    _HINT,
+                )
+        advance(len(rows))

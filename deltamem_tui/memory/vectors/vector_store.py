@@ -1,0 +1,174 @@
+"""Vectors kept on the way to a bank's new ones, so that an interrupted run need not begin anew.
+
+A text's vector depends on the text and the embedder alone. So the vectors lie by the digest of
+their text, and stay good whatever becomes of the bank meanwhile. Two files beside the bank's
+own hold them until the run is done: which embedder they are of, and the vectors, appended as
+they come. Both may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from deltamem_tui.bank.commits import file_swap
+from deltamem_tui.bank.disk import files, locking
+from deltamem_tui.bank.disk.npy_file import MatrixFile
+from deltamem_tui.embedding.fingerprint import require_same
+from deltamem_tui.embedding.protocol import EmbedderCard
+from deltamem_tui.errors import BankBusyError, BankError, EmbeddingError, StorageError
+
+_STATE_LIMIT = 64 * 1024
+_UNIT_TOLERANCE = 1e-3
+_DIGITS = 32
+
+
+def key_of(text: str) -> bytes:
+    """What a text's vector is found by: 32 hexadecimal digits."""
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS].encode()
+
+
+class VectorStore:
+    """Vectors of one embedder by text, on the disk.
+
+    Attributes:
+        found: How many there were from an interrupted run.
+    """
+
+    def __init__(self, folder: Path, card: EmbedderCard) -> None:
+        self._folder = folder
+        self._card = card
+        self._matrix = _matrix(folder, card)
+        self._places: dict[bytes, int] = {}
+        self._rows = 0
+        self.found = 0
+
+    def __contains__(self, key: bytes) -> bool:
+        return key in self._places
+
+    def load(self) -> None:
+        """Take over what an interrupted run left, if it is of this embedder and whole."""
+        rows = _left_rows(self._folder, self._card)
+        if rows is None:
+            return
+        lengths = np.linalg.norm(rows["vector"].astype(np.float64), axis=1)
+        # What a power cut left half written has no unit length, or a text that nobody has.
+        sound = np.flatnonzero(np.abs(lengths - 1.0) < _UNIT_TOLERANCE)
+        keys = rows["text"][sound].tolist()
+        self._places = dict(zip(keys, sound.tolist(), strict=True))
+        self._rows = len(rows)
+        self.found = len(self._places)
+
+    def begin(self) -> None:
+        """Make the files ready to be appended to.
+
+        Raises:
+            StorageError: The disk refused.
+        """
+        if self._rows:
+            return
+        remove(self._folder)
+        state = orjson.dumps({"embedder": asdict(self._card)}, option=orjson.OPT_INDENT_2)
+        self._matrix.create()
+        files.replace(self._folder / file_swap.STORE_STATE, state)
+
+    def add(self, keys: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
+        """Keep some vectors: on the disk, when this returns.
+
+        Args:
+            keys: Each text's key.
+            vectors: float32 [keys, dimensions], unit length.
+
+        Raises:
+            StorageError: The disk refused.
+        """
+        rows = np.zeros(len(keys), dtype=self._matrix.dtype)
+        rows["text"], rows["vector"] = keys, vectors
+        self._matrix.write_rows(self._rows, rows)
+        files.sync(self._matrix.path)
+        self._places.update({key: self._rows + number for number, key in enumerate(keys)})
+        self._rows += len(keys)
+
+    def gathered(self, keys: Sequence[bytes], piece: int) -> Iterator[NDArray[np.float32]]:
+        """The vectors of some texts in order, float32 [up to `piece`, dimensions] at a time.
+
+        An empty key has no text: it gets a vector of unit length that says nothing.
+        """
+        stored = self._matrix.load(self._rows)["vector"]
+        for start in range(0, len(keys), piece):
+            some = keys[start : start + piece]
+            vectors = np.zeros((len(some), self._card.dimensions), dtype=np.float32)
+            vectors[:, 0] = 1.0
+            said = [number for number, key in enumerate(some) if key]
+            if said:
+                vectors[said] = stored[[self._places[some[number]] for number in said]]
+            yield vectors
+
+
+@contextmanager
+def opened(folder: Path, card: EmbedderCard) -> Iterator[VectorStore]:
+    """The store beside a bank, for one process at a time. It stays until `remove`.
+
+    Raises:
+        BankBusyError: Another process gives the bank new vectors.
+        StorageError: The disk refused.
+    """
+    lock = folder / file_swap.STORE_LOCK
+    busy = BankBusyError(
+        "another process is giving the bank new vectors",
+        source=str(folder),
+        hint="wait until it is done",
+    )
+    with locking.held(lock, 0, busy):
+        try:
+            store = VectorStore(folder, card)
+            store.load()
+            store.begin()
+            yield store
+        finally:
+            with suppress(StorageError):
+                files.remove(lock)
+
+
+def left_over(folder: Path, card: EmbedderCard) -> VectorStore:
+    """What an interrupted run left for this embedder, only to be looked at."""
+    store = VectorStore(folder, card)
+    store.load()
+    return store
+
+
+def remove(folder: Path) -> None:
+    """Remove the vectors that were kept.
+
+    Raises:
+        StorageError: The disk refused.
+    """
+    for name in (file_swap.STORE_STATE, file_swap.STORE_ROWS):
+        files.remove(folder / name)
+
+
+def _matrix(folder: Path, card: EmbedderCard) -> MatrixFile:
+    row = np.dtype([("text", f"S{_DIGITS}"), ("vector", "<f4", (card.dimensions,))])
+    return MatrixFile(folder / file_swap.STORE_ROWS, row)
+
+
+def _left_rows(folder: Path, card: EmbedderCard) -> NDArray[Any] | None:
+    """All rows that lie there; None if they are of another embedder, or cannot be read."""
+    try:
+        state: Mapping[str, Any] = orjson.loads(
+            files.read(folder / file_swap.STORE_STATE, _STATE_LIMIT)
+        )
+        require_same(EmbedderCard(**state["embedder"]), card)
+        matrix = _matrix(folder, card)
+        whole = (files.size(matrix.path) - matrix.position(0)) // matrix.row_bytes
+        return matrix.load(max(whole, 0))
+    except (BankError, EmbeddingError, ValueError, TypeError, KeyError, AttributeError):
+        return None

@@ -1,0 +1,168 @@
+"""The coarse evaluator: a model says yes or no to an episode whose outcome nobody stated.
+
+Its word is kept as what it is: the outcome's source is `judge`, and the reasons stay with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from deltamem_tui.errors import PromptTooLongError
+from deltamem_tui.llm.answers import UnusableAnswer, spoken
+from deltamem_tui.llm.client import Client, Tally
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.prompts import library as prompts
+from deltamem_tui.memory.prompts.file import Prompt
+from deltamem_tui.memory.writers.extraction import Call
+from deltamem_tui.memory.writers.model.episode_prompt import RequestMaker
+from deltamem_tui.memory.writers.model.fence import block
+from deltamem_tui.memory.writers.model.requests import SAFE, SHARES
+from deltamem_tui.memory.writers.model.truncate import CutEpisode
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Outcome, Trajectory
+
+PROMPT = "judge"
+
+# The three sentences that are asked for.
+_USUAL_ANSWER = 80
+_REASON_WIDTH = 600
+_NOT_LETTERS = re.compile(r"[^a-z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a judge said of an episode.
+
+    Attributes:
+        outcome: Yes or no, with source `judge` and the reasons.
+        model: Who judged.
+        prompt: Digest of the prompt.
+        usage: What it took, all attempts together.
+        attempts: How often the model was asked.
+        cut: What of the episode did not fit the model's window; empty if all did.
+    """
+
+    outcome: Outcome
+    model: str
+    prompt: str
+    usage: Usage
+    attempts: int
+    cut: str
+
+    def call(self) -> Call:
+        """The question that was put to the model."""
+        return Call("judge", None, self.model, self.prompt, self.usage, self.attempts, self.cut)
+
+
+class Judge:
+    """Judges episodes by asking a model. Any number of threads may share one."""
+
+    def __init__(
+        self, client: Client, domain: str = "generic", folders: Sequence[Path] | None = None
+    ) -> None:
+        """Nothing is asked yet.
+
+        Args:
+            client: The model.
+            domain: The bank's domain; its prompt is used for episodes that name none.
+            folders: Where prompts are looked up; the usual places if not given.
+        """
+        self._client = client
+        self._domain = domain
+        self._folders = folders
+        self._maker = RequestMaker(
+            domain, int(client.card.prompt_tokens * SAFE), client.count, folders
+        )
+
+    @property
+    def model(self) -> str:
+        """Who judges."""
+        return self._client.model
+
+    @property
+    def usage(self) -> Usage:
+        """What everything that was asked through the client took."""
+        return self._client.usage
+
+    def on_payment(self, told: Callable[[Usage], object]) -> Callable[[], None]:
+        """Have every answer that is paid for told when it comes; see `Client.on_payment`."""
+        return self._client.on_payment(told)
+
+    def end_questions(self) -> None:
+        """Ask nothing more for what is under way; see `Client.end_questions`."""
+        self._client.end_questions()
+
+    def judge(self, trajectory: Trajectory, tally: Tally | None = None) -> Judgement:
+        """Ask whether an episode solved its task.
+
+        Args:
+            trajectory: The episode.
+            tally: Adds up what it takes, if somebody wants to know it also after an error.
+
+        Raises:
+            AnswerError: The first line was neither yes nor no, also when asked again.
+            PromptTooLongError: The episode cannot be cut to the model's window.
+            LanguageModelError: The model cannot be asked at all.
+            ConfigurationError: The prompt file is wrong.
+        """
+        tally = tally or Tally()
+        *earlier, last = SHARES
+        for share in earlier:
+            with suppress(PromptTooLongError):
+                return self._judged(trajectory, share, tally)
+        return self._judged(trajectory, last, tally)
+
+    def estimate(self, trajectory: Trajectory) -> Usage:
+        """What `judge` would take, were it called now; nothing is sent.
+
+        An answer in the response cache takes nothing. The answer's length is a usual one.
+
+        Raises:
+            ConfigurationError: The prompt file is wrong.
+        """
+        try:
+            text = self._question(trajectory, self._prompt(trajectory))[0]
+        except PromptTooLongError:
+            return Usage()  # `judge` would not send it either
+        if self._client.is_known(text, None):
+            return Usage(cached=1)
+        return self._client.estimate(text, _USUAL_ANSWER)
+
+    def _judged(self, trajectory: Trajectory, share: float, tally: Tally) -> Judgement:
+        prompt = self._prompt(trajectory)
+        text, cut = self._question(trajectory, prompt, share)
+        answer = self._client.ask(text, verdict, tally=tally)
+        return Judgement(
+            outcome=answer.value,
+            model=self._client.model,
+            prompt=prompts.digest(prompt, self._folders),
+            usage=tally.usage,
+            attempts=answer.attempts,
+            cut=cut.description,
+        )
+
+    def _prompt(self, trajectory: Trajectory) -> Prompt:
+        return prompts.find(trajectory.domain or self._domain, PROMPT, self._folders)
+
+    def _question(
+        self, trajectory: Trajectory, prompt: Prompt, share: float = 1.0
+    ) -> tuple[str, CutEpisode]:
+        maker = replace(self._maker, room=int(self._maker.room * share))
+        return maker.episode_prompt(prompt, trajectory, {"task": block("task", trajectory.task)})
+
+
+def verdict(text: str) -> Outcome:
+    """Read a judge's answer: yes or no on the first line, then the reasons.
+
+    Raises:
+        UnusableAnswer: The first line says neither, or both.
+    """
+    first, _, rest = spoken(text).partition("\n")
+    word = _NOT_LETTERS.sub("", first.lower())
+    if word not in {"yes", "no"}:
+        raise UnusableAnswer("the first line must be `yes` or `no` and nothing else")
+    return Outcome(success=word == "yes", source="judge", reason=one_line(rest, _REASON_WIDTH))

@@ -1,0 +1,158 @@
+"""How a domain speaks: its goals, its actions, its answers. The general dialect reads anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from deltamem_tui.memory.writers.rules.moves import Effect, Move, loops, written
+from deltamem_tui.memory.writers.rules.wording import condense, distinct, key, listed, unlike
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Step, Trajectory
+
+_GOAL_WORDS = 60
+_SCENE_WORDS = 60
+_ACTION_WORDS = 25
+_ANSWER_WORDS = 20
+_REFUSAL = re.compile(
+    r"^\W*(?:error\b|invalid\b|unknown\b|no such\b|cannot\b|can't\b|could not\b|failed\b|fatal\b"
+    r"|not found\b|nothing happens|permission denied|usage:)"
+    r"|traceback \(most recent|command not found|no such file|exit (?:code|status):? [1-9]"
+    r"|\b[a-z]*(?:error|exception): ",
+    re.IGNORECASE,
+)
+_INSTANCES = (
+    (re.compile(r"\bhttps?://\S+"), "{url}"),
+    (re.compile(r"\b[\w.+-]+@[\w-]+\.[\w.]+\b"), "{address}"),
+    (re.compile(r"\b(?=[0-9a-f-]*\d)(?=[0-9a-f-]*[a-f])[0-9a-f]{7,}(?:-[0-9a-f]{4,})*\b"), "{id}"),
+    (re.compile(r"(?<![\w.])-?\d+(?:[.,:/]\d+)*\b"), "N"),
+)
+_OFFER = re.compile(
+    r"^\W*(?:available|admissible|possible|valid) (?:actions|commands)\W*:\s*(.+)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TOOL = re.compile(r"[\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What an episode was about.
+
+    Attributes:
+        trigger: The goal with instances replaced by their kinds: the activation condition.
+        variant: The instances that were replaced, for telling one variant from another.
+        names: Instance → what stands for it in actions and answers, longest instance first.
+    """
+
+    trigger: str
+    variant: str = ""
+    names: tuple[tuple[re.Pattern[str], str], ...] = ()
+
+    def generalise(self, text: str) -> str:
+        """`text` with every instance replaced by what stands for it."""
+        for name, kind in self.names:
+            text = name.sub(kind, text)
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What is known of one subject.
+
+    Attributes:
+        subject: A place, a device, a tool, a kind of action.
+        items: What was seen there, or how it answered.
+    """
+
+    subject: str
+    items: tuple[str, ...] = field(default=())
+
+    @property
+    def line(self) -> str:
+        """The fact as it is written: `subject: item; item`."""
+        return f"{self.subject}: {'; '.join(self.items)}"
+
+
+class Dialect:
+    """The general dialect: any agent, any tools. Domains override what they know better."""
+
+    answer_words = _ANSWER_WORDS
+
+    def goal(self, trajectory: Trajectory) -> Goal:
+        """The goal of an episode; the trigger is empty if the task is."""
+        task = condense(trajectory.task, _GOAL_WORDS)
+        trigger = task
+        for instance, kind in _INSTANCES:
+            trigger = instance.sub(kind, trigger)
+        replaced = distinct(match for match, _ in _INSTANCES for match in match.findall(task))
+        return Goal(trigger, variant=listed(replaced, 4))
+
+    def moves(self, trajectory: Trajectory, goal: Goal) -> list[Move]:
+        """The steps, understood, in order."""
+        return [self.move(step, goal) for step in trajectory.steps]
+
+    def move(self, step: Step, goal: Goal) -> Move:
+        """One step, understood."""
+        return Move(
+            action=condense(goal.generalise(step.action), _ACTION_WORDS) or "no action",
+            answer=condense(goal.generalise(step.observation), self.answer_words) or "no answer",
+            effect=self.effect(step),
+            reward=step.reward or 0.0,
+            wording=step.action,
+        )
+
+    def effect(self, step: Step) -> Effect:
+        """Whether a step changed something, only showed something, or was refused."""
+        return "refused" if _REFUSAL.search(step.observation[:2000]) else "done"
+
+    def procedure(self, moves: Sequence[Move]) -> list[str]:
+        """The moves that had an effect, as the lines of a procedure."""
+        return [written(loop) for loop in loops([move for move in moves if move.effect == "done"])]
+
+    def tells_only_where(self, phrase: str) -> bool:  # noqa: ARG002
+        """Whether a phrase of a procedure is about the place alone, not about what is done."""
+        return False
+
+    def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
+        """What the observations offered and nobody tried."""
+        offers = distinct(
+            offer.strip()
+            for step in trajectory.steps
+            for found in _OFFER.findall(step.observation)
+            for offer in one_line(found).strip("[]").replace("'", "").split(",")
+        )
+        tried = {key(step.action) for step in trajectory.steps}
+        return [goal.generalise(offer) for offer in offers if key(offer) not in tried]
+
+    def scene(self, trajectory: Trajectory) -> str:
+        """What an environment is recognised by."""
+        shown = trajectory.environment or next(
+            (step.observation for step in trajectory.steps if step.observation.strip()), ""
+        )
+        scene = condense(shown, _SCENE_WORDS)
+        for instance, kind in _INSTANCES:
+            scene = instance.sub(kind, scene)
+        return scene or f"{trajectory.domain or 'an'} environment that says nothing"
+
+    def facts(self, trajectory: Trajectory) -> list[Fact]:
+        """What was seen where, and how things answered."""
+        goal = Goal("")
+        answers: dict[str, list[str]] = {}
+        refusals: dict[str, list[str]] = {}
+        for step in trajectory.steps:
+            tool = _TOOL.search(step.action)
+            if tool is None or not step.observation.strip():
+                continue
+            move = self.move(step, goal)
+            book = refusals if move.effect == "refused" else answers
+            said = f"{move.action} → {move.answer}" if book is refusals else move.answer
+            book.setdefault(tool.group(), []).append(said)
+        worked = [Fact(f"{tool} answers", tuple(_few(said))) for tool, said in answers.items()]
+        refused = [Fact(f"{tool} fails", tuple(_few(said))) for tool, said in refusals.items()]
+        return [*worked, *refused]
+
+
+def _few(answers: Sequence[str]) -> list[str]:
+    """Two answers that differ in more than their numbers."""
+    return unlike(answers)[:2]

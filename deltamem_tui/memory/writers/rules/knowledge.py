@@ -1,0 +1,67 @@
+"""Knowledge for the env tree: what was seen where and how things answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from deltamem_tui.bank.node import Node, Payload
+from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.memory.writers.rules.dialect import Dialect, Fact
+from deltamem_tui.memory.writers.rules.known import procedure_lines
+from deltamem_tui.memory.writers.rules.wording import bulleted, condense, distinct, key, listed
+from deltamem_tui.text import count_tokens
+from deltamem_tui.trajectory.model import Trajectory
+
+_FACTS = 16
+_NEW_FACTS = 3
+_FACT_WORDS = 60
+_NEW_FACT_WORDS = 14
+_ITEM_WORDS = 25
+_SUBJECT_WORDS = 16
+
+
+def knowledge(trajectory: Trajectory, dialect: Dialect, chain: Sequence[Node]) -> Extraction:
+    """What an episode shows of its environment, whatever its outcome."""
+    facts = [_bounded(fact, _FACT_WORDS) for fact in dialect.facts(trajectory)]
+    facts = [fact for fact in facts if fact.items][:_FACTS]
+    if not facts:
+        return Extraction(None, "the episode shows nothing of its environment")
+    scene = dialect.scene(trajectory)
+    if not chain:
+        lines = bulleted([fact.line for fact in facts])
+        return Extraction(Payload(scene, lines), "no match: all that was seen")
+    fresh = _unknown(facts, procedure_lines(chain))
+    if not fresh:
+        return Extraction(None, "the chain states everything seen here")
+    told = [_bounded(fact, _NEW_FACT_WORDS) for fact in fresh[:_NEW_FACTS]]
+    trigger = f"{scene} ({listed(distinct(fact.subject for fact in told))})"
+    payload = Payload(trigger, bulleted([fact.line for fact in told]))
+    return Extraction(payload, f"new to the chain: {listed([fact.subject for fact in fresh], 6)}")
+
+
+def _bounded(fact: Fact, words: int) -> Fact:
+    """A fact with as many whole items as fit, one at least; a long item is cut."""
+    items: list[str] = []
+    for item in fact.items:
+        short = condense(item.replace(";", ","), _ITEM_WORDS)
+        words -= count_tokens(short)
+        if items and words < 0:
+            break
+        items.append(short)
+    return Fact(condense(fact.subject, _SUBJECT_WORDS), tuple(items))
+
+
+def _unknown(facts: Iterable[Fact], lines: Sequence[str]) -> list[Fact]:
+    """The facts reduced to items that no line tells of the same subject."""
+    told = [f" {' | '.join(map(key, line.split('; ')))} " for line in lines]
+    fresh: list[Fact] = []
+    for fact in facts:
+        about = [line for line in told if f" {key(fact.subject)} " in line]
+        items = tuple(item for item in fact.items if key(item) and not _told(about, key(item)))
+        if items:
+            fresh.append(Fact(fact.subject, items))
+    return fresh
+
+
+def _told(lines: Sequence[str], phrase: str) -> bool:
+    return any(f" {phrase} " in line for line in lines)

@@ -1,0 +1,163 @@
+"""ScienceWorld's words: which are a task's instances, and what is said in their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+
+from deltamem_tui.memory.writers.rules.dialect import Goal
+from deltamem_tui.memory.writers.rules.wording import condense, distinct, listed
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Trajectory
+
+ROOMS = (
+    "kitchen|bathroom|bedroom|living room|workshop|hallway|greenhouse|art studio|foundry|outside"
+)
+_COLOUR = "red|green|blue|orange|yellow|purple|violet|black|white|brown|pink|grey"
+_GOAL_WORDS = 90
+
+# Where a task names an instance, and what kind of thing it is.
+_NAMED = tuple(
+    (re.compile(pattern), kind)
+    for pattern, kind in (
+        (r"\b(?:boil|melt|freeze|change the state of matter of) ([^.]+)\.", "substance"),
+        (r"create the substance '([^']+)'", "substance"),
+        (r"grow an? ([\w ]+?) plant from seed", "plant"),
+        (r"grow an? ([\w ]+?)\. This will", "fruit"),
+        (r"life stages of the ([\w ]+?) plant,", "plant"),
+        (r"life stages of the (?!\w+ plant,)([\w ]+?),", "animal"),
+        (r"(?:melting point|temperature) of ([^,]+?), which", "substance"),
+        (r"whether ([\w ]+?) is a dominant", "trait"),
+        (r"trait in the (?!plant)([\w ]+?) plant", "plant"),
+        (r"determine if (.+?) is electrically", "substance"),
+    )
+)
+_KINDS = frozenset(kind for _, kind in _NAMED)
+_PLANES = re.compile(r" \(([^()]+), ([^()]+)\)(?= has the)")
+_TINT = re.compile(rf"\b(?:{_COLOUR})(?:-(?:{_COLOUR}))? (?=light bulb\b|paint\b)")
+_BOX = re.compile(rf"\b({_COLOUR}) box\b")
+_BOX_MARKS = "′″‴"
+_STAGE = "egg|hatchling|baby|juvenile|adult|seedling|reproducing"
+_STAGES = re.compile(rf"^(?:{_STAGE}) (?=.)|(?<=.) (?:{_STAGE})$")
+_TINTED = re.compile(rf"\b((?:{_COLOUR})(?:-(?:{_COLOUR}))?) (?:light bulb|paint)\b")
+_DEGREES = re.compile(r"-?\d+(?:\.\d+)? degrees celsius")
+_SPOT = re.compile(rf"\b((?:around|near|in) the) (?:{ROOMS})\b")
+_COUNT = re.compile(r"\bthe \d+ (?=life stages)")
+_FOCUSED = re.compile(r"focus on (.+)")
+_WIRE = re.compile(rf"\b(?:{_COLOUR}) wire\b")
+_PLANE = re.compile(r"\binclined plane (?:with an? [\w ]+? surface\b|[a-z]\b)", re.IGNORECASE)
+_POT = re.compile(r"\bflower pot \d+\b")
+_SERIES = ((_WIRE, "wire"), (_PLANE, "plane"), (_POT, "pot"))
+
+
+def goal_of(trajectory: Trajectory) -> Goal:
+    """The task's own sentences with substances, colours, rooms and degrees left open."""
+    text = re.sub(r"^(?:Task description:)?\s*Your task is to ", "", one_line(trajectory.task))
+    names: list[tuple[str, str]] = []
+    for pattern, kind in _NAMED:
+        found = pattern.search(text)
+        if found and found[1] not in _KINDS:
+            names.append((found[1], kind))
+            text = _left_open(text, found[1], kind)
+    variant = [name for name, _ in names]
+    planes = _PLANES.search(text)
+    if planes:
+        variant += [planes[1], planes[2]]
+        text = text.replace(planes[0], _surfaces(planes[1]))
+    variant += _TINTED.findall(text)
+    thing = _thing(trajectory)
+    if thing and not variant:
+        variant.append(thing)
+    boxes = distinct(_BOX.findall(text))
+    text = _BOX.sub(lambda found: _box(found[1], boxes), text)
+    text = _DEGREES.sub("a temperature", _TINT.sub("", text))
+    text = _COUNT.sub("the ", _SPOT.sub(r"\1 house", text))
+    names_of_kinds = _patterns(names, thing, boxes)
+    return Goal(condense(text, _GOAL_WORDS), listed(distinct(variant), 3), names_of_kinds)
+
+
+def _box(colour: str, boxes: Sequence[str]) -> str:
+    """A box without its colour, which is drawn anew for each variation of a task.
+
+    Of several, each has its mark, so that it stays clear which is meant where. A mark is no
+    word: recall compares nothing but what all tasks of this kind say.
+    """
+    return "box" + (_BOX_MARKS[min(boxes.index(colour), len(_BOX_MARKS) - 1)] if boxes[1:] else "")
+
+
+def _surfaces(plane: str) -> str:
+    """What kind of name tells two planes apart: a letter, a material, an unknown material."""
+    if len(plane) == 1:
+        return ""
+    return " (unknown materials)" if "unknown" in plane else " (materials)"
+
+
+class Letters:
+    """Letters for the wires, planes and pots of one episode: what matters is which is which."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, str] = {}
+
+    def __call__(self, text: str) -> str:
+        """`text` with each of them called by its letter, the same one every time."""
+        for pattern, kind in _SERIES:
+            text = pattern.sub(partial(self._name, kind), text)
+        return text
+
+    def _name(self, kind: str, found: re.Match[str]) -> str:
+        start = f"{{{kind} "
+        before = sum(told.startswith(start) for told in self._told.values())
+        return self._told.setdefault(found[0].casefold(), f"{start}{chr(65 + min(before, 25))}}}")
+
+
+def _left_open(text: str, name: str, kind: str) -> str:
+    """`text` with a blank for a name; `unknown` stays, because it tells a kind of task apart.
+
+    A blank is no word, so recall compares nothing but what all tasks of this kind say.
+    """
+    blank = f"unknown {kind} …" if "unknown" in name else "…"
+    return re.sub(rf"'?(?<!\w){re.escape(name)}(?!\w)'?", blank, text)
+
+
+def _thing(trajectory: Trajectory) -> str:
+    """What the agent chose where the task leaves the choice (`focus on the thing`).
+
+    A living thing is told without its stage: the simulator calls it by other names elsewhere
+    (`egg dove`, `egg dove egg in inventory`).
+    """
+    if "focus on the thing" not in trajectory.task.casefold():
+        return ""
+    for step in trajectory.steps:
+        found = _FOCUSED.match(step.action.strip())
+        # What cost the episode its score was no thing that the task asks for.
+        punished = step.reward is not None and step.reward < 0
+        if found and step.observation.startswith("You focus") and not punished:
+            return _STAGES.sub("", re.sub(r" in inventory$", "", found[1]))
+    return ""
+
+
+def _patterns(
+    names: Sequence[tuple[str, str]], thing: str, boxes: Sequence[str]
+) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """What replaces instances in actions, the longest name first."""
+    instances = [(_instance(re.escape(name)), kind) for name, kind in names]
+    if thing:
+        staged = rf"(?:(?:{_STAGE}) )?{re.escape(thing)}(?: (?:{_STAGE})\b)?"
+        instances.append((_instance(staged), "thing"))
+    instances.sort(key=lambda pair: -len(pair[0].pattern))
+    return (
+        *((name, f"{{{kind}}}") for name, kind in instances),
+        *_box_patterns(boxes),
+        (re.compile(rf"\b(?:{_COLOUR}) light bulb\b"), "{bulb}"),
+    )
+
+
+def _instance(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){name}(?!\w)", re.IGNORECASE)
+
+
+def _box_patterns(boxes: Sequence[str]) -> list[tuple[re.Pattern[str], str]]:
+    """The boxes that a task names, and any other for one that is none of them."""
+    named = [(_instance(f"{colour} box"), f"{{{_box(colour, boxes)}}}") for colour in boxes]
+    return [*named, (_BOX, "{another box}" if boxes else "{box}")]

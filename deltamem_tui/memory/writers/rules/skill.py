@@ -1,0 +1,216 @@
+"""Skills for the task tree: how a success went, and what a failure ran into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from deltamem_tui.bank.node import Node, Payload
+from deltamem_tui.memory.deltamem.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
+from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal
+from deltamem_tui.memory.writers.rules.known import (
+    ARROW,
+    Known,
+    has_label,
+    procedure_lines,
+    record_lines,
+)
+from deltamem_tui.memory.writers.rules.moves import Move, tallied
+from deltamem_tui.memory.writers.rules.wording import (
+    bulleted,
+    condense,
+    distinct,
+    key,
+    numbered,
+    shortened,
+    unlike,
+)
+from deltamem_tui.trajectory.model import Trajectory
+
+_PROCEDURE_LINES = 24
+_DELTAS = 3
+_DELTA_ACTIONS = 3
+_TRAPS = 6
+_FRUITLESS = 4
+_NEW_TRAPS = 2
+_NEW_UNEXPLORED = 1
+_NEW_ANSWER_WORDS = 8
+_TRIED_LINES = 8
+_UNEXPLORED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """An episode as its dialect understands it."""
+
+    trajectory: Trajectory
+    dialect: Dialect
+    goal: Goal
+    moves: tuple[Move, ...]
+
+    @classmethod
+    def read(cls, trajectory: Trajectory, dialect: Dialect) -> Episode:
+        """Understand an episode."""
+        goal = dialect.goal(trajectory)
+        return cls(trajectory, dialect, goal, tuple(dialect.moves(trajectory, goal)))
+
+    def trigger(self, chain: Sequence[Node]) -> str:
+        """The activation condition of what this episode adds to a chain.
+
+        The first node on a kind of goal speaks for the kind, with nothing but the goal's
+        own words, so that it is found from any instance of it. A later one names its
+        instances, so that it is found before the general one where they come up again.
+        A failure does not speak for the kind to a success: failures are pushed down in
+        recall, and the first way that works must not be.
+        """
+        if self.is_spoken_for(chain) and self.goal.variant:
+            return f"{self.goal.trigger} ({self.goal.variant})"
+        return self.goal.trigger
+
+    def is_spoken_for(self, chain: Sequence[Node]) -> bool:
+        """Whether a node of the chain speaks for this kind of goal."""
+        general = self.goal.trigger.casefold()
+        return any(
+            (node.label == "success" or not self.trajectory.outcome.success)
+            and node.payload.activation_condition.casefold().startswith(general)
+            for node in chain
+        )
+
+
+def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
+    """What a success teaches: the whole way, or where it differs from the chain's.
+
+    Only the actions themselves are compared: the rules do not see that the chain does them in
+    another order, as a reader would (DeltaMem §1, skip).
+    """
+    lines = shortened(episode.dialect.procedure(episode.moves), _PROCEDURE_LINES)
+    if not lines:
+        return Extraction(None, "no action of this episode had an effect")
+    if not has_label(chain, "success"):
+        reason = "the first way that works" if chain else "no match: the whole procedure"
+        return Extraction(_skill(episode, chain, lines), reason)
+    known = Known(procedure_lines(chain))
+    phrases = [phrase for line in lines for phrase in line.split("; ")]
+    told = [phrase for phrase in phrases if not episode.dialect.tells_only_where(phrase)]
+    deltas = list(_deltas(told, known))
+    if not deltas:
+        return Extraction(None, "the chain names every action of this episode")
+    payload = Payload(
+        activation_condition=episode.trigger(chain),
+        execution_procedure=bulleted(deltas[:_DELTAS]),
+        termination_condition="",
+    )
+    return Extraction(payload, f"differs from the chain in {len(deltas)} places")
+
+
+def failure(episode: Episode, chain: Sequence[Node]) -> Extraction:
+    """What a failure teaches: what was tried and answered, and what nobody tried."""
+    traps = _traps(episode)
+    told = {_said(line) for line in record_lines(chain)}
+    fresh = [trap for trap in traps if _said(trap) not in told]
+    fresh.sort(key=lambda trap: trap.startswith(TRIED))  # what failed by itself comes first
+    if chain and not fresh:
+        return Extraction(None, "the chain warns of everything that failed here")
+    unexplored = Known(record_lines(chain)).lacks(
+        episode.dialect.unexplored(episode.trajectory, episode.goal)
+    )
+    if episode.is_spoken_for(chain) and not unexplored and fresh[0].startswith(TRIED):
+        return Extraction(None, "nothing failed here by itself, and the chain knows the goal")
+    if chain:
+        lines = [_briefly(trap) for trap in fresh[:_NEW_TRAPS]] + _earned(episode)
+        unexplored = unexplored[:_NEW_UNEXPLORED]
+    else:
+        lines = _tried(episode) + fresh + _earned(episode)
+        unexplored = unexplored[:_UNEXPLORED]
+    if unexplored:
+        lines.append(f"{UNEXPLORED} {'; '.join(unexplored)}")
+    reason = "a trap the chain does not handle" if chain else "no match: a failure record"
+    return Extraction(Payload(episode.trigger(chain), "\n".join(lines)), reason)
+
+
+def _skill(episode: Episode, chain: Sequence[Node], lines: Sequence[str]) -> Payload:
+    did = [move for move in episode.moves if move.effect == "done"]
+    paid = [move for move in episode.moves if move.reward > 0]
+    last = (paid or did)[-1]
+    return Payload(
+        activation_condition=episode.trigger(chain),
+        execution_procedure=numbered(lines),
+        termination_condition=f"`{last.action}` is answered: {last.answer}",
+    )
+
+
+def _deltas(phrases: Sequence[str], known: Known) -> Iterator[str]:
+    """Runs of actions that the chain does not name, each placed after the action before it."""
+    before = ""
+    run: list[str] = []
+    told: set[str] = set()
+    for phrase in [*phrases, ""]:
+        if phrase and not known.says(phrase):
+            if key(phrase) not in told:
+                told.add(key(phrase))
+                run.append(phrase)
+            continue
+        if run:
+            place = f"After `{before}`: " if before else "First: "
+            yield place + "; ".join(shortened(run, _DELTA_ACTIONS))
+            run = []
+        before = phrase if key(phrase) else before  # a count of steps left out names no step
+
+
+def _traps(episode: Episode) -> list[str]:
+    """What was refused or cost reward, what was done over and over, and how the episode ended.
+
+    Only the first kind failed by itself. The others were carried out and led nowhere: they are
+    marked as tried, because at another time they may be right.
+    """
+    last = episode.moves[-1]
+    counted = [
+        (move, times)
+        for move, times in tallied(episode.moves)
+        if _failed(move) or times >= _FRUITLESS
+    ]
+    counted.sort(key=lambda pair: (not _failed(pair[0]), -pair[1]))
+    lines = [_trap(move, times) for move, times in counted]
+    times = sum(move.wording == last.wording for move in episode.moves)
+    lines.insert(0, _trap(last, times, "the last try"))
+    return unlike(lines, _said)[:_TRAPS]
+
+
+def _failed(move: Move) -> bool:
+    return move.effect == "refused" or move.reward < 0
+
+
+def _trap(move: Move, times: int, aside: str = "") -> str:
+    often = f"{times} times" if times > 1 else ""
+    asides = ", ".join(part for part in (often, aside) if part)
+    mark = FAILED if _failed(move) else TRIED
+    return f"{mark} {move.action}{f' ({asides})' if asides else ''}{ARROW}{move.answer}"
+
+
+def _said(record: str) -> str:
+    """What a record line says: the action and how its answer begins, marks and counts aside."""
+    action, _, answer = record.removeprefix(FAILED).removeprefix(TRIED).partition(ARROW)
+    return f"{key(action)}{ARROW}{key(condense(answer, _NEW_ANSWER_WORDS))}"
+
+
+def _briefly(trap: str) -> str:
+    """A trap with its answer cut to how it begins."""
+    action, arrow, answer = trap.partition(ARROW)
+    return f"{action}{arrow}{condense(answer, _NEW_ANSWER_WORDS)}"
+
+
+def _tried(episode: Episode) -> list[str]:
+    """What the episode did before it failed, in order; none of it solved the task."""
+    lines = episode.dialect.procedure(episode.moves)
+    return [f"{TRIED} {'; '.join(shortened(lines, _TRIED_LINES))}"] if lines else []
+
+
+def _earned(episode: Episode) -> list[str]:
+    """Which part of a failed episode worked, where the environment paid for it."""
+    reward = episode.trajectory.outcome.reward
+    if reward is None or not 0 < reward < 1:
+        return []
+    paid = distinct(move.action for move in episode.moves if move.reward > 0)
+    up_to = f", the last of it for: {paid[-1]}" if paid else ""
+    return [f"{PARTIAL} {reward:.0%} of the reward{up_to}"]

@@ -1,0 +1,166 @@
+"""Arrays that grow in place, and arrays that are not what they should be."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui.bank import tree_index
+from deltamem_tui.bank.disk.npy_file import MatrixFile
+from deltamem_tui.errors import BankCorruptError
+
+FLOAT = np.dtype("<f4")
+
+
+def matrix(folder: Path, dtype: np.dtype[Any] = FLOAT, width: int = 8) -> MatrixFile:
+    return MatrixFile(folder / "x.npy", dtype, width)
+
+
+def rows(count: int, width: int = 8) -> np.ndarray[Any, np.dtype[np.float32]]:
+    return np.arange(count * width, dtype=FLOAT).reshape(count, width)
+
+
+def test_an_array_grows_in_place_and_opens_with_numpy(tmp_path: Path) -> None:
+    made = matrix(tmp_path)
+    made.create()
+    assert np.load(made.path, allow_pickle=False).shape == (0, 8)
+    for start in range(0, 30, 3):
+        made.write_rows(start, rows(30)[start : start + 3])
+        # Until the header is written, the new rows are there but do not count for numpy.
+        assert np.load(made.path, allow_pickle=False).shape == (start, 8)
+        made.write_header(start + 3)
+    loaded = np.load(made.path, allow_pickle=False)
+    assert np.array_equal(loaded, rows(30))
+    assert np.array_equal(made.load(30), rows(30))
+    assert np.array_equal(made.load(4), rows(4))
+    assert not made.load(4).flags.writeable
+
+
+@given(st.integers(0, 10**17), st.sampled_from([0, 1, 3, 384, 4096]))
+def test_the_header_has_one_length_whatever_the_rows(count: int, width: int) -> None:
+    for dtype in (FLOAT, np.dtype("<u4"), tree_index.INDEX_TYPE):
+        made = MatrixFile(Path("x.npy"), dtype, width)
+        assert len(made.header(count)) == len(made.header(0))
+        assert made.header(count) != made.header(count + 1)
+
+
+def test_a_whole_array_is_replaced_at_once(tmp_path: Path) -> None:
+    made = matrix(tmp_path)
+    made.write_whole(rows(5))
+    assert made.rows() == 5
+    assert np.array_equal(np.load(made.path, allow_pickle=False), rows(5))
+    assert [path.name for path in tmp_path.iterdir()] == ["x.npy"]
+
+
+def refusal(made: MatrixFile, count: int = 3) -> str:
+    with pytest.raises(BankCorruptError) as caught:
+        made.load(count)
+    assert str(caught.value).startswith(f"{made.path}: ")
+    return caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("array", "reason"),
+    [
+        (rows(5).astype("<f8"), "holds <f8 instead of float32"),
+        (rows(5).astype(">f4"), "holds >f4 instead of float32"),
+        (rows(5).astype("<f2"), "holds <f2 instead of float32"),
+        (rows(5).astype("<i4"), "holds <i4 instead of float32"),
+        (rows(5).astype(object), r"holds \|O instead of float32"),
+        (np.asfortranarray(rows(5)), "not in row order"),
+        (rows(5, width=9), r"has shape \(5, 9\) instead of \('rows', 8\)"),
+        (rows(5).ravel(), r"has shape \(40,\) instead"),
+        (rows(6).reshape(2, 3, 8), r"has shape \(2, 3, 8\) instead"),
+        (rows(2), "holds 2 rows where 3 were written: it was cut short"),
+    ],
+)
+def test_another_array_is_told_apart(
+    tmp_path: Path, array: np.ndarray[Any, Any], reason: str
+) -> None:
+    made = matrix(tmp_path)
+    np.save(made.path, array, allow_pickle=True)
+    with pytest.raises(BankCorruptError, match=reason):
+        made.load(3)
+
+
+def test_a_truncated_array_is_told(tmp_path: Path) -> None:
+    made = matrix(tmp_path)
+    made.write_whole(rows(5))
+    whole = made.path.read_bytes()
+    for length in range(0, len(whole), 7):
+        made.path.write_bytes(whole[:length])
+        assert refusal(made, 5)
+
+
+def test_a_missing_array_is_told(tmp_path: Path) -> None:
+    assert refusal(matrix(tmp_path)) == "is missing"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'descr': '<f4', 'shape': (",
+        "((((((((((((((((((((((((((((((((((((((((((((((((((",
+        "[]",
+        "{1: 2}",
+        "{}",
+        "{'descr': ('<f4',), 'fortran_order': False, 'shape': (5, 8), }",
+        "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (5, 8), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (-5, 8), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (5L, 8), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (True, 8), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999, 8), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': [5, 8], }",
+        "{'descr': '<f4', 'fortran_order': 0, 'shape': (5, 8), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (__import__('os'), 8), }",
+    ],
+)
+def test_a_strange_header_is_an_error_and_never_a_warning(tmp_path: Path, text: str) -> None:
+    made = matrix(tmp_path)
+    whole = made.header(5)
+    made.path.write_bytes(whole[:10] + text.encode().ljust(len(whole) - 11) + b"\n" + bytes(200))
+    refusal(made)
+
+
+@pytest.mark.parametrize("length", [0, 117, 119, 60_000, 65_535])
+def test_a_header_of_another_length_is_refused_unread(tmp_path: Path, length: int) -> None:
+    made = matrix(tmp_path)
+    whole = made.header(5)
+    assert len(whole) == 128
+    made.path.write_bytes(whole[:8] + struct.pack("<H", length) + whole[10:].ljust(70_000))
+    assert "a header of another length" in refusal(made)
+
+
+def test_a_later_array_format_is_named(tmp_path: Path) -> None:
+    made = matrix(tmp_path)
+    with made.path.open("wb") as stream:
+        np.lib.format.write_array(stream, rows(5), version=(2, 0))
+    assert "format 2.0" in refusal(made)
+
+
+def test_a_pickle_is_not_opened(tmp_path: Path) -> None:
+    made = matrix(tmp_path)
+    made.path.write_bytes(b"\x80\x04\x95" + bytes(300))
+    assert "is not an array" in refusal(made)
+
+
+@given(data=st.data())
+def test_a_damaged_header_is_an_error_or_harmless(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    made = matrix(tmp_path_factory.getbasetemp())
+    text = bytearray(made.header(5) + rows(5).tobytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        text[data.draw(st.integers(0, 127))] = data.draw(st.integers(0, 255))
+    made.path.write_bytes(text)
+    try:
+        found = made.load(5)
+    except BankCorruptError:
+        return
+    assert np.array_equal(found, rows(5))

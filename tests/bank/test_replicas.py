@@ -1,0 +1,162 @@
+"""Shares of counts: joined like a counter that only grows, and ids as numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deltamem_tui.bank import replicas
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.keys import key, keys, places, texts
+from deltamem_tui.bank.replicas import Shares
+from deltamem_tui.bank.transfer.copying import copy_bank
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.errors import BankCorruptError
+from tests.bank.support import learn_one, manifest
+
+shares = st.dictionaries(
+    st.tuples(st.integers(0, 1), st.integers(0, 3), st.integers(0, 3)),
+    st.tuples(*[st.integers(0, 5)] * 3),
+    max_size=12,
+)
+
+
+def as_columns(found: dict[tuple[int, int, int], tuple[int, ...]]) -> Shares:
+    return Shares(
+        np.array([tree for tree, _, _ in found], dtype=np.uint8),
+        np.array([node for _, node, _ in found], dtype=np.uint64),
+        np.array([origin for _, _, origin in found], dtype=np.uint64),
+        np.array(list(found.values()), dtype=np.int64).reshape(len(found), 3),
+    )
+
+
+def as_table(found: Shares) -> dict[tuple[int, ...], tuple[int, ...]]:
+    address = zip(found.tree.tolist(), found.node.tolist(), found.origin.tolist(), strict=True)
+    return dict(zip(address, map(tuple, found.values.tolist()), strict=True))
+
+
+@given(st.lists(shares, min_size=1, max_size=4))
+@settings(deadline=None)
+def test_of_every_share_the_greatest_counts(
+    found: list[dict[tuple[int, int, int], tuple[int, ...]]],
+) -> None:
+    expected: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for each in found:
+        for address, values in each.items():
+            before = expected.get(address, (0, 0, 0))
+            expected[address] = tuple(max(pair) for pair in zip(before, values, strict=True))
+    joined = replicas.joined([as_columns(each) for each in found])
+    assert as_table(joined) == expected
+    nodes = np.array([3, 0, 2], dtype=np.uint64)
+    for number, tree in enumerate(("task", "env")):
+        of = [
+            [values for (t, n, _), values in expected.items() if (t, n) == (number, node)]
+            for node in nodes.tolist()
+        ]
+        sums = [[sum(column) for column in zip(*each, strict=True)] or [0, 0, 0] for each in of]
+        assert joined.of_tree(tree).totals(nodes).tolist() == sums
+
+
+@given(st.lists(st.integers(0, 2**64 - 1)))
+@settings(deadline=None)
+def test_ids_are_numbers_and_back(numbers: list[int]) -> None:
+    ids = np.array([f"{number:016x}" for number in numbers], dtype="S16")
+    assert keys(ids).tolist() == numbers
+    assert texts(keys(ids)).tolist() == ids.tolist()
+    assert [int(key(each.decode())) for each in ids.tolist()] == numbers
+
+
+@given(
+    st.lists(st.integers(0, 20), unique=True, max_size=12),
+    st.lists(st.integers(0, 20), max_size=12),
+)
+@settings(deadline=None)
+def test_places_are_where_ids_stand(ids: list[int], wanted: list[int]) -> None:
+    found = places(np.array(ids, dtype=np.uint64), np.array(wanted, dtype=np.uint64))
+    assert found.tolist() == [ids.index(each) if each in ids else -1 for each in wanted]
+
+
+@pytest.mark.parametrize("text", [b"", b"ABCDEF0123456789", b"g" * 16, b"0" * 15])
+def test_what_is_no_id_is_no_number(text: bytes) -> None:
+    with pytest.raises(BankCorruptError, match="not an id"):
+        keys(np.array([text], dtype="S16"))
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Bank:
+    """A copy, so with shares of the bank that it was copied from."""
+    bank = Bank.create(tmp_path / "bank", manifest())
+    for number in range(6):
+        learn_one(bank, number)
+    return copy_bank(bank, tmp_path / "copy", history=True)
+
+
+def test_a_copy_counts_for_itself_and_says_who_counted_before(tmp_path: Path, copy: Bank) -> None:
+    source = Bank.open(tmp_path / "bank")
+    assert copy.manifest.origin not in ("", source.manifest.origin)
+    found = replicas.shares(copy.snapshots, copy.manifest.counts_as)
+    assert set(found.origin.tolist()) == {int(key(source.manifest.origin))}
+    assert found.equals(replicas.shares(source.snapshots, source.manifest.counts_as))
+    assert verify(copy) == []
+    learn_one(copy, 7)
+    mine = replicas.shares(copy.snapshots, copy.manifest.counts_as)
+    assert int(key(copy.manifest.origin)) in mine.origin.tolist()
+    assert verify(Bank.open(copy.path)) == []
+
+
+def test_a_booking_that_was_cut_short_says_nothing(copy: Bank) -> None:
+    """Booked under the origin that the bank still has: its own share is what it was."""
+    learn_one(copy, 7)
+    before = replicas.shares(copy.snapshots, copy.manifest.counts_as)
+    with copy.writing() as batch:
+        assert replicas.book(batch, copy.snapshots, copy.manifest.counts_as)
+        batch.log("unfreeze")
+    assert replicas.shares(copy.snapshots, copy.manifest.counts_as).equals(before)
+    learn_one(copy, 8)
+    assert verify(Bank.open(copy.path)) == []
+
+
+def test_unfreezing_killed_after_any_write_counts_nothing_twice(copy: Bank) -> None:
+    from tests.bank.fragile import NEVER, FragileOS, KilledError
+
+    copy.freeze()
+    files = {path.name: path.read_bytes() for path in copy.path.iterdir()}
+    before = copy.snapshots["task"].counters.tolist()
+    with FragileOS(NEVER).at_work() as counting:
+        Bank.open(copy.path).unfreeze()
+    for last in range(1, len(counting.names) + 1):
+        for path in list(copy.path.iterdir()):
+            path.unlink()
+        for name, data in files.items():
+            (copy.path / name).write_bytes(data)
+        with pytest.raises(KilledError), FragileOS(last).at_work():
+            Bank.open(copy.path).unfreeze()
+        bank = Bank.open(copy.path)
+        bank.unfreeze()
+        assert bank.snapshots["task"].counters.tolist() == before
+        with bank.writing():
+            pass
+        assert verify(Bank.open(copy.path)) == [], f"effect {last}"
+
+
+@pytest.mark.parametrize("line", [b"{}\n", b"[1]\n", b'{"id":"0"}\n', b"\xff\n"])
+def test_a_line_that_is_no_share_is_found(copy: Bank, line: bytes) -> None:
+    for name in ("journal.jsonl", "origins.index.npy"):
+        (copy.path / name).unlink()
+    path = copy.path / "origins.jsonl"
+    path.write_bytes(line + path.read_bytes().split(b"\n", 1)[1])
+    (flaw, *_) = verify(Bank.open(copy.path))
+    assert (flaw.message, flaw.source) == ("not a share of a node's counts", "origins.jsonl")
+
+
+def test_a_share_that_stands_twice_is_found(copy: Bank) -> None:
+    for name in ("journal.jsonl", "origins.index.npy"):
+        (copy.path / name).unlink()
+    path = copy.path / "origins.jsonl"
+    first = path.read_bytes().split(b"\n", 1)[0] + b"\n"
+    path.write_bytes(first + first + path.read_bytes().split(b"\n", 2)[2])
+    assert "stands twice" in verify(Bank.open(copy.path))[0].message

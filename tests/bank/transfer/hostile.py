@@ -1,0 +1,91 @@
+"""How a hostile archive is refused, and what a reader looks at in one that is not."""
+
+from __future__ import annotations
+
+import io
+import resource
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.transfer import installing
+from deltamem_tui.bank.transfer.installing import install, receive
+from deltamem_tui.errors import BankError, DeltaMemError
+from tests.bank.forging import Files, everything
+from tests.bank.support import DIMENSIONS
+
+
+def refused(source: Path, words: str, *, also_in_place: bool = True) -> None:
+    """Neither installed nor tried out, in a few words; and nothing is touched."""
+    root = source.parent
+    before = everything(root)
+    for attempt in (
+        lambda: install(receive(source), root / "banks" / "kitchen"),
+        lambda: installing.inspect(receive(source)),
+    ):
+        with pytest.raises(BankError) as caught:
+            attempt()
+        said = str(caught.value)
+        assert words in said, said
+        assert str(source) in said
+        assert len(said) < 2000
+        assert all(character.isprintable() for character in said), said
+        assert everything(root) == before
+    if also_in_place:
+        with pytest.raises(DeltaMemError):
+            walked(Bank.open(source))
+    assert everything(root) == before
+
+
+def walked(bank: Bank) -> None:
+    """Look at everything that a reading command looks at."""
+    for tree in bank.trees.values():
+        for node in tree:
+            tree.chain(node.id)
+            tree.counts(node.id)
+        assert tree.embeddings.shape[1] == bank.manifest.dimensions
+    for episode in bank.episodes.ids():
+        bank.episodes.state(episode)
+        bank.episodes.record(episode)
+
+
+def bounded_memory(more: int) -> _Bounded:
+    """Let this process take only so many bytes more than it has."""
+    return _Bounded(more)
+
+
+class _Bounded:
+    def __init__(self, more: int) -> None:
+        self._more = more
+
+    def __enter__(self) -> None:
+        self._before = resource.getrlimit(resource.RLIMIT_AS)
+        statm = Path("/proc/self/statm")
+        if statm.exists():
+            used = int(statm.read_text().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (used + self._more, self._before[1]))
+
+    def __exit__(self, *_: object) -> None:
+        resource.setrlimit(resource.RLIMIT_AS, self._before)
+
+
+def npy(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def with_old_digests(path: Path, files: Files) -> Path:
+    """An archive whose layout is right, with the manifest as it is given."""
+    from deltamem_tui.bank.manifest import Manifest
+    from deltamem_tui.bank.transfer import package
+
+    members = [
+        package.member_of(name, [data]) for name, data in files.items() if name != "bank.json"
+    ]
+    seals = {member.name: package.seal(member) for member in members}
+    described = Manifest("x", embedder={"dimensions": DIMENSIONS})
+    package.as_written(described, files["bank.json"], members, seals).write(path, replace=True)
+    return path

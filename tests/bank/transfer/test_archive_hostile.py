@@ -1,0 +1,237 @@
+"""Archives from somebody who means harm, by their layout: refused in a few words."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import struct
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deltamem_tui.bank.disk import archive
+from deltamem_tui.bank.transfer import installing
+from deltamem_tui.bank.transfer.installing import receive
+from deltamem_tui.errors import BankError
+from tests.bank.forging import Files, everything, forged, packed, small_bank, zipped
+from tests.bank.transfer.hostile import bounded_memory, refused
+from tests.effort import in_turn
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../precious",
+        "../../etc/passwd",
+        "/etc/passwd",
+        "banks/../../precious",
+        "C:\\windows\\system.ini",
+        "sub/task.nodes.jsonl",
+        "task.nodes.jsonl/",
+        "./bank.json",
+        "BANK.JSON",
+        "bank.json ",
+        ".lock",
+        ".git/hooks/post-checkout",
+        "evil.py",
+        "task.embeddings.npy.3.next",
+        "\x1b[31mred",
+        "kitchen.deltamem",
+    ],
+)
+def test_no_other_names(place: Path, good: Files, name: str) -> None:
+    refused(zipped(place / "x.deltamem", {**good, name: b"x"}), "no file of a bank is called so")
+
+
+def test_another_programs_zip_file_is_not_taken(place: Path, good: Files) -> None:
+    refused(zipped(place / "x.deltamem", good), "not laid out")
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFBLK, stat.S_IFDIR])
+def test_no_links_pipes_devices_or_folders(place: Path, good: Files, kind: int) -> None:
+    path = place / "x.deltamem"
+    with zipfile.ZipFile(path, "w") as opened:
+        for name, data in good.items():
+            info = zipfile.ZipInfo(name)
+            special = name == "task.nodes.jsonl"
+            info.external_attr = ((kind if special else stat.S_IFREG) | 0o777) << 16
+            opened.writestr(info, b"../precious" if special else data)
+    refused(path, "not as a plain file")
+
+
+def test_no_bomb_is_unpacked(place: Path, good: Files) -> None:
+    bomb = {**good, "task.nodes.jsonl": bytes(200_000_000)}
+    path = zipped(place / "x.deltamem", bomb, compression=zipfile.ZIP_DEFLATED)
+    assert path.stat().st_size < 2_000_000
+    with bounded_memory(more=100_000_000):
+        refused(path, "compressed")
+
+
+def test_no_bomb_in_a_bomb(place: Path, good: Files) -> None:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as opened:
+        opened.writestr("bank.json", bytes(50_000_000))
+    refused(forged(place / "x.deltamem", {**good, "task.nodes.jsonl": inner.getvalue()}), "task")
+    (place / "x.deltamem").write_bytes(inner.getvalue())
+    refused(place / "x.deltamem", "compressed")
+
+
+@pytest.mark.parametrize("name", ["task.nodes.jsonl", "bank.json"])
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_nothing_stands_twice(place: Path, good: Files, name: str) -> None:
+    path = place / "x.deltamem"
+    with zipfile.ZipFile(path, "w") as opened:
+        for each, data in good.items():
+            opened.writestr(each, data)
+            if each == name:
+                opened.writestr(each, data.replace(b"kitchen", b"cellar!"))
+    refused(path, "twice")
+
+
+def test_no_second_manifest_behind_the_archive(place: Path, good: Files) -> None:
+    path = forged(place / "x.deltamem", good)
+    path.write_bytes(path.read_bytes() + path.read_bytes())
+    refused(path, "not laid out")
+    path.write_bytes(b"#!/bin/sh\n" + forged(place / "x.deltamem", good).read_bytes())
+    refused(path, "not an archive")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        (8, 0x0001, "encrypted"),
+        (8, 0x0008, "not laid out"),  # sizes behind the data
+        (8, 0x0800, "not laid out"),
+        (10, 8, "compressed"),
+        (10, 99, "compressed"),
+        (6, 63, "not laid out"),
+        (12, 1, "not laid out"),
+        (34, 7, "not laid out"),
+    ],
+)
+def test_no_odd_flags(place: Path, good: Files, field: int, value: int, words: str) -> None:
+    path = forged(place / "x.deltamem", good)
+    data = bytearray(path.read_bytes())
+    at = data.find(archive.CENTRAL_SIGNATURE)
+    struct.pack_into("<H", data, at + field, value)
+    path.write_bytes(data)
+    refused(path, words)
+
+
+@pytest.mark.parametrize(("field", "width"), [(16, 4), (20, 4), (24, 4), (42, 4)])
+@pytest.mark.parametrize("value", [0, 1, 0x7FFFFFFF, 0xFFFFFFFE, 0xFFFFFFFF])
+def test_list_and_headers_must_agree(
+    place: Path, good: Files, field: int, width: int, value: int
+) -> None:
+    """Checksums, sizes and places that overlap, lie outside, or ask for more than 32 bits."""
+    path = forged(place / "x.deltamem", good)
+    whole = path.read_bytes()
+    at = -1
+    for _ in range(4):
+        at = whole.find(archive.CENTRAL_SIGNATURE, at + 1)
+        data = bytearray(whole)
+        before = data[at + field : at + field + width]
+        struct.pack_into("<L", data, at + field, value)
+        if data[at + field : at + field + width] != before:
+            path.write_bytes(data)
+            refused(path, "")
+
+
+@pytest.mark.parametrize("size", [2**32, 2**47, 2**63, 2**64 - 1])
+def test_no_size_is_too_large_to_be_refused(place: Path, good: Files, size: int) -> None:
+    path = forged(place / "x.deltamem", good)
+    whole = bytearray(path.read_bytes())
+    first = whole.find(archive.CENTRAL_SIGNATURE)
+    struct.pack_into("<LL", whole, first + 20, archive.FULL, archive.FULL)
+    struct.pack_into("<H", whole, first + 30, archive.LARGE_CENTRAL.size)
+    end = first + archive.CENTRAL.size + len("bank.json")
+    whole[end:end] = archive.LARGE_CENTRAL.pack(1, 24, size, size, 0)
+    (length,) = struct.unpack_from("<L", whole, len(whole) - 10)
+    struct.pack_into("<L", whole, len(whole) - 10, length + archive.LARGE_CENTRAL.size)
+    path.write_bytes(whole)
+    refused(path, "bytes, more than")
+
+
+@pytest.mark.parametrize("field", range(4, 22, 2))
+def test_the_end_of_the_archive_is_believed_in_nothing(
+    place: Path, good: Files, field: int
+) -> None:
+    path = forged(place / "x.deltamem", good)
+    whole = path.read_bytes()
+    for value in (0, 1, 0xFFFF):
+        data = bytearray(whole)
+        struct.pack_into("<H", data, len(data) - 22 + field, value)
+        if bytes(data) != whole:
+            path.write_bytes(data)
+            refused(path, "")
+
+
+def test_cut_short_anywhere(place: Path, good: Files) -> None:
+    path = forged(place / "x.deltamem", good)
+    whole = path.read_bytes()
+    for length in [*range(0, len(whole), 1024), len(whole) - 1]:
+        path.write_bytes(whole[:length])
+        refused(path, "")
+
+
+def test_one_byte_flipped_anywhere(place: Path) -> None:
+    """The bytes of a small archive, one bit each: on a thorough run every single one."""
+    path = packed(small_bank(place / "kitchen", episodes=1), place / "x.deltamem")
+    whole = path.read_bytes()
+    assert installing.inspect(receive(path))
+    before = everything(place)
+    with path.open("r+b", buffering=0) as stream:
+        for number in in_turn(len(whole), apart=4):
+            position, byte = number - 1, whole[number - 1]
+            os.pwrite(stream.fileno(), bytes([byte ^ 1 << position % 8]), position)
+            with pytest.raises(BankError):
+                installing.inspect(receive(path))
+            os.pwrite(stream.fileno(), bytes([byte]), position)
+    assert everything(place) == before
+
+
+def test_one_byte_flipped_here_and_there(place: Path, good: Files) -> None:
+    """A sample of an archive with episodes and journal, to be installed in earnest."""
+    path = forged(place / "x.deltamem", good)
+    whole = path.read_bytes()
+    for position in np.random.default_rng(0).integers(0, len(whole), 100).tolist():
+        data = bytearray(whole)
+        data[position] ^= 1 << (position % 8)
+        path.write_bytes(data)
+        refused(path, "", also_in_place=False)
+
+
+def test_an_archive_that_is_no_file(place: Path) -> None:
+    os.mkfifo(place / "pipe.deltamem")
+    with pytest.raises(BankError, match="not a plain file"):
+        receive(place / "pipe.deltamem")
+    (place / "loop.deltamem").symlink_to(place / "loop.deltamem")
+    with pytest.raises(BankError):
+        receive(place / "loop.deltamem")
+
+
+@pytest.mark.parametrize("trick", ["link", "pipe", "folder", "name", "broken"])
+def test_a_strangers_folder(place: Path, good: Files, trick: str) -> None:
+    source = place / "source"
+    source.mkdir()
+    for name, data in good.items():
+        (source / name).write_bytes(data)
+    odd = source / "task.nodes.jsonl"
+    odd.unlink()
+    if trick == "link":
+        odd.symlink_to(place / "precious")
+    elif trick == "pipe":
+        os.mkfifo(odd)
+    elif trick == "folder":
+        odd.mkdir()
+    elif trick == "broken":
+        odd.symlink_to(place / "nowhere")
+    else:
+        odd.write_bytes(good["task.nodes.jsonl"])
+        (source / "run.sh").write_text("rm -rf ~")
+    with pytest.raises(BankError, match=r"plain file|called so"):
+        receive(source)
+    assert list((place / "banks").iterdir()) == []

@@ -1,0 +1,295 @@
+"""Taking in a bank: what arrives is what left, and a kill leaves the old or the new."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui.bank.bank import LOCK_NAME, Bank
+from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.limits import Limits
+from deltamem_tui.bank.node import TREES
+from deltamem_tui.bank.transfer import installing, package
+from deltamem_tui.bank.transfer.installing import install, receive
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.errors import (
+    BankCorruptError,
+    BankExistsError,
+    BankNotFoundError,
+    StorageError,
+    UsageError,
+)
+from tests.bank.forging import digest_of_file, everything, packed, small_bank, unpacked
+from tests.bank.killing import run_until_killed
+from tests.bank.support import contents, learn_one, manifest, node, vector
+from tests.effort import examples, in_turn
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    bank = small_bank(tmp_path / "made" / "kitchen")
+    return packed(bank, tmp_path / "made" / "kitchen.deltamem", with_episodes=True)
+
+
+def test_what_arrives_is_what_left(tmp_path: Path, source: Path) -> None:
+    bank, digest = install(receive(source), tmp_path / "kitchen")
+    assert digest == digest_of_file(source)
+    assert {each.name: each.read_bytes() for each in bank.path.iterdir()} == unpacked(source)
+    assert bank.frozen
+    assert verify(bank) == []
+    assert contents(bank) == contents(Bank.open(source.with_suffix("")))
+    again = packed(bank, tmp_path / "again.deltamem", with_episodes=True)
+    assert again.read_bytes() == source.read_bytes()
+
+
+_words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+
+
+@examples(10)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(TREES), st.integers(0, 10), _words, st.booleans(), st.integers(0, 9)
+        ),
+        max_size=12,
+    ),
+    st.booleans(),
+    st.booleans(),
+    st.text("abc", min_size=1, max_size=5),
+)
+def test_export_install_verify_is_identity(
+    tmp_path_factory: pytest.TempPathFactory,
+    plan: list[tuple[str, int, str, bool, int]],
+    with_episodes: bool,
+    with_journal: bool,
+    name: str,
+) -> None:
+    """Any nodes, vectors, counts, edits and tombstones; the files byte for byte."""
+    folder = tmp_path_factory.mktemp("identity")
+    made = Bank.create(folder / "made" / name, manifest(name))
+    for number, (tree_name, parent, words, deleted, hits) in enumerate(plan):
+        tree = made.tree(tree_name)  # type: ignore[arg-type]
+        rows = tree.rows
+        above = tree.node_at(int(rows[parent % len(rows)])) if parent and len(rows) else None
+        new = node(f"{number} {words}", above, tree=tree_name)  # type: ignore[arg-type]
+        with made.writing() as batch:
+            batch.add_node(tree_name, new, vector(number))  # type: ignore[arg-type]
+            batch.count(tree_name, new.id, hits=hits, recalls=hits)  # type: ignore[arg-type]
+            batch.put_episode({"id": f"{number:016x}", "task": words})
+            batch.log("learn", {"words": words})
+        if deleted:
+            with made.writing() as batch:
+                batch.revise_node(tree_name, replace(new, deleted=True))  # type: ignore[arg-type]
+                batch.log("delete")
+    sent = packed(
+        made, folder / "sent.deltamem", with_episodes=with_episodes, with_journal=with_journal
+    )
+    arrived, _ = install(receive(sent), folder / name)
+    assert verify(arrived) == []
+    assert contents(arrived)["trees"] == contents(made)["trees"]
+    assert contents(arrived)["episodes"] == (contents(made)["episodes"] if with_episodes else [])
+    assert {each.name: each.read_bytes() for each in arrived.path.iterdir()} == unpacked(sent)
+
+
+def test_a_file_is_in_the_draft_only_when_it_is_whole(tmp_path: Path, source: Path) -> None:
+    """Lines are checked while vectors are copied: half a file would look like a damaged one."""
+    delivery = receive(source)
+    seen: list[Path] = []
+
+    def watched(member: package.Member) -> package.Member:
+        def pieces() -> Iterator[memoryview]:
+            for piece in member.pieces():
+                seen.extend((tmp_path / "banks").glob(f"*/{member.name}"))
+                yield piece
+
+        return replace(member, pieces=pieces)
+
+    members = [watched(member) for member in delivery.members]
+    bank, _ = install(replace(delivery, members=members), tmp_path / "banks" / "kitchen")
+    assert seen == []
+    assert {each.name: each.read_bytes() for each in bank.path.iterdir()} == unpacked(source)
+
+
+def test_an_unpacked_archive_is_the_archive(tmp_path: Path, source: Path) -> None:
+    """A folder has the digest of the archive that it was unpacked from."""
+    folder = tmp_path / "unpacked"
+    folder.mkdir()
+    for name, data in unpacked(source).items():
+        (folder / name).write_bytes(data)
+    digest = digest_of_file(source)
+    bank, found = install(receive(folder), tmp_path / "kitchen", pinned=digest)
+    assert found == digest
+    assert contents(bank) == contents(Bank.open(source))
+
+
+def test_a_folder_is_called_as_it_lies_there_and_an_archive_as_it_says(
+    tmp_path: Path, source: Path
+) -> None:
+    assert receive(source.rename(tmp_path / "x.deltamem")).name == "kitchen"
+    folder = source.with_suffix("").rename(tmp_path / "pantry")
+    assert receive(folder).name == "pantry"
+    Bank.open(folder).freeze()
+    assert receive(folder).name == "pantry"
+
+
+def test_a_folder_that_is_not_frozen_arrives_frozen(tmp_path: Path) -> None:
+    made = small_bank(tmp_path / "made")
+    delivery = receive(made.path)
+    assert not delivery.sealed
+    bank, _ = install(delivery, tmp_path / "kitchen")
+    assert bank.frozen
+    assert bank.name == "kitchen"
+    assert contents(bank) == contents(made)
+    assert verify(bank) == []
+
+
+def test_under_another_name_only_the_manifest_differs(tmp_path: Path, source: Path) -> None:
+    bank, _ = install(receive(source), tmp_path / "pantry")
+    assert bank.name == "pantry"
+    assert bank.manifest.counts_as == Bank.open(source).manifest.counts_as
+    assert verify(bank) == []
+    assert contents(bank) == contents(Bank.open(source))
+
+
+def test_unfrozen_it_goes_on_as_a_bank_of_its_own(tmp_path: Path, source: Path) -> None:
+    bank, _ = install(receive(source), tmp_path / "kitchen", frozen=False)
+    assert bank.manifest.counts_as != Bank.open(source).manifest.counts_as
+    assert not (bank.path / LOCK_NAME).exists()
+    learn_one(bank, 50)
+    assert verify(Bank.open(bank.path)) == []
+
+
+def test_a_digest_that_was_pinned_is_kept(tmp_path: Path, source: Path) -> None:
+    right = digest_of_file(source)
+    wrong = right[:-1] + ("0" if right[-1] != "0" else "1")
+    for refuse in (
+        lambda: install(receive(source), tmp_path / "kitchen", pinned=wrong),
+        lambda: installing.inspect(receive(source), pinned=wrong),
+    ):
+        with pytest.raises(BankCorruptError, match="pinned"):
+            refuse()
+    assert not (tmp_path / "kitchen").exists()
+    assert installing.inspect(receive(source), pinned=right) == right
+    install(receive(source), tmp_path / "kitchen", pinned=right)
+    assert installing.checked_digest(right) == right
+    for text in (right.upper(), right[7:-1], right + "0", "sha256:", "md5:00"):
+        with pytest.raises(UsageError, match="not a digest"):
+            installing.checked_digest(text)
+
+
+def test_nothing_is_replaced_unless_asked(tmp_path: Path, source: Path) -> None:
+    mine = small_bank(tmp_path / "kitchen", episodes=2)
+    before = everything(mine.path)
+    with pytest.raises(BankExistsError):
+        install(receive(source), mine.path)
+    assert everything(mine.path) == before
+    bank, _ = install(receive(source), mine.path, replacing=True)
+    assert contents(bank) == contents(Bank.open(source))
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["kitchen", "made"]
+    assert mine.refresh()
+    assert contents(mine) == contents(bank)
+
+
+def test_only_a_bank_is_replaced(tmp_path: Path, source: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
+    with pytest.raises(BankNotFoundError, match="no bank"):
+        install(receive(source), tmp_path / "thesis", replacing=True)
+    (tmp_path / "link").symlink_to(tmp_path / "thesis")
+    with pytest.raises(BankExistsError):
+        install(receive(source), tmp_path / "link", replacing=True)
+    assert (tmp_path / "thesis" / "chapter.txt").read_text() == "years of work"
+
+
+def test_a_file_system_that_cannot_swap_keeps_the_old_bank(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = small_bank(tmp_path / "kitchen", episodes=2)
+    before = everything(mine.path)
+
+    def refuse(one: Path, other: Path) -> None:
+        raise StorageError("two folders cannot be swapped here", source=str(other))
+
+    monkeypatch.setattr(files, "exchange", refuse)
+    with pytest.raises(StorageError, match="swapped"):
+        install(receive(source), mine.path, replacing=True)
+    assert {k: v for k, v in everything(mine.path).items() if k != LOCK_NAME} == {
+        k: v for k, v in before.items() if k != LOCK_NAME
+    }
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["kitchen", "made"]
+
+
+def test_folders_that_do_not_exist_are_not_swapped(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    with pytest.raises(StorageError, match="swapped"):
+        files.exchange(tmp_path / "one", tmp_path / "other")
+
+
+def test_what_is_pinned_is_what_is_placed(tmp_path: Path, source: Path) -> None:
+    """Between a look at an archive and its installation, another may take its place."""
+    other = packed(small_bank(tmp_path / "other" / "kitchen", episodes=2), tmp_path / "o.deltamem")
+    pinned = digest_of_file(source)
+    delivery = receive(other)
+    source.replace(other)
+    with pytest.raises(BankCorruptError, match="pinned"):
+        install(delivery, tmp_path / "kitchen", pinned=pinned)
+    assert not (tmp_path / "kitchen").exists()
+
+
+def test_sizes_are_bounded(tmp_path: Path, source: Path) -> None:
+    size = source.stat().st_size
+    assert receive(source, Limits(total=size)).size < size
+    with pytest.raises(BankCorruptError, match="--max-gigabytes"):
+        receive(source, Limits(total=size - 1))
+    with pytest.raises(BankCorruptError, match="files it may have"):
+        receive(source, Limits(members=3))
+    with pytest.raises(BankCorruptError, match="bytes, more than"):
+        receive(source, Limits(manifest=100))
+    with pytest.raises(BankCorruptError, match="--max-gigabytes"):
+        receive(source.with_suffix(""), Limits(total=100))
+
+
+@pytest.mark.parametrize("replacing", [False, True])
+def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path, source: Path, replacing: bool) -> None:
+    old = small_bank(tmp_path / "old", episodes=2) if replacing else None
+    states = [contents(old) if old else None, contents(Bank.open(source))]
+    path = tmp_path / "banks" / "kitchen"
+    if old:
+        shutil.copytree(old.path, path)
+
+    def arrive() -> None:
+        install(receive(source), path, replacing=replacing)
+
+    effects = run_until_killed(arrive)
+    assert effects is not None
+    assert effects > 20
+    seen = []
+    for number, last in enumerate(in_turn(effects)):
+        shutil.rmtree(path.parent)
+        path.parent.mkdir()
+        if old:
+            shutil.copytree(old.path, path)
+        assert run_until_killed(arrive, last) is None
+        found = contents(Bank.open(path)) if path.exists() else None
+        assert found in states
+        seen.append(states.index(found))
+        if found is not None:
+            assert verify(Bank.open(path)) == []
+        if number % 3 == 0:  # what is left over is in nobody's way
+            install(receive(source), path, replacing=path.exists())
+            assert contents(Bank.open(path)) == states[1]
+            assert [each.name for each in path.parent.iterdir()] == [path.name]
+    assert seen == sorted(seen)
+    assert set(seen) == {0, 1}
+
+
+def test_the_pinned_digest_of_a_parcel_is_that_of_its_file(tmp_path: Path, source: Path) -> None:
+    whole = package.pack(Bank.open(source), with_episodes=True)
+    assert whole.digest() == digest_of_file(source)
+    assert source.stat().st_size == whole.layout.size

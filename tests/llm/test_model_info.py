@@ -1,0 +1,145 @@
+"""What is known about models, in an interpreter that has no network and in this one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.errors import ModelNotFoundError
+from deltamem_tui.llm.cost import Price
+from deltamem_tui.llm.model_info import UNKNOWN_WINDOW, card, check_credentials, server_address
+from deltamem_tui.llm.tokens import count_tokens
+from tests.places import ROOT
+
+OFFLINE = """
+import os, socket, sys
+tried = []
+def refuse(*args, **kwargs):
+    tried.append(args)
+    raise OSError("no network here")
+socket.socket.connect = socket.getaddrinfo = socket.create_connection = refuse
+from deltamem_tui.llm.model_info import card
+from deltamem_tui.llm.tokens import count_tokens
+for model in sys.argv[1:]:
+    card(model)
+    assert 8 <= count_tokens(model, "a few plain words to count here, no more") <= 12, model
+import litellm
+assert not tried, tried
+assert litellm.telemetry is False
+assert "PLANTED" not in os.environ
+"""
+
+
+def test_tables_and_tokens_need_no_network(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("PLANTED=yes\nOPENAI_API_BASE=http://elsewhere.example\n")
+    models = [
+        *("openai/gpt-4o", "openai/gpt-4", "openai/text-davinci-003", "ollama/llama3"),
+        *("ollama/unheard-of", "anthropic/claude-2", "replicate/meta/llama-2-70b-chat"),
+        *("together_ai/meta-llama/Llama-3-8b-chat-hf", "cohere_chat/command-r", "openai/own"),
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", OFFLINE, *models],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_known_model() -> None:
+    known = card("openai/gpt-4o-mini")
+    assert known.provider == "openai"
+    assert (known.window, known.window_known, known.answer_tokens) == (128_000, True, 8_192)
+    assert known.answer_format == "schema"
+    assert known.seed
+    assert known.price == Price(1.5e-7, 6e-7)
+    assert known.prompt_tokens == 128_000 - 8_192
+
+
+def test_an_unknown_model_of_a_known_provider() -> None:
+    unknown = card("openai/my-own")
+    assert (unknown.window, unknown.window_known) == (UNKNOWN_WINDOW, False)
+    assert unknown.answer_format == "object"
+    assert unknown.price is None
+
+
+def test_a_free_model_is_known_to_be_free() -> None:
+    assert card("ollama/llama3").price == Price(0.0, 0.0)
+
+
+@pytest.mark.parametrize("name", ["openrouter/openrouter/auto", "volcengine/deepseek-v3-2-251201"])
+def test_a_hosted_model_at_no_price_has_an_unknown_one(name: str) -> None:
+    assert card(name).price is None
+
+
+def test_a_long_prompt_is_priced_as_the_list_does() -> None:
+    from deltamem_tui.llm.litellm_loader import litellm
+
+    for model in ("gemini/gemini-2.5-pro", "openai/gpt-4o-mini"):
+        price = card(model).price
+        assert price is not None
+        for tokens in (1_000, 200_000, 200_001, 300_000):
+            listed = litellm().cost_per_token(model, tokens, 1_000)
+            assert price.of(tokens, 1_000) == pytest.approx(sum(listed))
+
+
+def test_a_price_that_is_listed_by_ranges_is_known() -> None:
+    price = card("volcengine/doubao-seed-2-0-code-preview-260215").price
+    assert price is not None
+    assert price.of(32_000, 1_000) == pytest.approx(32_000 * 4.6e-07 + 1_000 * 2.3e-06)
+    assert price.of(130_000, 1_000) == pytest.approx(130_000 * 1.4e-06 + 1_000 * 7e-06)
+
+
+def test_the_environment_may_name_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("OPENAI_API_BASE", "OPENAI_BASE_URL", "ANTHROPIC_API_BASE")
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    assert server_address("openai/own") is None
+    monkeypatch.setenv("OPENAI_API_BASE", "http://one.example")
+    assert server_address("openai/own") == "http://one.example"
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://one.example")
+    assert server_address("openai/own") == "http://one.example"
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://two.example")
+    assert server_address("openai/own") not in (None, "http://one.example")
+    anthropic = server_address("anthropic/claude-3-haiku-20240307")
+    monkeypatch.setenv("ANTHROPIC_API_BASE", "http://three.example")
+    assert server_address("anthropic/claude-3-haiku-20240307") != anthropic
+
+
+def test_a_name_does_not_take_another_providers_price() -> None:
+    assert card("hosted_vllm/gpt-4o").price is None
+    assert card("gpt-4o").price == card("openai/gpt-4o").price is not None
+
+
+def test_the_user_knows_better() -> None:
+    told = card("openai/my-own", window=4_000, price=Price(1.0, 2.0))
+    assert (told.window, told.window_known, told.answer_tokens) == (4_000, True, 1_000)
+    assert told.price == Price(1.0, 2.0)
+    assert card("openai/my-own", window=4_000, answer_tokens=100).prompt_tokens == 3_900
+
+
+@pytest.mark.parametrize("name", ["", "gpt-99-nonsense", "nobody/model", "\x1b[31m/x", "a b c"])
+def test_a_name_nobody_knows(name: str) -> None:
+    with pytest.raises(ModelNotFoundError, match="no provider has a model called") as caught:
+        card(name)
+    assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize("model", ["ollama/llama3", "bedrock/anthropic.claude-v2"])
+def test_models_that_need_no_plain_key_are_let_through(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OLLAMA_API_BASE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    check_credentials(model)
+
+
+@pytest.mark.parametrize("text", ["", "a" * 200_000, " " * 200_000, "<|endoftext|>", "中文" * 1000])
+def test_any_text_can_be_counted(text: str) -> None:
+    assert bool(count_tokens("openai/gpt-4o", text)) == bool(text)

@@ -1,0 +1,171 @@
+"""Chains that are due become roots, once, whoever else is writing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.errors import BankFrozenError
+from deltamem_tui.memory.deltamem.consolidate import Fusion, consolidate, due
+from deltamem_tui.memory.deltamem.settings import change, changed
+from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.views.growth import growth
+from deltamem_tui.memory.writers.extraction import Extraction
+from tests.bank.support import contents
+from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    """A root, a residual hit three times, another hit once; K_cons lowered to 2 afterwards."""
+    made = new_bank(tmp_path / "bank", parameters(tau_base=0.9))
+    for y in (0, 0.3, 0.3, 0.3, 0.3, -0.3, -0.3):
+        number = len(made.episodes)
+        skip = "skip" if number in (2, 3, 4, 6) else f"act {number}"
+        trajectory = replace(episode((1, y, 0), action=skip), domain=str(number))
+        steps = (*trajectory.steps, replace(trajectory.steps[0], observation=str(number)))
+        learn(made, replace(trajectory, steps=steps), EchoExtractor(), embedder=ChosenEmbedder())
+    set_k_cons(made, 2)
+    return made
+
+
+def set_k_cons(bank: Bank, k_cons: int | None) -> None:
+    numbers = changed(parameters(tau_base=0.9), "task", k_cons=k_cons)
+    change(bank, "test", lambda _: numbers)
+
+
+def fuse(bank: Bank, extractor: EchoExtractor | None = None) -> list[Fusion]:
+    return list(consolidate(bank, extractor or EchoExtractor(), embedder=ChosenEmbedder()))
+
+
+def test_only_what_was_hit_often_enough_is_due(bank: Bank) -> None:
+    root, often, seldom = bank.tree("task")
+    assert [bank.tree("task").counts(each.id).hits for each in (root, often, seldom)] == [2, 3, 1]
+    assert due(bank) == [("task", often)]  # a root never is, however often it was hit
+    set_k_cons(bank, 1)
+    assert due(bank) == [("task", often), ("task", seldom)]
+    set_k_cons(bank, None)
+    assert due(bank) == []
+    set_k_cons(bank, 4)
+    assert due(bank) == []
+
+
+def test_a_chain_that_is_due_becomes_a_root_once_and_nothing_is_deleted(bank: Bank) -> None:
+    before = list(bank.tree("task"))
+    (fusion,) = fuse(bank)
+    assert fusion.root is not None
+    assert [each.id for each in fusion.chain] == [before[0].id, before[1].id]
+    after = list(bank.tree("task"))
+    assert after == [
+        before[0],
+        replace(before[1], consolidated=True, revision=1),
+        before[2],
+        fusion.root,
+    ]
+    assert fusion.root.origin.nodes == (before[0].id, before[1].id)
+    assert (fusion.root.kind, fusion.root.label) == ("root", "success")
+    assert fuse(bank) == []
+    assert verify(bank) == []
+    assert list(bank.journal.commits())[-1].detail["root"] == fusion.root.id
+
+
+def test_a_fusion_has_the_same_id_while_learning_and_later(tmp_path: Path) -> None:
+    roots = []
+    for name, k_cons in (("while", 1), ("later", None)):
+        made = new_bank(tmp_path / name, parameters(tau_base=0.9, k_cons=k_cons))
+        for y in (0, 0.3, 0.31):
+            learn(made, episode((1, y, 0)), EchoExtractor(), embedder=ChosenEmbedder())
+        if k_cons is None:
+            set_k_cons(made, 1)
+            fuse(made)
+        roots.append([node for node in made.tree("task") if node.kind == "root"][1:])
+    assert roots[0] == roots[1]
+    assert len(roots[0]) == 1
+
+
+def test_growth_counts_what_was_written_and_not_what_stood_there_already(bank: Bank) -> None:
+    (fusion,) = fuse(bank)
+    assert fusion.root is not None
+    assert fusion.written
+    set_k_cons(bank, 1)
+    # The second chain is fused to what the first one was: an extractor may say the same again.
+    (again,) = fuse(bank, EchoExtractor(fused=fusion.root.payload))
+    assert again.root == fusion.root
+    assert not again.written
+    learn(bank, episode((0, 0, 1)), EchoExtractor(), embedder=ChosenEmbedder())
+    assert growth(bank)[-1].nodes["task"] == len(bank.tree("task"))
+
+
+def test_a_chain_that_cannot_be_fused_is_reported_and_stays_due(bank: Bank) -> None:
+    before = contents(bank)
+    (fusion,) = fuse(bank, EchoExtractor(fusible=False))
+    assert (fusion.root, fusion.reason) == (None, "no fusion today")
+    assert contents(bank) == before
+    assert len(due(bank)) == 1
+
+
+def test_a_tree_that_is_switched_off_is_let_be(bank: Bank) -> None:
+    numbers = changed(parameters(tau_base=0.9, k_cons=2), "task", enabled=False)
+    change(bank, "test", lambda _: numbers)
+    assert due(bank) == []
+
+
+def test_a_frozen_bank_is_refused(bank: Bank) -> None:
+    bank.freeze()
+    with pytest.raises(BankFrozenError):
+        fuse(bank)
+
+
+@dataclass
+class InterruptedFuser(EchoExtractor):
+    """Lets another writer in while it thinks, once."""
+
+    other: Bank | None = None
+    delete: bool = False
+
+    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+        other, self.other = self.other, None
+        if other is not None and self.delete:
+            with other.writing() as batch:
+                batch.revise_node(tree, replace(chain[-1], deleted=True))
+                batch.log("delete")
+        elif other is not None:
+            fuse(other)
+        return super().fuse(tree, chain)
+
+
+@pytest.mark.parametrize("delete", [False, True])
+def test_what_another_writer_fused_or_deleted_meanwhile_is_not_fused_again(
+    bank: Bank, delete: bool
+) -> None:
+    fuser = InterruptedFuser(other=Bank.open(bank.path), delete=delete)
+    assert fuse(bank, fuser) == []
+    roots = [node for node in bank.tree("task") if node.kind == "root"]
+    assert len(roots) == (1 if delete else 2)
+    assert verify(bank) == []
+
+
+def test_a_chain_that_another_writer_edited_meanwhile_is_fused_as_it_is_now(bank: Bank) -> None:
+    class Edited(EchoExtractor):
+        times = 0
+
+        def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+            self.times += 1
+            if self.times == 1:
+                payload = replace(chain[0].payload, execution_procedure="edited")
+                with Bank.open(bank.path).writing() as batch:
+                    batch.revise_node(tree, replace(chain[0], payload=payload))
+                    batch.log("edit")
+            return super().fuse(tree, chain)
+
+    extractor = Edited()
+    (fusion,) = fuse(bank, extractor)
+    assert extractor.times == 2
+    assert fusion.chain[0].payload.execution_procedure == "edited"
+    assert verify(bank) == []

@@ -1,0 +1,200 @@
+"""The method's numbers: what was published, what they may be, and how a person changes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import BankCorruptError, ConfigurationError
+from deltamem_tui.memory.deltamem.settings import (
+    PRESETS,
+    Parameters,
+    TreeParameters,
+    assigned,
+    change,
+    changed,
+    checked,
+    from_record,
+    of_bank,
+    preset,
+    to_record,
+)
+from tests.memory.support import new_bank, parameters
+
+# DeltaMem, settings: (τ task, τ env, K_cons); one ε for all.
+PUBLISHED = {
+    "alfworld": (0.75, 0.85, 5),
+    "scienceworld": (0.82, 0.82, 3),
+    "webshop": (0.85, 0.85, 3),
+}
+
+
+@pytest.mark.parametrize("domain", PUBLISHED)
+def test_the_presets_are_those_that_were_published(domain: str) -> None:
+    numbers = preset(domain)
+    task, env, k_cons = PUBLISHED[domain]
+    assert (numbers["task"].tau_base, numbers["env"].tau_base) == (task, env)
+    assert {tree.k_cons for tree in numbers.values()} == {k_cons}
+    assert {tree.failure_penalty for tree in numbers.values()} == {0.05}
+    assert all(tree.enabled for tree in numbers.values())
+
+
+def test_a_domain_without_preset_has_the_generic_one() -> None:
+    assert preset("kitchens") == PRESETS["generic"]
+    assert preset("") == PRESETS["generic"]
+
+
+def test_a_domain_has_its_preset_under_all_spellings_of_its_name() -> None:
+    assert preset("ALFWorld") == PRESETS["alfworld"] != PRESETS["generic"]
+
+
+@pytest.mark.parametrize("domain", PRESETS)
+def test_every_preset_can_be_and_comes_back_from_its_record(domain: str) -> None:
+    assert from_record(to_record(preset(domain))) == preset(domain)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tau_base": 1.0001},
+        {"tau_base": -1.5},
+        {"tau_base": float("nan")},
+        {"tau_base": float("inf")},
+        {"failure_penalty": -0.01},
+        {"failure_penalty": 2.5},
+        {"failure_penalty": float("nan")},
+        {"d_max": 1},
+        {"d_max": 0},
+        {"d_max": 1001},
+        {"k_cons": 0},
+        {"k_cons": -3},
+    ],
+)
+def test_a_number_outside_its_range_is_refused(change: dict[str, Any]) -> None:
+    (name,) = change
+    with pytest.raises(ConfigurationError, match=f"env tree: {name} must be "):
+        checked("env", replace(TreeParameters(0.8), **change))
+    with pytest.raises(ConfigurationError):
+        changed(parameters(), "env", **change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"tau_base": -1}, {"tau_base": 1}, {"failure_penalty": 0}, {"d_max": 2}, {"k_cons": 1}],
+)
+def test_the_ends_of_the_ranges_are_allowed(change: dict[str, Any]) -> None:
+    numbers = changed(parameters(), "task", **change)
+    assert numbers["env"] == parameters()["env"]
+    ((name, value),) = change.items()
+    assert getattr(numbers["task"], name) == value
+
+
+def wrong(assignment: str) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        assigned(parameters(), assignment)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "tree", "name", "value"),
+    [
+        ("task.tau_base=0.5", "task", "tau_base", 0.5),
+        (" env.tau_base = -1 ", "env", "tau_base", -1),
+        ("task.d_max=3", "task", "d_max", 3),
+        ("task.k_cons=none", "task", "k_cons", None),
+        ("env.k_cons=7", "env", "k_cons", 7),
+        ("env.enabled=FALSE", "env", "enabled", False),
+        ("task.enabled=true", "task", "enabled", True),
+        ("task.failure_penalty=1e-2", "task", "failure_penalty", 0.01),
+    ],
+)
+def test_what_a_person_types_is_assigned(
+    assignment: str, tree: str, name: str, value: object
+) -> None:
+    before: Parameters = parameters(env=tree == "task")
+    after = assigned(before, assignment)
+    record = to_record(before)
+    record[tree][name] = value
+    assert to_record(after) == record
+
+
+@pytest.mark.parametrize(
+    ("assignment", "reason"),
+    [
+        ("", "assigns no parameter"),
+        ("task.tau_base", "assigns no parameter"),
+        ("tau_base=0.5", "assigns no parameter"),
+        ("tree.tau_base=0.5", "assigns no parameter"),
+        ("task.tau=0.5", "assigns no parameter"),
+        ("task.tau_base=", "is no number"),
+        ("task.tau_base=high", "'high' is no number"),
+        ("task.tau_base=nan", "tau_base must be a similarity"),
+        ("task.tau_base=1e999", "tau_base must be a similarity"),
+        ("task.tau_base=" + "9" * 400, "tau_base must be a similarity"),
+        ("task.failure_penalty=" + "9" * 400, "failure_penalty must be"),
+        ("task.tau_base=" + "9" * 9000, "is no number"),
+        ("task.tau_base=²", "is no number"),
+        ("task.tau_base=none", "from -1 to 1, not None"),
+        ("task.tau_base=true", "from -1 to 1, not True"),
+        ("task.d_max=3.0", "d_max must be a depth from 2 to 1000, a whole number, not 3.0"),
+        ("task.d_max=1", "d_max must be a depth"),
+        ("task.k_cons=0", "k_cons must be a whole number of hits from 1, or none, not 0"),
+        ("task.k_cons=inf", "none, not inf"),
+        ("task.enabled=1", "enabled cannot be '1' (true or false)"),
+        ("task.enabled=maybe", "enabled cannot be 'maybe' (true or false)"),
+        ("task.enabled=none", "enabled cannot be 'none' (true or false)"),
+    ],
+)
+def test_what_cannot_be_assigned_is_told(assignment: str, reason: str) -> None:
+    assert reason in wrong(assignment)
+
+
+@given(st.text(max_size=30))
+def test_no_text_does_worse_than_an_error(text: str) -> None:
+    for assignment in (text, f"task.{text}", f"task.tau_base={text}", f"env.d_max={text}"):
+        try:
+            assigned(parameters(), assignment)
+        except ConfigurationError:
+            continue
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        {"task": {"tau_base": 0.8}},
+        {"task": {"tau_base": 0.8}, "env": {"tau_base": 2}},
+        {"task": {"tau_base": 0.8}, "env": {"tau_base": 0.8, "tua": 1}},
+        {"task": {"tau_base": "0.8"}, "env": {"tau_base": 0.8}},
+        {"task": {"tau_base": 0.8, "d_max": None}, "env": {"tau_base": 0.8}},
+    ],
+)
+def test_a_manifest_with_wrong_numbers_is_a_corrupt_bank_and_no_wrong_call(
+    tmp_path: Path, record: dict[str, dict[str, Any]]
+) -> None:
+    bank = new_bank(tmp_path / "bank")
+    bank.change_manifest("parameters", lambda now: (replace(now, parameters=record), {}))
+    with pytest.raises(BankCorruptError, match=r"bank\.json, (task|env) tree: .*correct it"):
+        of_bank(Bank.open(bank.path))
+
+
+def test_two_handles_lose_neither_ones_number(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    other = Bank.open(bank.path)
+    change(bank, "test", lambda now: changed(now, "task", tau_base=0.31))
+    change(other, "test", lambda now: changed(now, "task", failure_penalty=0.2))
+    change(bank, "test", lambda now: changed(now, "env", d_max=7))
+    numbers = of_bank(Bank.open(bank.path))
+    assert (numbers["task"].tau_base, numbers["task"].failure_penalty) == (0.31, 0.2)
+    assert numbers["env"].d_max == 7
+    commits = [commit.detail["why"] for commit in bank.journal.commits() if commit.detail]
+    assert commits == ["test"] * 3
+    assert change(other, "test", lambda now: now) == numbers  # nothing to tell the journal
+    assert len(list(bank.journal.commits())) == 4

@@ -1,0 +1,413 @@
+"""One episode is learnt whole or not at all, once, and as the bank stands when it is written."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.codec import TEXT_LIMIT
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.node import Node, Origin, Payload, TreeName
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.errors import (
+    BankFrozenError,
+    EmbedderMismatchError,
+    ExtractionError,
+    OutcomeUnknownError,
+    RecordError,
+    StorageError,
+)
+from deltamem_tui.memory.deltamem.learn_result import Lesson
+from deltamem_tui.memory.deltamem.write import cleaned, learn, parent_of
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
+from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from tests.bank.fragile import NEVER, FragileOS, KilledError
+from tests.bank.support import contents, file_bytes
+from tests.effort import in_turn
+from tests.memory.support import (
+    CARD,
+    ChosenEmbedder,
+    EchoExtractor,
+    episode,
+    new_bank,
+    parameters,
+)
+
+X, NEAR_X, Y = (1, 0, 0), (1, 0.1, 0), (0, 1, 0)
+
+
+def teach(bank: Bank, trajectory: Trajectory, extractor: EchoExtractor | None = None) -> Lesson:
+    return learn(bank, trajectory, extractor or EchoExtractor(), embedder=ChosenEmbedder())
+
+
+def state_of(bank: Bank) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in bank.path.iterdir() if path.name != ".lock"}
+
+
+def test_the_first_episode_becomes_a_root_in_each_tree(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    lesson = teach(bank, episode(X, Y))
+    assert lesson.new
+    for name, tree in bank.trees.items():
+        taught = lesson.trees[name]
+        assert taught.decision == "root"
+        assert taught.node == next(iter(tree))
+        assert (taught.match, taught.score) == (None, None)
+    assert bank.episodes.learnt() == 1
+    assert verify(bank) == []
+    (_, commit) = bank.journal.commits()
+    assert commit.event == "learn"
+    assert commit.detail["trees"]["task"]["decision"] == "root"
+
+
+def test_what_was_learnt_is_not_learnt_again(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    teach(bank, episode(X, Y))
+    before = state_of(bank)
+    extractor = EchoExtractor()
+    other = episode(X, Y, success=False)  # the same episode, whatever its outcome
+    assert teach(bank, other, extractor) == Lesson(other.id, new=False, trees={})
+    assert extractor.asked == []
+    assert state_of(bank) == before
+
+
+def test_an_episode_without_outcome_waits(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    waiting = episode(X, Y, success=None)
+    take_in(bank, [waiting])
+    before = state_of(bank)
+    with pytest.raises(OutcomeUnknownError, match="--outcome"):
+        teach(bank, waiting)
+    assert state_of(bank) == before
+    assert bank.episodes.waiting() == [waiting.id]
+
+
+def test_an_outcome_that_comes_with_learning_is_kept(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    waiting = episode(X, Y, success=None)
+    take_in(bank, [waiting])
+    judged = waiting.with_outcome(Outcome(success=False, source="judge", reason="it says so"))
+    teach(bank, judged)
+    kept = stored_episode(Bank.open(bank.path), waiting.id)
+    assert kept is not None
+    assert kept.outcome == judged.outcome
+    assert bank.episodes.waiting() == []
+    assert len(bank.episodes) == 1
+    assert next(iter(bank.tree("task"))).label == "failure"
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        (Trajectory(task="  ", steps=(Step("go"),)), "no task"),
+        (Trajectory(task="\x1b[2J", steps=(Step("go"),)), "no task"),
+        (Trajectory(task="1 0 0"), "no steps"),
+        (Trajectory(task="1 0 0", steps=(Step(" "),)), "step 1 has no action"),
+        (Trajectory(task="1 0 0", steps=(Step("go", "x" * 10_000_000),)), "10,000,000 characters"),
+        (Trajectory(task="1 0 0", steps=(Step("go", reward=float("nan")),)), "not a finite"),
+    ],
+)
+def test_what_is_no_episode_is_not_learnt(tmp_path: Path, broken: Trajectory, reason: str) -> None:
+    bank = new_bank(tmp_path / "bank")
+    before = state_of(bank)
+    with pytest.raises(RecordError, match=reason):
+        teach(bank, broken.with_outcome(Outcome(success=True, source="stated")))
+    assert state_of(bank) == before
+
+
+def test_what_a_program_hands_over_is_kept_clean_and_found_again(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    raw = Trajectory(
+        task="1 0 0\x1b]52;c;x\x07",
+        steps=(Step("go\ud800", "seen\x07", reward=1),),  # an int where the form has a float
+        outcome=Outcome(success=True, source="stated"),
+    )
+    lesson = learn(bank, raw, EchoExtractor(), embedder=ChosenEmbedder())
+    kept = stored_episode(bank, lesson.trajectory)
+    assert kept is not None
+    assert (kept.task, kept.steps[0].action, kept.steps[0].observation) == ("1 0 0", "go", "seen")
+    assert not learn(bank, kept, EchoExtractor(), embedder=ChosenEmbedder()).new
+
+
+@pytest.mark.parametrize("named", ["", "maze"])
+def test_an_episode_has_the_domain_that_it_would_have_been_imported_with(
+    tmp_path: Path, named: str
+) -> None:
+    given = replace(episode(X, Y), domain=named)
+    domains = []
+    for way in ("learnt", "imported"):
+        bank = new_bank(tmp_path / way, domain="kitchens")
+        if way == "imported":
+            take_in(bank, [given])
+        teach(bank, given)
+        kept = stored_episode(bank, given.id)
+        assert kept is not None
+        domains.append(kept.domain)
+    assert domains == [named or "kitchens"] * 2
+
+
+def test_a_tree_that_is_switched_off_is_neither_asked_nor_grown(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank", parameters(env=False))
+    extractor = EchoExtractor()
+    lesson = teach(bank, episode(X, Y), extractor)
+    assert lesson.trees["env"].decision == "unasked"
+    assert lesson.trees["env"].reason == "the tree is switched off"
+    assert [name for name, _ in extractor.asked] == ["task"]
+    assert len(bank.tree("env")) == 0
+    assert len(bank.tree("task")) == 1
+    assert bank.episodes.learnt() == 1
+
+
+def test_an_episode_without_scene_teaches_the_task_tree_only(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    lesson = teach(bank, episode(X))
+    assert lesson.trees["env"].decision == "unasked"
+    assert "nothing of its environment" in lesson.trees["env"].reason
+    assert [len(tree) for tree in bank.trees.values()] == [1, 0]
+
+
+def test_a_skip_writes_no_node_but_counts(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    teach(bank, episode(X, X))
+    lesson = teach(bank, episode(X, X, action="skip"))
+    for name, tree in bank.trees.items():
+        (root,) = tree
+        assert lesson.trees[name].decision == "skip"
+        assert lesson.trees[name].match == root.id
+        counts = tree.counts(root.id)
+        assert (counts.hits, counts.recalls, counts.successes) == (1, 1, 1)
+
+
+def test_below_the_deepest_level_a_sibling_is_written(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank", parameters(d_max=3))
+    for number in range(5):
+        teach(bank, episode(X, action=f"act {number}"))
+    # The root stays the best match of equal directions; let deeper ones be hit by their own.
+    assert [node.depth for node in bank.tree("task")] == [1, 2, 2, 2, 2]
+    deep = new_bank(tmp_path / "deep", parameters(tau_base=0.5, d_max=3))
+    for y in (0, 0.3, 0.6, 0.9, 1.2):
+        teach(deep, episode((1, y, 0)))
+    nodes = list(deep.tree("task"))
+    assert [node.depth for node in nodes] == [1, 2, 3, 3, 3]
+    assert {node.parent for node in nodes[2:]} == {nodes[1].id}
+    assert verify(deep) == []
+
+
+@pytest.mark.parametrize(("length", "d_max", "expected"), [(1, 2, 0), (2, 2, 0), (4, 5, 3)])
+def test_the_parent_is_the_match_or_what_is_above_the_deepest_level(
+    tmp_path: Path, length: int, d_max: int, expected: int
+) -> None:
+    bank = new_bank(tmp_path / "bank", parameters(tau_base=0.5, d_max=9))
+    for step in range(length):
+        teach(bank, episode((1, 0.3 * step, 0)))
+    chain = list(bank.tree("task"))
+    assert [node.depth for node in chain] == list(range(1, length + 1))
+    assert parent_of(chain, d_max) == chain[expected]
+    assert parent_of([], d_max) is None
+
+
+@dataclass
+class InterruptedExtractor(EchoExtractor):
+    """Lets another writer learn while it thinks, the first few times."""
+
+    other: Bank | None = None
+    meanwhile: tuple[Trajectory, ...] = ()
+
+    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+        if self.other is not None and self.meanwhile:
+            first, *rest = self.meanwhile
+            self.meanwhile = tuple(rest)
+            teach(self.other, first)
+        return super().extract(tree, trajectory, chain)
+
+
+def test_what_another_writer_learns_meanwhile_is_taken_into_account(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    meanwhile = (episode(X, X, action="other"),)
+    extractor = InterruptedExtractor(other=Bank.open(bank.path), meanwhile=meanwhile)
+    lesson = teach(bank, episode(NEAR_X, Y), extractor)
+    # Decided as a root at first; then the other's node was there to be a residual of.
+    assert lesson.trees["task"].decision == "residual"
+    assert lesson.trees["env"].decision == "root"
+    task = list(bank.tree("task"))
+    assert [node.depth for node in task] == [1, 2]
+    assert bank.tree("task").counts(task[0].id).hits == 1
+    assert verify(bank) == []
+    # The env tree's chain was the same both times, so its extraction was not repeated.
+    assert [name for name, _ in extractor.asked] == ["task", "env", "task"]
+
+
+def test_the_same_episode_learnt_by_another_meanwhile_is_learnt_once(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    meanwhile = (episode(X, Y),)
+    extractor = InterruptedExtractor(other=Bank.open(bank.path), meanwhile=meanwhile)
+    assert not teach(bank, episode(X, Y), extractor).new
+    assert [len(tree) for tree in bank.trees.values()] == [1, 1]
+
+
+def test_a_chain_that_is_due_is_fused_with_the_episode_that_makes_it_due(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank", parameters(k_cons=2))
+    teach(bank, episode(X))
+    teach(bank, episode(NEAR_X))
+    first = teach(bank, episode(NEAR_X, action="again"))
+    assert first.trees["task"].consolidated is None
+    lesson = teach(bank, episode(NEAR_X, action="and again"))
+    fused = lesson.trees["task"].consolidated
+    assert fused is not None
+    root, residual, *_ = bank.tree("task")
+    assert fused.kind == "root"
+    assert fused.origin == Origin(extractor="rules", nodes=(root.id, residual.id))
+    assert residual.consolidated
+    assert list(bank.tree("task"))[-1] == fused
+    assert verify(bank) == []
+
+
+def test_a_fusion_that_fails_does_not_cost_the_episode(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank", parameters(k_cons=1))
+    teach(bank, episode(X))
+    teach(bank, episode(NEAR_X))
+    stubborn = EchoExtractor(fusible=False)
+    lesson = teach(bank, episode(NEAR_X, action="again"), stubborn)
+    assert lesson.trees["task"].consolidated is None
+    assert "not consolidated: no fusion today" in lesson.trees["task"].reason
+    assert lesson.trees["task"].node is not None
+    assert bank.episodes.learnt() == 3
+    assert not any(node.consolidated for node in bank.tree("task"))
+    again = teach(bank, episode(NEAR_X, action="once more"))
+    assert again.trees["task"].consolidated is not None
+
+
+class SilentExtractor(EchoExtractor):
+    def __init__(self, payload: Payload | None, tree: TreeName = "env") -> None:
+        super().__init__()
+        self.payload = payload
+        self.tree = tree
+
+    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+        if tree == self.tree and self.payload is None:
+            raise ExtractionError("nothing to say")
+        if tree == self.tree:
+            return Extraction(self.payload, "odd")
+        return super().extract(tree, trajectory, chain)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        None,
+        Payload("", "facts"),
+        Payload("1 0 0", " \n"),
+        Payload("\x1b[2J", "facts"),
+        Payload("1 0 0", "x" * (TEXT_LIMIT + 1)),
+    ],
+)
+def test_an_extraction_that_fails_leaves_the_bank_as_it_was(
+    tmp_path: Path, payload: Payload | None
+) -> None:
+    """In the second tree: what was decided for the first is not written either."""
+    bank = new_bank(tmp_path / "bank")
+    before = state_of(bank)
+    with pytest.raises(ExtractionError):
+        teach(bank, episode(X, Y), SilentExtractor(payload))
+    assert state_of(bank) == before
+    assert len(bank.tree("task")) == 0
+
+
+def test_what_an_extractor_says_is_cleaned() -> None:
+    payload = cleaned(Payload(" when\x1b[31m red\u202e ", "a\r\nb\x00", "\x07"))
+    assert payload == Payload("when red", "a\nb", "")
+
+
+def test_a_frozen_bank_learns_nothing(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    teach(bank, episode(X, Y))
+    bank.freeze()
+    before = state_of(bank)
+    with pytest.raises(BankFrozenError):
+        teach(bank, episode(Y, X))
+    assert state_of(bank) == before
+
+
+def test_another_embedder_is_refused(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank")
+    before = state_of(bank)
+    other = ChosenEmbedder(replace(CARD, dimensions=4))
+    with pytest.raises(EmbedderMismatchError):
+        learn(bank, episode(X, Y), EchoExtractor(), embedder=other)
+    assert state_of(bank) == before
+
+
+def test_killed_or_refused_at_every_effect_an_episode_is_there_or_not(tmp_path: Path) -> None:
+    """Nodes of both trees, counts, the fused root and the episode's state: together or not."""
+    base = tmp_path / "base"
+    bank = new_bank(base, parameters(k_cons=1))
+    teach(bank, episode(X, Y))
+    teach(bank, episode(NEAR_X, Y))
+    before = contents(bank)
+    last_episode = episode(NEAR_X, Y, action="again")
+    undisturbed = copied(base, tmp_path / "undisturbed")
+    with FragileOS(NEVER).at_work() as counting:
+        lesson = teach(undisturbed, last_episode)
+    assert lesson.trees["task"].consolidated is not None
+    after = contents(undisturbed)
+    final_bytes = file_bytes(undisturbed.path)
+    for how in ("before", "half", "disk full"):
+        for last in in_turn(len(counting.names)):
+            if how == "half" and counting.names[last - 1] != "pwrite":
+                continue
+            bank = copied(base, tmp_path / f"{how} {last}")
+            acknowledged = attempt(bank, last_episode, FragileOS(last, how))
+            reopened = Bank.open(bank.path)
+            found = contents(reopened)
+            assert found == after if acknowledged else found in (before, after), (how, last)
+            if how == "disk full":
+                assert found == (after if acknowledged else before), last
+            assert teach(reopened, last_episode).new == (found == before)
+            with reopened.writing():
+                pass
+            assert contents(reopened) == after
+            assert file_bytes(reopened.path) == final_bytes, (how, last)
+
+
+def attempt(bank: Bank, trajectory: Trajectory, fragile: FragileOS) -> bool:
+    """Try to learn; returns whether it was acknowledged."""
+    try:
+        with fragile.at_work():
+            teach(bank, trajectory)
+    except (KilledError, StorageError):
+        return False
+    return True
+
+
+def copied(base: Path, path: Path) -> Bank:
+    shutil.copytree(base, path)
+    return Bank.open(path)
+
+
+def test_a_lesson_is_told_to_the_journal_with_every_decision(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank", parameters(tau_base=0.9))
+    teach(bank, episode(X, Y))
+    teach(bank, episode(NEAR_X, X, success=False))
+    detail: Any = list(bank.journal.commits())[-1].detail
+    root, residual = bank.tree("task")
+    assert detail["success"] is False
+    assert detail["outcome_source"] == "stated"
+    assert detail["trees"]["task"] == {
+        "decision": "residual",
+        "reason": "new",
+        "node": residual.id,
+        "parent": root.id,
+        "match": root.id,
+        "score": pytest.approx(0.995037),
+    }
+    assert detail["trees"]["env"]["decision"] == "root"
+    assert detail["trees"]["env"]["score"] == 0.0
+    assert bank.episodes.state(detail["trajectory"]) == EpisodeState.LEARNT

@@ -1,0 +1,455 @@
+"""Episodes come into a bank once, wait, and are told how they ended."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import orjson
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits.table import LINE_LIMIT
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.errors import BankCorruptError, BankFrozenError, RecordError
+from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.episodes import import_report, importer
+from deltamem_tui.memory.episodes.import_report import Reception
+from deltamem_tui.memory.episodes.importer import Redaction, take_in
+from deltamem_tui.memory.episodes.outcomes import give_outcome
+from deltamem_tui.memory.episodes.stored_episodes import episodes, waiting
+from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Step, Trajectory
+from deltamem_tui.trajectory.notice import Notice
+from deltamem_tui.trajectory.user_outcomes import UserOutcomes
+from deltamem_tui.trajectory.validation import admitted
+from tests.bank.support import file_bytes
+from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank
+
+X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    return new_bank(tmp_path / "bank")
+
+
+def receptions(
+    bank: Bank, *records: Trajectory | RecordError, dry: bool = False
+) -> list[Reception]:
+    return [receipt.reception for receipt in take_in(bank, records, dry_run=dry).received]
+
+
+def test_importing_twice_adds_nothing(bank: Bank) -> None:
+    found = [episode(X), episode(Y), episode(Z, success=None)]
+    assert receptions(bank, *found) == ["imported"] * 3
+    before = file_bytes(bank.path)
+    sequence = bank.commit.sequence
+    assert receptions(bank, *reversed(found)) == ["duplicate"] * 3
+    assert file_bytes(bank.path) == before
+    assert Bank.open(bank.path).commit.sequence == sequence
+    assert list(episodes(bank)) == found
+    assert list(waiting(bank)) == found
+
+
+def test_an_intake_that_goes_on_counts_on(bank: Bank) -> None:
+    first = take_in(bank, [episode(X), episode(Y, success=None)])
+    whole = take_in(bank, [episode(X), episode(Z, success=None)], earlier=first)
+    assert [each.reception for each in whole.received] == ["imported"] * 2 + [
+        "duplicate",
+        "imported",
+    ]
+    assert (whole.count("imported"), whole.count("duplicate"), whole.unsaid) == (3, 1, 2)
+
+
+def test_duplicates_within_one_import_are_counted(bank: Bank) -> None:
+    assert receptions(bank, episode(X), episode(X), episode(Y), episode(X)) == [
+        "imported",
+        "duplicate",
+        "imported",
+        "duplicate",
+    ]
+    assert len(bank.episodes) == 2
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_an_outcome_that_comes_later_is_taken(bank: Bank, together: bool) -> None:
+    """In another import, or further down in the same one."""
+    unknown, known, other = (episode(X, success=each) for each in (None, True, False))
+    batches = (
+        [[unknown, unknown, known, other]] if together else [[unknown, unknown], [known, other]]
+    )
+    found = [what for batch in batches for what in receptions(bank, *batch)]
+    assert found == ["imported", "duplicate", "updated"]
+    (kept,) = episodes(Bank.open(bank.path))
+    assert kept.outcome == known.outcome
+    assert verify(bank) == []
+
+
+def test_learning_redacts_what_the_bank_does_not_have_yet(bank: Bank) -> None:
+    told = holding(f"key {SECRET}")
+    lesson = learn(bank, told, EchoExtractor(), embedder=ChosenEmbedder())
+    (kept,) = episodes(Bank.open(bank.path))
+    assert lesson.trajectory == kept.id != told.id
+    assert all(SECRET.encode() not in data for data in file_bytes(bank.path).values())
+    assert not learn(bank, told, EchoExtractor(), embedder=ChosenEmbedder()).new
+
+
+def test_learning_leaves_an_episode_as_the_bank_has_it(bank: Bank) -> None:
+    """Somebody wanted it so: `--no-redact`."""
+    told = holding(f"key {SECRET}")
+    take_in(bank, [told], redaction="off")
+    learn(bank, told, EchoExtractor(), embedder=ChosenEmbedder())
+    assert list(episodes(bank)) == [told]
+
+
+def test_an_outcome_is_not_overwritten_nor_given_to_what_was_learnt(bank: Bank) -> None:
+    learn(bank, episode(X), EchoExtractor(), embedder=ChosenEmbedder())
+    take_in(bank, [episode(Y, success=False)])
+    found = take_in(bank, [episode(X, success=False), episode(Y)])
+    assert (found.episodes, len(found.rejected)) == (0, 2)
+    assert "was learnt from as a success" in str(found.rejected[0])
+    assert [each.outcome.success for each in episodes(bank)] == [True, False]
+    assert receptions(bank, episode(X), episode(Y, success=None)) == ["duplicate"] * 2
+
+
+def test_a_dry_run_tells_the_same_and_writes_nothing(bank: Bank) -> None:
+    take_in(bank, [episode(X, success=None)])
+    before = {path.name: path.read_bytes() for path in bank.path.iterdir()}
+    records: list[Trajectory | RecordError] = [
+        episode(X),
+        episode(Y),
+        episode(Y),
+        RecordError("broken"),
+        episode(X, success=False),
+    ]
+    dry = receptions(bank, *records, dry=True)
+    assert {path.name: path.read_bytes() for path in bank.path.iterdir()} == before
+    assert dry == receptions(bank, *records) == ["updated", "imported", "duplicate"]
+
+
+def test_a_dry_run_reads_a_frozen_bank_and_a_real_one_is_refused(bank: Bank) -> None:
+    bank.freeze()
+    assert receptions(bank, episode(X), dry=True) == ["imported"]
+    with pytest.raises(BankFrozenError):
+        take_in(bank, [episode(X)])
+
+
+def test_what_was_refused_is_reported_in_its_place(bank: Bank) -> None:
+    error = RecordError("broken", source="log.jsonl", position="line 2")
+    told: list[int] = []
+    found = take_in(bank, [episode(X), error, episode(Y)], advance=told.append)
+    assert found.rejected == [error]
+    assert found.count("imported") == 2
+    assert told == [1, 1, 1]
+
+
+def test_of_very_many_refusals_the_first_are_kept_and_all_are_counted(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_report, "LISTED_REFUSALS", 3)
+    errors = [RecordError("broken", source="a", position=f"line {line}") for line in range(5)]
+    few = take_in(bank, errors[:3])
+    assert (few.refused, few.refusals) == (3, tuple(errors[:3]))
+    found = take_in(bank, [*errors, episode(X)])
+    assert (found.refused, found.files["a"].rejected, found.rejected) == (5, 5, errors[:3])
+    *listed, rest = found.refusals
+    assert listed == errors[:3]
+    assert rest.message.startswith("2 more records were refused")
+
+
+def test_of_very_many_notices_the_first_are_kept_and_all_are_counted(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are no refusals: nothing is wrong, and no log is tallied for them."""
+    monkeypatch.setattr(import_report, "LISTED_NOTICES", 3)
+    told = [Notice("a branch", source="a", position=f"line {line}") for line in range(5)]
+    found = take_in(bank, told)
+    assert (found.notices, found.noticed) == (told[:3], 5)
+    assert (found.refused, found.refusals, found.files, found.episodes) == (0, (), {}, 0)
+
+
+def test_a_log_that_names_another_for_every_episode_has_few_tallies(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_report, "LISTED_FILES", 2)
+    monkeypatch.setattr(import_report, "LISTED_FORMATS", 3)
+    sources = [LogSource(f"{number}.jsonl", "line 1", f"format {number}") for number in range(6)]
+    records = [
+        replace(episode(X, action=f"act {number}"), source=source)
+        for number, source in enumerate(sources)
+    ]
+    found = take_in(bank, [*records, records[0]])
+    assert list(found.files) == ["0.jsonl", "1.jsonl", import_report.OTHER_FILES]
+    assert [tally.episodes for tally in found.files.values()] == [2, 1, 4]
+    assert found.files[import_report.OTHER_FILES].formats == ["format 2", "format 3", "format 4"]
+    assert (found.episodes, found.count("imported"), found.count("duplicate")) == (7, 6, 1)
+
+
+def test_many_episodes_are_committed_in_batches(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importer, "_BATCH_EPISODES", 2)
+    many = [episode(X, action=f"act {number}") for number in range(5)]
+    assert receptions(bank, *many, many[0]) == ["imported"] * 5 + ["duplicate"]
+    assert [commit.event for commit in bank.journal.commits()] == ["init", *["import"] * 3]
+    assert list(episodes(bank)) == many
+
+
+def test_an_episode_too_long_for_a_line_is_rejected_and_the_others_come_in(bank: Bank) -> None:
+    """Each text is within bounds, together they are not: the bank could not read its own line."""
+    steps = tuple(Step(f"act {number}", "é" * 3_500_000) for number in range(5))
+    long = replace(episode(X), steps=steps, source=LogSource("log.jsonl", "line 4", "native"))
+    assert len(orjson.dumps(steps)) > LINE_LIMIT
+    found = take_in(bank, [episode(Y), long, episode(Z)])
+    assert found.count("imported") == 2
+    (error,) = found.rejected
+    assert str(error).startswith("log.jsonl, line 4: the episode has 35,000,")
+    assert [each.task for each in episodes(Bank.open(bank.path))] == ["0 1 0", "0 0 1"]
+    assert verify(bank) == []
+
+
+def test_an_episode_of_many_short_steps_is_measured_too(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importer, "LINE_LIMIT", 100_000)
+    long = Trajectory("1 0 0", steps=(Step("a"),) * 4000)
+    assert len(long.text) < 10_000
+    assert len(take_in(bank, [long]).rejected) == 1
+    assert len(bank.episodes) == 0
+
+
+SECRET = "sk-" + "Ab3" * 16
+"""Nobody's key, of the shape of one."""
+
+
+def holding(text: str) -> Trajectory:
+    return replace(
+        episode(X), steps=(Step("cat .env", text),), source=LogSource("log.jsonl", "line 1")
+    )
+
+
+def test_secrets_are_taken_out_and_the_id_is_that_of_what_is_kept(bank: Bank) -> None:
+    told = holding(f"OPENAI_API_KEY={SECRET}")
+    found = take_in(bank, [told, told])
+    (kept,) = episodes(Bank.open(bank.path))
+    (first, second) = found.received
+    assert "[redacted: " in kept.steps[0].observation
+    assert kept.id == first.id == second.id != told.id
+    assert [first.reception, second.reception] == ["imported", "duplicate"]
+    assert sum(count for _, count in first.redactions) == 1
+    assert found.redactions.total() == 2
+    assert all(SECRET.encode() not in data for data in file_bytes(bank.path).values())
+    assert verify(bank) == []
+
+
+@pytest.mark.parametrize(
+    ("redaction", "kept_secret", "kept_address"),
+    [("secrets", False, True), ("personal", False, False), ("off", True, True)],
+)
+def test_how_much_is_taken_out(
+    bank: Bank, redaction: Redaction, kept_secret: bool, kept_address: bool
+) -> None:
+    take_in(bank, [holding(f"key {SECRET} of ada@lovelace.org")], redaction=redaction)
+    (kept,) = episodes(bank)
+    assert (SECRET in kept.text) == kept_secret
+    assert ("ada@lovelace.org" in kept.text) == kept_address
+
+
+def test_an_outcome_is_named_by_the_id_of_what_is_kept(bank: Bank) -> None:
+    """The id that users see is the one after redaction."""
+    waits = holding(f"key {SECRET}").with_outcome(Outcome())
+    (receipt,) = take_in(bank, [waits]).received
+    said = Outcome(success=True, source="user")
+    other = UserOutcomes(by_id={waits.id: said})
+    assert take_in(bank, [waits], outcomes=other).count("updated") == 0
+    told = UserOutcomes(by_id={receipt.id: said})
+    assert take_in(bank, [waits], outcomes=told).count("updated") == 1
+    assert [each.outcome for each in episodes(bank)] == [said]
+
+
+def test_marks_that_make_a_text_too_long_are_noticed(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the bank would hold a line that it cannot read."""
+    text = f"API_KEY={SECRET} "
+    short = "postgres://ada:s3cr3t@db/x "
+    most = Limits(field_characters=len(text) + len(short))
+    monkeypatch.setattr(importer, "admitted", partial(admitted, limits=most))
+    found = take_in(bank, [holding(short + "x" * len(text)), holding(text + short)])
+    (error,) = found.rejected
+    assert str(error).startswith("log.jsonl, line 1: the observation of step 1 has ")
+    assert found.count("imported") == 1
+
+
+def test_a_tally_per_file_and_no_more_if_not_asked(bank: Bank) -> None:
+    one, other = LogSource("one", "line 1", "native"), LogSource("other", "line 1", "react")
+    records: list[Trajectory | RecordError] = [
+        replace(episode(X), source=one),
+        replace(holding(f"key {SECRET}"), source=one),
+        replace(episode(X), source=one),
+        replace(episode(Y, success=False), source=other),
+        replace(episode(Z, success=None), source=other),
+        RecordError("broken", source="other"),
+    ]
+    found = take_in(bank, records, listed=False)
+    assert found.received == []
+    first, second = found.files["one"], found.files["other"]
+    assert (first.formats, first.episodes, first.steps) == (["native"], 3, 3)
+    assert first.receptions == {"imported": 2, "duplicate": 1}
+    assert (first.successes, first.failures, first.unsaid, first.rejected) == (3, 0, 0, 0)
+    assert first.redactions.total() == 1
+    assert (second.formats, second.successes, second.failures) == (["react"], 0, 1)
+    assert second.sources == {"stated": 1, "unknown": 1}
+    assert (second.unsaid, second.rejected) == (1, 1)
+    assert (found.episodes, found.unsaid) == (5, 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [b'"task":"0 0 1"', b'"task":"     "', b'"tusk":"1 0 0"', b'"task":"1 0\\t"'],
+)
+def test_an_episode_that_was_tampered_with_is_told(bank: Bank, change: bytes) -> None:
+    found = episode(X)
+    take_in(bank, [found])
+    path = bank.path / "trajectories.jsonl"
+    text = path.read_bytes()
+    assert b'"task":"1 0 0"' in text
+    path.write_bytes(text.replace(b'"task":"1 0 0"', change))
+    with pytest.raises(BankCorruptError, match=f"trajectories.jsonl: episode {found.id} "):
+        list(waiting(Bank.open(bank.path)))
+    tampered = path.read_bytes()
+    with pytest.raises(BankCorruptError, match=f"trajectories.jsonl: episode {found.id} "):
+        give_outcome(Bank.open(bank.path), found.id, success=False)
+    assert path.read_bytes() == tampered
+
+
+def test_a_person_overrules_a_judge_and_a_judge_nobody(bank: Bank) -> None:
+    waits = episode(X, success=None)
+    judge = waits.with_outcome(Outcome(success=True, source="judge"))
+    person = waits.with_outcome(Outcome(success=False, source="user"))
+    assert receptions(bank, waits, judge, judge) == ["imported", "updated", "duplicate"]
+    assert receptions(bank, waits, judge) == ["duplicate"] * 2
+    assert receptions(bank, person) == ["updated"]
+    assert receptions(bank, judge, person) == ["duplicate"] * 2
+    assert list(episodes(bank)) == [person]
+
+
+def said(success: bool | None, source: OutcomeSource = "stated", line: int = 1) -> Trajectory:
+    outcome = Outcome() if success is None else Outcome(success, source=source)
+    return replace(
+        episode(X).with_outcome(outcome), source=LogSource("log.jsonl", f"line {line}", "native")
+    )
+
+
+def test_a_person_corrects_their_own_word_while_the_episode_waits(bank: Bank) -> None:
+    take_in(bank, [said(True, "user")])
+    found = take_in(bank, [said(False, "user")])
+    assert (found.count("updated"), found.changed, found.rejected) == (1, 1, [])
+    assert found.files["log.jsonl"].failures == 1
+    (kept,) = episodes(Bank.open(bank.path))
+    assert kept.outcome == Outcome(success=False, source="user")
+    assert verify(bank) == []
+
+
+def test_to_fill_a_gap_changes_no_outcome(bank: Bank) -> None:
+    take_in(bank, [said(None)])
+    found = take_in(bank, [said(True, "user")])
+    assert (found.count("updated"), found.changed) == (1, 0)
+
+
+def test_a_persons_word_overrules_the_logs_and_outlasts_it(bank: Bank) -> None:
+    take_in(bank, [said(True)])
+    assert take_in(bank, [said(False, "user")]).changed == 1
+    again = take_in(bank, [said(True)])
+    assert (again.count("duplicate"), again.rejected) == (1, [])
+    assert (again.files["log.jsonl"].successes, again.files["log.jsonl"].failures) == (0, 1)
+    assert [each.outcome.success for each in episodes(bank)] == [False]
+
+
+@pytest.mark.parametrize("source", ["user", "stated"])
+def test_what_was_learnt_from_is_not_changed_and_it_is_said(
+    bank: Bank, source: OutcomeSource
+) -> None:
+    learn(bank, said(True), EchoExtractor(), embedder=ChosenEmbedder())
+    found = take_in(bank, [said(False, source)])
+    (error,) = found.rejected
+    assert str(error).startswith("log.jsonl, line 1: was learnt from as a success")
+    assert found.episodes == 0
+    assert [each.outcome.success for each in episodes(bank)] == [True]
+
+
+@pytest.mark.parametrize("dry", [True, False])
+@pytest.mark.parametrize("batch", [1, 10])
+@pytest.mark.parametrize("source", ["user", "stated"])
+def test_two_records_that_contradict_each_other_are_told(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch, dry: bool, batch: int, source: OutcomeSource
+) -> None:
+    """Again when they are imported again: the second never becomes a correction."""
+    monkeypatch.setattr(importer, "_BATCH_EPISODES", batch)
+    for _ in range(2):
+        found = take_in(bank, [said(True, source), said(False, source, 2)], dry_run=dry)
+        (error,) = found.rejected
+        whom = "an earlier record" if dry and batch == 1 else "log.jsonl, line 1"
+        assert error.message == f"says failure, but {whom} says success of the same episode"
+        assert (error.source, error.position) == ("log.jsonl", "line 2")
+        assert (found.episodes, found.files["log.jsonl"].rejected) == (1, 1)
+    assert [each.outcome.success for each in episodes(bank)] == ([] if dry else [True])
+
+
+@pytest.mark.parametrize("batch", [1, 2, 10])
+def test_refusals_come_in_the_order_of_the_log(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch, batch: int
+) -> None:
+    """Whether a record is refused as it is read, or only when the bank is asked."""
+    monkeypatch.setattr(importer, "_BATCH_EPISODES", batch)
+    monkeypatch.setattr(import_report, "LISTED_REFUSALS", 3)
+    unread = [RecordError("broken", source="log.jsonl", position=f"line {n}") for n in (3, 5)]
+    records: list[Trajectory | RecordError]
+    records = [said(True), said(False, line=2), unread[0], said(False, line=4), unread[1]]
+    found = take_in(bank, records)
+    assert [error.position for error in found.rejected] == ["line 2", "line 3", "line 4"]
+    assert (found.refused, found.count("imported")) == (4, 1)
+
+
+def test_where_all_is_refused_nothing_is_written(bank: Bank) -> None:
+    bank.freeze()
+    error = RecordError("broken", source="log.jsonl", position="line 1")
+    assert take_in(bank, [error, error]).refused == 2
+    with pytest.raises(BankFrozenError):
+        take_in(bank, [error, episode(X)])
+
+
+def test_a_log_that_contradicts_the_bank_is_told(bank: Bank) -> None:
+    take_in(bank, [said(True)])
+    (error,) = take_in(bank, [said(False, line=7)]).rejected
+    assert "says failure, but log.jsonl, line 1 says success" in str(error)
+
+
+def test_a_duplicate_is_counted_as_the_bank_holds_it(bank: Bank) -> None:
+    found = take_in(bank, [said(True), said(None, line=2), said(False, "judge", 3)])
+    tally = found.files["log.jsonl"]
+    assert (tally.successes, tally.failures, tally.sources) == (3, 0, {"stated": 3})
+
+
+def test_a_duplicate_without_an_outcome_did_not_come_in_without_one_again(bank: Bank) -> None:
+    waits = said(None)
+    assert take_in(bank, [waits]).unsaid == 1
+    again = take_in(bank, [waits, said(None, line=2)])
+    assert (again.episodes, again.unsaid) == (2, 0)
+    assert again.files["log.jsonl"].unsaid == 0
+
+
+def test_the_ids_that_the_user_named_and_the_logs_hold(bank: Bank) -> None:
+    stated = replace(episode(Y), metadata={"id": "r-2"})
+    waits = replace(episode(X, success=None), metadata={"id": "r-1"})
+    ids = ("r-1", "r-2", "r-3")
+    told = UserOutcomes(by_id=dict.fromkeys(ids, Outcome(success=True, source="user")))
+    assert take_in(bank, [waits, stated], outcomes=told).named == {"r-1", "r-2"}
+
+
+def test_a_refused_record_tells_the_format_that_it_was_read_as(bank: Bank) -> None:
+    error = RecordError("no task", source="log.jsonl", position="line 1")
+    error.format = "react"
+    assert take_in(bank, [error]).files["log.jsonl"].formats == ["react"]

@@ -1,0 +1,241 @@
+"""Merging as the method sees it: one embedder, near roots, and shards of one import."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.codec import REVISION_LIMIT
+from deltamem_tui.bank.node import Origin, Payload, born
+from deltamem_tui.bank.transfer import package
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.errors import (
+    BankCorruptError,
+    BankError,
+    BankFrozenError,
+    EmbedderMismatchError,
+    UsageError,
+)
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.transfer.merging import merge
+from deltamem_tui.memory.writers.rules import RulesExtractor
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers import read_logs
+from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
+from tests.places import DOCS
+
+SAMPLE = DOCS / "sample" / "alfworld.jsonl.gz"
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Bank, Bank]:
+    """Two banks that learnt nearly the same apart; the second something below it."""
+    numbers = parameters(tau_base=0.9, d_max=2, env=False)
+    one, two = (new_bank(tmp_path / name, numbers) for name in ("one", "two"))
+    learn(one, episode((1, 0, 0)), EchoExtractor(), embedder=ChosenEmbedder())
+    learn(one, episode((0, 1, 0), success=False), EchoExtractor(), embedder=ChosenEmbedder())
+    learn(two, episode((1, 0.1, 0)), EchoExtractor(), embedder=ChosenEmbedder())
+    learn(two, episode((1, 0.2, 0)), EchoExtractor(), embedder=ChosenEmbedder())
+    learn(two, episode((0, 1, 0.1)), EchoExtractor(), embedder=ChosenEmbedder())
+    assert [node.depth for node in two.tree("task")] == [1, 2, 1]
+    return one, two
+
+
+def conditions(bank: Bank) -> dict[str, int]:
+    return {node.payload.activation_condition: node.depth for node in bank.tree("task")}
+
+
+def test_near_roots_of_one_label_are_listed_and_both_stay(pair: tuple[Bank, Bank]) -> None:
+    done = merge(pair)
+    (near,) = done.near
+    assert (near.root.payload.activation_condition, near.bank) == ("1 0 0", "one")
+    assert (near.near.payload.activation_condition, near.near_bank) == ("1 0.1 0", "two")
+    assert near.similarity == pytest.approx(1 / (1 + 0.1**2) ** 0.5, abs=1e-6)
+    assert len(conditions(pair[0])) == 5
+    assert merge(pair).near == ()
+    assert not merge(pair).changed
+
+
+def test_near_roots_are_not_looked_for_below_the_limit(pair: tuple[Bank, Bank]) -> None:
+    assert merge(pair, near=0.999, dry_run=True).near == ()
+    assert merge(pair, near=None, dry_run=True).near == ()
+
+
+def test_a_near_root_is_left_out_with_all_below(pair: tuple[Bank, Bank]) -> None:
+    done = merge(pair, near_policy="skip")
+    assert done.plan.changes["task"].left_out == 2
+    assert set(conditions(pair[0])) == {"1 0 0", "0 1 0", "0 1 0.1"}
+    assert verify(Bank.open(pair[0].path)) == []
+    assert len(pair[0].episodes) == 5
+
+
+def test_a_near_root_hangs_below_the_nearer_and_stays_there(pair: tuple[Bank, Bank]) -> None:
+    done = merge(pair, near_policy="hang")
+    held = conditions(pair[0])
+    assert (held["1 0 0"], held["1 0.1 0"], held["1 0.2 0"]) == (1, 2, 3)
+    assert done.plan.changes["task"].too_deep == 1
+    assert verify(Bank.open(pair[0].path)) == []
+    assert not merge(pair, near_policy="hang").changed
+    assert not merge(pair).changed
+    merge((pair[1], pair[0]))
+    assert conditions(pair[1])["1 0.1 0"] == 2
+
+
+def test_a_dry_run_plans_all_and_writes_nothing(tmp_path: Path, pair: tuple[Bank, Bank]) -> None:
+    before = {path.name: path.read_bytes() for path in pair[0].path.iterdir()}
+    done = merge(pair, dry_run=True)
+    assert done.bank is None
+    assert len(done.plan.changes["task"].added) == 3
+    assert merge(pair, tmp_path / "new", dry_run=True).bank is None
+    assert {path.name: path.read_bytes() for path in pair[0].path.iterdir()} == before
+    assert not (tmp_path / "new").exists()
+
+
+def test_banks_of_other_embedders_are_refused(tmp_path: Path, pair: tuple[Bank, Bank]) -> None:
+    other = create_bank(tmp_path / "other", embedder="hashing")
+    with pytest.raises(EmbedderMismatchError, match="`deltamem reembed other --embedder chosen`"):
+        merge((pair[0], other))
+
+
+def test_what_cannot_be_merged_is_told(pair: tuple[Bank, Bank]) -> None:
+    with pytest.raises(UsageError, match="at least two"):
+        merge(pair[:1])
+    with pytest.raises(UsageError, match="no similarity"):
+        merge(pair, near=1.5)
+    with pytest.raises(UsageError, match="no policy 'melt'"):
+        merge(pair, near_policy="melt")
+    pair[0].freeze()
+    with pytest.raises(BankFrozenError):
+        merge(pair, dry_run=True)
+
+
+def test_a_hung_root_that_the_other_bank_changes_later_is_no_root_again(
+    pair: tuple[Bank, Bank],
+) -> None:
+    """Hanging is a change like another: whoever goes further wins."""
+    merge(pair, near_policy="hang")
+    two = pair[1]
+    root = next(two.tree("task").roots())
+    for label in ("failure", "success"):
+        with two.writing() as batch:
+            batch.revise_node("task", replace(two.tree("task").node(root.id), label=label))
+            batch.log("relabel")
+    done = merge(pair, near=None)
+    assert pair[0].tree("task").node(root.id).parent is None
+    assert [each.kind for each in done.plan.conflicts] == ["overtaken"]
+
+
+def test_a_root_that_was_changed_as_often_as_may_be_cannot_hang(
+    tmp_path: Path, pair: tuple[Bank, Bank]
+) -> None:
+    third = new_bank(tmp_path / "three", parameters(tau_base=0.9, d_max=2, env=False))
+    old = born("task", None, "success", Payload("1 0 0.1", "how"), Origin())
+    with third.writing() as batch:
+        worn = replace(old, revision=REVISION_LIMIT)
+        batch.add_node("task", worn, ChosenEmbedder().embed_passages(["1 0 0.1"])[0])
+        batch.log("learn")
+    before = conditions(pair[0])
+    with pytest.raises(BankError, match=r"1,000,000 times.*`--near-policy keep`"):
+        merge((pair[0], third), near_policy="hang")
+    assert conditions(pair[0]) == before
+    merge((pair[0], third), near_policy="keep")
+    assert conditions(pair[0])["1 0 0.1"] == 1
+    assert verify(Bank.open(pair[0].path)) == []
+
+
+def test_near_roots_are_found_by_the_label_that_counts(
+    tmp_path: Path, pair: tuple[Bank, Bank]
+) -> None:
+    """A later bank changed the label of a root that the first has too."""
+    one, two = pair
+    merge((one, two), near=None)
+    root = next(node for node in two.tree("task").roots() if "0 1" in node.text)
+    with two.writing() as batch:
+        batch.revise_node("task", replace(root, label="failure"))
+        batch.log("relabel")
+    third = new_bank(tmp_path / "three", parameters(tau_base=0.9, d_max=2, env=False))
+    learn(third, episode((0, 1, 0.11)), EchoExtractor(), embedder=ChosenEmbedder())
+    (before,) = merge((one, third), dry_run=True).near
+    assert (before.root.id, before.label) == (root.id, "success")
+    assert merge((one, two, third), dry_run=True).near == ()
+
+
+def test_an_unsound_archive_is_refused_before_anything_is_written(
+    tmp_path: Path, pair: tuple[Bank, Bank]
+) -> None:
+    one, two = pair
+    (two.path / "journal.jsonl").unlink()
+    path = two.path / "task.nodes.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"1 0.2 0"', b'"2 0.2 0"'))
+    package.pack(Bank.open(two.path)).write(tmp_path / "two.deltamem")
+    stranger = Bank.open(tmp_path / "two.deltamem")
+    for banks, output in (((one, stranger), None), ((stranger, one), tmp_path / "both")):
+        for dry_run in (True, False):
+            with pytest.raises(BankCorruptError, match="does not say what its id was made from"):
+                merge(banks, output, dry_run=dry_run)
+    assert not (tmp_path / "both").exists()
+
+
+def test_a_third_bank_is_compared_with_both_before(tmp_path: Path, pair: tuple[Bank, Bank]) -> None:
+    third = new_bank(tmp_path / "three", parameters(tau_base=0.9, d_max=2, env=False))
+    payload = Payload("0 1 0.1", "another way")
+    new = born("task", None, "success", payload, Origin())
+    with third.writing() as batch:
+        batch.add_node("task", new, ChosenEmbedder().embed_passages(["0 1 0.1"])[0])
+        batch.log("learn")
+    done = merge((*pair, third), tmp_path / "all")
+    assert [(each.bank, each.near_bank) for each in done.near] == [("one", "two"), ("two", "three")]
+
+
+def test_shards_of_one_import_hold_what_one_import_holds(tmp_path: Path) -> None:
+    """What differs is what a shard could not know: the chains that other shards had grown."""
+    episodes = [each for each in read_logs([SAMPLE]) if isinstance(each, Trajectory)][:36]
+    whole = _learnt(tmp_path / "whole", episodes)
+    shards = [_learnt(tmp_path / f"shard{n}", episodes[n::12]) for n in range(12)]
+    done = merge(shards, tmp_path / "merged", near=None)
+    merged = done.bank
+    assert merged is not None
+    assert verify(merged) == []
+    assert set(merged.episodes.ids()) == set(whole.episodes.ids())
+    assert merged.episodes.learnt() == whole.episodes.learnt() == len(set(whole.episodes.ids()))
+    assert done.plan.conflicts == []
+    for name, tree in merged.trees.items():
+        ids = [node.id for node in tree]
+        assert len(ids) == len(set(ids))
+        assert set(ids) == {node.id for shard in shards for node in shard.tree(name)}
+        learnt_from = {node.origin.trajectory for node in tree} - {""}
+        assert learnt_from <= set(whole.episodes.ids())
+        # A shard knows less, so it finds less said already: no episode taught the whole bank
+        # something that it did not teach its shard.
+        assert {node.origin.trajectory for node in whole.tree(name)} - {""} <= learnt_from
+        for node_id in ids:
+            counts = [
+                s.tree(name).counts(node_id).recalls for s in shards if _has(s, name, node_id)
+            ]
+            assert tree.counts(node_id).recalls == sum(counts)
+    pairs = [
+        merge(shards[n : n + 2], tmp_path / f"pair{n}", near=None).bank for n in range(0, 12, 2)
+    ]
+    again = merge([each for each in pairs if each], tmp_path / "again", near=None).bank
+    assert again is not None
+    for name, tree in again.trees.items():
+        held = {node.id: (node, merged.tree(name).counts(node.id)) for node in merged.tree(name)}
+        assert {node.id: (node, tree.counts(node.id)) for node in tree} == held
+
+
+def _learnt(path: Path, episodes: list[Trajectory]) -> Bank:
+    bank = create_bank(path, embedder="hashing", domain="alfworld")
+    take_in(bank, episodes)
+    for trajectory in list(waiting(bank)):
+        learn(bank, trajectory, RulesExtractor())
+    return bank
+
+
+def _has(bank: Bank, name: str, node_id: str) -> bool:
+    return any(node.id == node_id for node in bank.tree(name))  # type: ignore[arg-type]

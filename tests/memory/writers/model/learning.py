@@ -1,0 +1,66 @@
+"""Banks that learn from generated episodes through the loopback server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.deltamem.learn_result import Lesson
+from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.runs.run import LearningRun, Refusal
+from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.trajectory.model import Trajectory
+from tests.llm.server import ModelServer
+from tests.llm.support import client
+
+NUMBERS = TreeParameters(tau_base=0.9, k_cons=2)
+
+
+def bank_with(
+    path: Path, episodes: Iterable[Trajectory], numbers: TreeParameters | None = NUMBERS
+) -> Bank:
+    """A bank in which these episodes wait; with its domain's own numbers if there are none."""
+    parameters: Parameters | None = {"task": numbers, "env": numbers} if numbers else None
+    bank = create_bank(path, embedder="hashing", domain="alfworld", parameters=parameters)
+    take_in(bank, episodes)
+    return bank
+
+
+def run_over(
+    bank: Bank, server: ModelServer, concurrency: int = 1, *, draw: bool = False, **more: Any
+) -> tuple[list[Lesson | Refusal], LearningRun]:
+    """Learn all that waits, with scenes drawn if wanted, and give back what the run said."""
+    of_run = {name: more.pop(name) for name in ("stopped", "grace") if name in more}
+    extractor = ModelExtractor(client(server, **more))
+    drawer = extractor.drawer() if draw else None
+    with LearningRun(bank, extractor, drawer=drawer, concurrency=concurrency, **of_run) as run:
+        return list(run.learn(waiting(bank))), run
+
+
+def learnt_files(bank: Bank) -> dict[str, bytes]:
+    """What must not depend on how the bank came about: all but clocks, names and locks."""
+    unlike = {"journal.jsonl", ".lock", "bank.json"}
+    return {
+        path.name: path.read_bytes()
+        for path in sorted(bank.path.iterdir())
+        if path.name not in unlike
+    }
+
+
+def told(bank: Bank) -> list[tuple[str, Any]]:
+    """The journal without its clock."""
+    return [(commit.event, commit.detail) for commit in bank.journal.commits()]
+
+
+def wasted(bank: Bank) -> list[Any]:
+    """What the journal tells of calls that came to nothing."""
+    return [detail for event, detail in told(bank) if event == "waste"]
+
+
+def lessons_of(outcomes: Sequence[Lesson | Refusal]) -> list[Lesson]:
+    return [each for each in outcomes if isinstance(each, Lesson)]

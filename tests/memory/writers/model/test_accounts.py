@@ -1,0 +1,157 @@
+"""Whatever is paid for is told once: by the journal, or by a ledger that stays until it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import TREES
+from deltamem_tui.errors import BankFrozenError
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.deltamem.consolidate import consolidate, due
+from deltamem_tui.memory.deltamem.settings import TreeParameters, change
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.judging import judge_episodes, without_outcome
+from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.runs.ledger import tell_debts
+from deltamem_tui.memory.runs.run import LearningRun
+from deltamem_tui.memory.views.history import history
+from deltamem_tui.memory.writers.model import Judge, ModelExtractor
+from tests.llm.server import ModelServer, Reply, Request, serving
+from tests.llm.support import client
+from tests.memory.support import episode, new_bank
+from tests.memory.writers.model import sensible
+from tests.memory.writers.model.generated import generated, told_together
+from tests.memory.writers.model.learning import bank_with, run_over, wasted
+
+UNSAID = [episode((1, 0, number), success=None) for number in range(4)]
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    """A server of the test's own: a call that an earlier test left behind finds its own gone.
+
+    It is called once beforehand: threads that make litellm's first connection to a server at
+    the same moment make one each, and all but one of them are dropped unclosed.
+    """
+    with serving() as server:
+        server.answer("yes")
+        client(server).ask("Are you there?", str)
+        server.script()
+        server.replies = sensible.reply
+        yield server
+
+
+def ledgers(bank: Bank) -> list[Path]:
+    return list(bank.path.glob(".paid-*"))
+
+
+def at(
+    server: ModelServer,
+    number: int,
+    then: Callable[[], object],
+    reply: Callable[[Request], Reply] = sensible.reply,
+) -> None:
+    """Let something happen while the model thinks about the so-manieth request."""
+
+    def replies(request: Request) -> Reply:
+        if len(server.requests) == number:
+            then()
+        return reply(request)
+
+    server.script()
+    server.replies = replies
+
+
+def told_in_the_end(bank: Bank, usage: Usage, before: Usage | None = None) -> None:
+    """The journal, with what the ledgers add to it, tells of these calls and no others."""
+    paid = Bank.open(bank.path)
+    paid.unfreeze()
+    tell_debts(paid)
+    assert history(paid).usage == (before or Usage()) + usage
+    assert ledgers(bank) == []
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+@pytest.mark.parametrize("verdict", ["yes\nIt is done.", "Perhaps"])
+def test_a_judgement_that_the_bank_did_not_take_is_owed(
+    server: ModelServer, tmp_path: Path, concurrency: int, verdict: str
+) -> None:
+    bank = new_bank(tmp_path / "bank")
+    take_in(bank, UNSAID)
+    other = Bank.open(bank.path)
+    at(server, 2, other.freeze, lambda _request: Reply(verdict))
+    judge = Judge(client(server))
+    *_, error = judge_episodes(bank, judge, without_outcome(bank), concurrency=concurrency)
+    assert isinstance(error, BankFrozenError)
+    assert len(ledgers(bank)) == 1
+    told_in_the_end(bank, judge.usage)
+
+
+@pytest.fixture
+def chains(server: ModelServer, tmp_path: Path) -> Bank:
+    """A bank with chains that are due."""
+    bank = bank_with(tmp_path / "bank", generated(20), TreeParameters(tau_base=0.8, k_cons=None))
+    run_over(bank, server)
+    change(bank, "test", lambda numbers: {name: replace(numbers[name], k_cons=1) for name in TREES})
+    return bank
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+@pytest.mark.parametrize("kind", ["marked", "changed"])
+def test_a_fusion_that_came_too_late_is_told_as_waste(
+    server: ModelServer, chains: Bank, kind: str, concurrency: int
+) -> None:
+    name, node = due(chains)[0]
+    before = history(chains).usage
+    other = Bank.open(chains.path)
+
+    def meddle() -> None:
+        changed = replace(node, consolidated=True)
+        if kind == "changed":
+            text = f"{node.payload.execution_procedure}\nand more"
+            changed = replace(node, payload=replace(node.payload, execution_procedure=text))
+        with other.writing() as batch:
+            batch.revise_node(name, changed)
+            batch.log("edit", {})
+
+    at(server, 1, meddle)
+    asking = ModelExtractor(client(server))
+    fused = list(consolidate(chains, asking, concurrency=concurrency))
+    assert (node.id in {fusion.chain[-1].id for fusion in fused}) == (kind == "changed")
+    calls = [call for detail in wasted(chains) for call in detail["calls"]]
+    assert [(call["purpose"], call["calls"]) for call in calls] == [("fuse", 1)]
+    assert ledgers(chains) == []
+    assert history(chains).usage == before + asking.usage
+
+
+def test_a_fusion_that_the_bank_did_not_take_is_owed(server: ModelServer, chains: Bank) -> None:
+    before = history(chains).usage
+    at(server, 2, Bank.open(chains.path).freeze)
+    asking = ModelExtractor(client(server))
+    with pytest.raises(BankFrozenError):
+        list(consolidate(chains, asking))
+    told_in_the_end(chains, asking.usage, before)
+
+
+@pytest.mark.parametrize("draw", [False, True], ids=["", "scenes"])
+@pytest.mark.parametrize("concurrency", [1, 4])
+@pytest.mark.parametrize("number", [1, 4, 5, 6])
+def test_a_lesson_that_the_bank_did_not_take_is_owed(
+    server: ModelServer, tmp_path: Path, number: int, concurrency: int, draw: bool
+) -> None:
+    episodes = generated(4)
+    bank = bank_with(tmp_path / "bank", told_together(episodes) if draw else episodes)
+    at(server, number, Bank.open(bank.path).freeze)
+    asking = ModelExtractor(client(server))
+    drawer = asking.drawer() if draw else None
+    with (
+        pytest.raises(BankFrozenError),
+        LearningRun(bank, asking, drawer=drawer, concurrency=concurrency) as run,
+    ):
+        list(run.learn(waiting(bank)))
+    told_in_the_end(bank, asking.usage)

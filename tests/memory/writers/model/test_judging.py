@@ -1,0 +1,348 @@
+"""A judge's word is kept episode by episode, overrules nobody, and a stopped run goes on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.errors import (
+    BankFrozenError,
+    BudgetError,
+    CredentialsError,
+    DeltaMemError,
+    ModelUnavailableError,
+    TrajectoryError,
+)
+from deltamem_tui.llm.cache import ResponseCache
+from deltamem_tui.llm.cost import Budget, Price, Usage
+from deltamem_tui.llm.retry_policy import Patience
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.judging import Judged, judge_episodes, without_outcome
+from deltamem_tui.memory.episodes.outcomes import give_outcome, take_judgement
+from deltamem_tui.memory.episodes.stored_episodes import episode as kept
+from deltamem_tui.memory.episodes.stored_episodes import episodes
+from deltamem_tui.memory.policies.admission import admitted_by
+from deltamem_tui.memory.runs.in_order import in_order
+from deltamem_tui.memory.views.history import history
+from deltamem_tui.memory.writers.model.judge import Judge
+from deltamem_tui.trajectory.model import Outcome, Trajectory
+from tests.llm.server import ModelServer, Reply, Request
+from tests.llm.support import MODEL, client
+from tests.memory.support import episode, new_bank
+from tests.memory.writers.model.learning import told
+
+UNSAID = [episode((1, 0, number), success=None) for number in range(6)]
+STATED = episode((0, 1, 0), success=False)
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    bank = new_bank(tmp_path / "bank")
+    take_in(bank, [*UNSAID[:3], STATED, *UNSAID[3:]])
+    return bank
+
+
+def by_task(**verdicts: Reply) -> Callable[[Request], Reply]:
+    """Answers by the last number of the task; yes to the others."""
+
+    def reply(request: Request) -> Reply:
+        for number, given in verdicts.items():
+            if f"\n1 0 {number.removeprefix('n')}\n" in request.prompt:
+                return given
+        return Reply("yes\nIt is done.")
+
+    return reply
+
+
+def judged(bank: Bank, judge: Judge, concurrency: int = 1) -> list[Judged | DeltaMemError]:
+    return list(judge_episodes(bank, judge, without_outcome(bank), concurrency=concurrency))
+
+
+def journal(bank: Bank) -> list[dict[str, Any]]:
+    commits = Bank.open(bank.path).journal.commits()
+    return [dict(commit.detail) for commit in commits if commit.event == "judge"]
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_each_episode_without_an_outcome_is_judged_once(
+    server: ModelServer, bank: Bank, concurrency: int
+) -> None:
+    server.replies = by_task(n2=Reply("no\nIt broke off.", delay=0.05))
+    found = judged(bank, Judge(client(server)), concurrency)
+    assert [each.trajectory.id for each in found if isinstance(each, Judged)] == [
+        each.id for each in UNSAID
+    ]
+    outcomes = {each.task: each.outcome for each in episodes(Bank.open(bank.path))}
+    assert outcomes["1 0 2"] == Outcome(False, None, "judge", "It broke off.")
+    assert outcomes["1 0 3"] == Outcome(True, None, "judge", "It is done.")
+    assert outcomes[STATED.task] == STATED.outcome
+    assert len(server.requests) == len(UNSAID)
+    assert judged(bank, Judge(client(server)), concurrency) == []
+    assert verify(bank) == []
+
+
+def test_a_judged_episode_is_learnt_only_where_all_are_admitted(
+    server: ModelServer, bank: Bank
+) -> None:
+    server.answer("yes\nIt is done.")
+    judged(bank, Judge(client(server)))
+    for found in episodes(bank):
+        judge_said = found.id != STATED.id
+        assert admitted_by("strict", found.outcome) != judge_said
+        assert admitted_by("all", found.outcome)
+
+
+def test_the_files_are_the_same_however_many_are_under_way(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    server.replies = by_task(n1=Reply("no\nNo.", delay=0.05), n4=Reply("Perhaps"))
+    lines = []
+    for concurrency in (1, 5):
+        bank = new_bank(tmp_path / f"bank{concurrency}")
+        take_in(bank, UNSAID)
+        judged(bank, Judge(client(server)), concurrency)
+        lines.append((bank.path / "trajectories.jsonl").read_bytes())
+    assert lines[0] == lines[1]
+
+
+def test_the_journal_tells_what_was_asked_and_what_it_took(server: ModelServer, bank: Bank) -> None:
+    server.replies = by_task(n1=Reply("Perhaps"))
+    judge = Judge(client(server, price=Price(0.001, 0.002)))
+    judged(bank, judge)
+    details = journal(bank)
+    assert [detail["success"] for detail in details] == [True, None, True, True, True, True]
+    calls = [call for detail in details for call in detail["calls"]]
+    assert {(call["purpose"], call["model"]) for call in calls} == {("judge", MODEL)}
+    assert calls[1]["attempts"] == calls[1]["calls"] == 3
+    assert "first line" in details[1]["reason"]
+    told, spent = history(bank).usage, judge.usage
+    assert replace(told, cost=None) == replace(spent, cost=None)
+    assert told.cost == pytest.approx(spent.cost)
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_one_bad_answer_stops_none_of_the_others(
+    server: ModelServer, bank: Bank, concurrency: int
+) -> None:
+    server.replies = by_task(n0=Reply("Perhaps"))
+    first, *others = judged(bank, Judge(client(server)), concurrency)
+    assert isinstance(first, TrajectoryError)
+    assert first.source == UNSAID[0].id
+    assert all(isinstance(each, Judged) for each in others)
+    assert without_outcome(bank) == [UNSAID[0].id]
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_a_refused_key_stops_the_run_and_the_next_one_goes_on(
+    server: ModelServer, bank: Bank, concurrency: int
+) -> None:
+    server.replies = by_task(n3=Reply(status=401))
+    *done, error = judged(bank, Judge(client(server)), concurrency)
+    assert isinstance(error, CredentialsError)
+    # What was under way when the refusal came is kept too, and nothing is sent after it.
+    assert 3 <= len(done) <= 2 + concurrency
+    assert all(isinstance(each, Judged) for each in done)
+    left = without_outcome(bank)
+    assert left[0] == UNSAID[3].id
+    server.answer("no\nNo.")
+    assert len(judged(bank, Judge(client(server)), concurrency)) == len(left)
+    assert len(server.requests) == len(left)
+
+
+def test_a_limit_on_cost_is_kept_and_what_was_paid_for_stays(
+    server: ModelServer, bank: Bank
+) -> None:
+    server.answer("yes\nIt is done.")
+    price = Price(0.0001, 0.0)
+    once = Judge(client(server, price=price)).estimate(UNSAID[0]).cost
+    assert once is not None
+    judge = Judge(client(server, price=price, budget=Budget(once * 3)))
+    *done, error = judged(bank, judge)
+    assert isinstance(error, BudgetError)
+    assert 1 <= len(done) <= 3
+    assert (judge.usage.cost or 0) <= once * 3
+    assert len(without_outcome(bank)) == len(UNSAID) - len(done)
+
+
+def test_what_was_answered_before_costs_nothing(
+    server: ModelServer, bank: Bank, tmp_path: Path
+) -> None:
+    server.answer("yes\nIt is done.")
+    cache = ResponseCache(tmp_path / "answers")
+    judge = Judge(client(server, cache=cache))
+    assert judge.estimate(UNSAID[0]).calls == 1
+    judge.judge(UNSAID[0])
+    assert judge.estimate(UNSAID[0]) == Usage(cached=1)
+    judged(bank, Judge(client(server, cache=cache)))
+    assert len(server.requests) == len(UNSAID)
+
+
+def test_an_estimate_comes_near_what_is_sent(server: ModelServer) -> None:
+    server.answer("yes\nIt is done.")
+    judge = Judge(client(server))
+    foreseen = judge.estimate(UNSAID[0])
+    assert server.requests == []
+    judge.judge(UNSAID[0])
+    sent = len(server.requests[0].prompt.split())
+    assert 1.0 <= foreseen.prompt_tokens / sent <= 2.0  # tokens are shorter than words
+
+
+@pytest.mark.parametrize("source", ["stated", "user"])
+def test_nobody_is_overruled(server: ModelServer, bank: Bank, source: str) -> None:
+    server.answer("yes\nIt is done.")
+    judge = Judge(client(server))
+    target = STATED
+    if source == "user":
+        target = give_outcome(bank, UNSAID[0].id, success=False)
+    with pytest.raises(TrajectoryError, match=f"its outcome is {source} by now"):
+        take_judgement(bank, target.id, judge.judge(target))
+    assert kept(bank, target.id) == target
+
+
+def test_an_outcome_that_comes_while_the_model_thinks_stays(
+    server: ModelServer, bank: Bank
+) -> None:
+    def reply(_request: Request) -> Reply:
+        give_outcome(Bank.open(bank.path), UNSAID[0].id, success=False)
+        return Reply("yes\nIt is done.")
+
+    server.replies = reply
+    (found,) = judge_episodes(bank, Judge(client(server)), [UNSAID[0].id])
+    assert isinstance(found, TrajectoryError)
+    assert kept(bank, UNSAID[0].id) == UNSAID[0].with_outcome(Outcome(False, None, "user"))
+
+
+def test_a_frozen_bank_is_not_judged(server: ModelServer, bank: Bank) -> None:
+    server.answer("yes\nIt is done.")
+    judgement = Judge(client(server)).judge(UNSAID[0])
+    bank.freeze()
+    with pytest.raises(BankFrozenError):
+        take_judgement(bank, UNSAID[0].id, judgement)
+
+
+def test_an_episode_that_is_not_there_is_told(server: ModelServer, bank: Bank) -> None:
+    server.answer("yes\nIt is done.")
+    missing, found = judge_episodes(bank, Judge(client(server)), ["0" * 16, UNSAID[0].id])
+    assert isinstance(missing, TrajectoryError)
+    assert isinstance(found, Judged)
+    assert len(server.requests) == 1
+
+
+def test_a_prompt_that_the_server_finds_too_long_is_cut(server: ModelServer) -> None:
+    server.script(
+        Reply(status=400, error=("too long", "context_length_exceeded")),
+        Reply("yes\nIt is done."),
+    )
+    long = Trajectory("task", steps=tuple(UNSAID[0].steps * 2000))
+    judgement = Judge(client(server)).judge(long)
+    first, second = (len(request.prompt) for request in server.requests)
+    assert second < first
+    assert "steps left out" in judgement.cut
+
+
+def test_the_first_are_taken_where_there_is_a_limit(bank: Bank) -> None:
+    assert without_outcome(bank, 2) == [each.id for each in UNSAID[:2]]
+    assert without_outcome(bank) == [each.id for each in UNSAID]
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 5])
+def test_results_come_in_order_and_items_are_taken_as_needed(at_once: int) -> None:
+    taken: list[int] = []
+
+    def items() -> Any:
+        for number in range(10):
+            taken.append(number)
+            yield number, number
+
+    results = in_order(lambda number: number * number, items(), at_once)
+    assert next(results) == (0, 0)
+    assert len(taken) <= at_once
+    assert list(results) == [(number, number**2) for number in range(1, 10)]
+
+
+def test_what_a_thread_raises_is_raised_where_its_result_is_asked_for() -> None:
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(lambda number: 1 / number, [("a", 1), ("b", 0)], 2))
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_what_is_under_way_when_somebody_stops_is_kept(
+    server: ModelServer, bank: Bank, concurrency: int
+) -> None:
+    server.replies = lambda _request: Reply("yes\nIt is done.", delay=0.05)
+    judge = Judge(client(server))
+    ids = without_outcome(bank)
+    stopping = judge_episodes(
+        bank, judge, ids, concurrency=concurrency, stopped=lambda: len(server.requests) > 1
+    )
+    found = list(stopping)
+    assert 2 <= len(found) == len(server.requests) < len(UNSAID)
+    assert without_outcome(bank) == ids[len(found) :]
+    assert history(bank).usage == judge.usage
+
+
+def test_a_judgement_that_stays_under_way_is_told_as_such(server: ModelServer, bank: Bank) -> None:
+    server.script(Reply("yes\nIt is done."), Reply(manner="hang"))
+    stopping = judge_episodes(
+        bank,
+        Judge(client(server)),
+        without_outcome(bank),
+        stopped=lambda: len(server.requests) > 1,
+        grace=0.05,
+    )
+    assert len(list(stopping)) == 1
+    assert [detail for event, detail in told(bank) if event == "waste"] == [{"on_their_way": 1}]
+
+
+def test_a_stopped_judge_asks_nothing_more(
+    server: ModelServer, bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A useless answer that was under way is paid and told, and nobody asks again."""
+    gate = threading.Event()
+    server.replies = lambda _request: Reply("Perhaps", after=gate)
+    asking = client(server)
+    end_questions = asking.end_questions
+
+    def end() -> None:
+        end_questions()
+        gate.set()
+
+    monkeypatch.setattr(asking, "end_questions", end)
+    judge = Judge(asking)
+    ids = without_outcome(bank)
+    found = list(
+        judge_episodes(bank, judge, ids, concurrency=2, stopped=lambda: len(server.requests) > 1)
+    )
+    assert found == []
+    assert len(server.requests) == 2
+    assert history(bank).usage == judge.usage
+    assert judge.usage.calls == 2
+    assert list(bank.path.glob(".paid-*")) == []
+
+
+def test_what_a_judge_took_is_told_whatever_came_of_it(server: ModelServer, bank: Bank) -> None:
+    """No verdict and then no server; and a verdict that came too late."""
+    patience = Patience(retries=0)
+    server.script(Reply("Perhaps"), Reply(status=503))
+    judge = Judge(client(server, patience=patience))
+    (error,) = judge_episodes(bank, judge, [UNSAID[0].id])
+    assert isinstance(error, ModelUnavailableError)
+    assert history(bank).usage == judge.usage
+    assert judge.usage.calls == 1
+
+    def late(_request: Request) -> Reply:
+        give_outcome(Bank.open(bank.path), UNSAID[1].id, success=False)
+        return Reply("yes\nIt is done.")
+
+    server.replies = late
+    (error,) = judge_episodes(bank, judge, [UNSAID[1].id])
+    assert isinstance(error, TrajectoryError)
+    assert history(bank).usage == judge.usage
+    assert judge.usage.calls == 2

@@ -1,0 +1,192 @@
+"""A dry run says beforehand, within a tenth, what the run will send, and sends nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import count, islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import TREES
+from deltamem_tui.llm.cache import ResponseCache
+from deltamem_tui.llm.cost import NoBudget, Price, Usage
+from deltamem_tui.memory.deltamem.consolidate import consolidate, due
+from deltamem_tui.memory.deltamem.settings import TreeParameters, change
+from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.runs.estimate import rehearse, rehearse_fusions
+from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.memory.writers.model.extractor import ModelExtractor
+from deltamem_tui.trajectory.model import Step, Trajectory
+from deltamem_tui.trajectory.readers import read_logs
+from tests.llm.server import ModelServer, Reply
+from tests.llm.support import client
+from tests.memory.writers.model import sensible
+from tests.memory.writers.model.generated import generated, purchases, repairs
+from tests.memory.writers.model.learning import bank_with, learnt_files, lessons_of, run_over
+from tests.places import DOCS
+
+SAMPLE = DOCS / "sample"
+PRICE = Price(1e-6, 2e-6)
+TEMPLATE = 7  # how many tokens hosted chat models put around a single message
+
+
+@pytest.fixture
+def server(running: ModelServer) -> Iterator[ModelServer]:
+    """The module's server, which answers sensibly and counts as models of its family do."""
+    running.script()
+    running.replies = sensible.reply
+    running.tokens = client(running).count
+    running.template = TEMPLATE
+    yield running
+    running.tokens = ModelServer().tokens
+    running.template = ModelServer().template
+
+
+def sample(domain: str, count: int) -> Iterable[Trajectory]:
+    logs = read_logs([SAMPLE / f"{domain}.jsonl.gz"])
+    return islice((each for each in logs if isinstance(each, Trajectory)), count)
+
+
+def rehearsed(bank: Bank, server: ModelServer, **more: Any) -> Usage:
+    extractor = ModelExtractor(client(server, budget=NoBudget(), price=PRICE, **more))
+    return rehearse(bank, waiting(bank), extractor, embedder_of(bank))
+
+
+EPISODES: dict[str, Callable[[], Iterable[Trajectory]]] = {
+    "alfworld": lambda: sample("alfworld", 24),
+    "scienceworld": lambda: sample("scienceworld", 24),
+    "webshop": lambda: purchases(60),
+    "generic": lambda: repairs(30),
+    "generated": lambda: generated(40),
+}
+
+
+@pytest.mark.parametrize("episodes", EPISODES)
+def test_the_estimate_is_within_a_tenth_and_nothing_is_sent(
+    server: ModelServer, tmp_path: Path, episodes: str
+) -> None:
+    bank = bank_with(tmp_path / "bank", EPISODES[episodes]())
+    before = learnt_files(bank)
+    estimate = rehearsed(bank, server)
+    assert server.requests == []
+    assert learnt_files(bank) == before
+    _, run = run_over(bank, server, concurrency=4, price=PRICE)
+    took = run.used
+    assert estimate.prompt_tokens == pytest.approx(took.prompt_tokens, rel=0.1)
+    assert estimate.calls == pytest.approx(took.calls, rel=0.1)
+    assert estimate.cost == pytest.approx(
+        PRICE.of(estimate.prompt_tokens, estimate.completion_tokens)
+    )
+
+
+def long_winded(count: int) -> list[Trajectory]:
+    """Generated episodes, every second one with more to see than a small window holds."""
+    random = Random(4)
+    words = [word for each in generated(5) for word in each.environment.split()]
+
+    def longer(step: Step) -> Step:
+        return replace(
+            step, observation=f"{step.observation} {' '.join(random.choices(words, k=700))}"
+        )
+
+    return [
+        replace(each, steps=tuple(map(longer, each.steps))) if number % 2 else each
+        for number, each in enumerate(generated(count))
+    ]
+
+
+def test_the_estimate_of_long_episodes_is_of_what_is_left_of_them(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    small: dict[str, Any] = {"window": 3_000, "answer_tokens": 600}
+    bank = bank_with(tmp_path / "bank", long_winded(30))
+    estimate = rehearsed(bank, server, **small)
+    outcomes, run = run_over(bank, server, concurrency=4, price=PRICE, **small)
+    cut = [lesson for lesson in lessons_of(outcomes) if lesson.trees["task"].cut]
+    assert len(cut) == 15
+    assert estimate.prompt_tokens == pytest.approx(run.used.prompt_tokens, rel=0.1)
+    assert estimate.calls == pytest.approx(run.used.calls, rel=0.1)
+
+
+def test_the_estimate_holds_for_a_model_that_is_asked_again_now_and_then(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    """Nobody knows beforehand which answers will be bad; one in thirty changes little."""
+    bank = bank_with(tmp_path / "bank", generated(40))
+    estimate = rehearsed(bank, server)
+    numbers = count(1)
+    server.replies = lambda request: (
+        Reply("I would rather not say.") if next(numbers) % 30 == 0 else sensible.reply(request)
+    )
+    outcomes, run = run_over(bank, server, price=PRICE)
+    calls = [
+        call
+        for lesson in lessons_of(outcomes)
+        for each in lesson.trees.values()
+        for call in each.calls
+    ]
+    assert sum(call.attempts - 1 for call in calls) >= 2
+    assert estimate.prompt_tokens == pytest.approx(run.used.prompt_tokens, rel=0.1)
+
+
+def test_what_the_cache_has_is_not_counted_and_makes_the_rest_exact(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    episodes = generated(12)
+    cache = ResponseCache(tmp_path / "cache")
+    _, run = run_over(bank_with(tmp_path / "first", episodes), server, cache=cache)
+    again = bank_with(tmp_path / "again", episodes)
+    server.script()
+    assert rehearsed(again, server, cache=cache) == Usage(cached=run.used.calls)
+    half = bank_with(tmp_path / "half", [*episodes, *generated(3, seed=8)])
+    estimate = rehearsed(half, server, cache=cache)
+    assert estimate.cached == run.used.calls
+    assert estimate.calls >= 6
+    assert server.requests == []
+
+
+def test_a_rehearsal_stops_when_it_shall(server: ModelServer, tmp_path: Path) -> None:
+    bank = bank_with(tmp_path / "bank", generated(5))
+    extractor = ModelExtractor(client(server, budget=NoBudget()))
+    done: list[None] = []
+    rehearse(
+        bank,
+        waiting(bank),
+        extractor,
+        embedder_of(bank),
+        advance=lambda: done.append(None),
+        stopped=lambda: len(done) == 2,
+    )
+    assert len(done) == 2
+
+
+def test_fusions_are_estimated_and_then_made(server: ModelServer, tmp_path: Path) -> None:
+    bank = bank_with(tmp_path / "bank", generated(20), TreeParameters(tau_base=0.8, k_cons=None))
+    run_over(bank, server)
+    change(bank, "test", lambda numbers: {name: replace(numbers[name], k_cons=1) for name in TREES})
+    server.script()
+    server.replies = sensible.reply
+    chains = due(bank)
+    assert len(chains) > 2
+    estimate = rehearse_fusions(bank, chains, ModelExtractor(client(server, budget=NoBudget())))
+    assert server.requests == []
+    asking = ModelExtractor(client(server))
+    fusing = consolidate(bank, asking, concurrency=4)
+    fusions = [next(fusing)]
+    assert len(list(bank.path.glob(".paid-*"))) == 1  # what was paid and is not told yet
+    fusions += fusing
+    assert list(bank.path.glob(".paid-*")) == []
+    assert [fusion.root is not None for fusion in fusions] == [True] * len(chains)
+    assert estimate.prompt_tokens == pytest.approx(asking.usage.prompt_tokens, rel=0.01)
+    for fusion in fusions:
+        assert fusion.root is not None
+        assert fusion.root.origin.nodes == tuple(node.id for node in fusion.chain)
+        assert bank.tree(fusion.tree).chain(fusion.chain[-1].id)[:-1] == fusion.chain[:-1]
+    told = [commit for commit in bank.journal.commits() if commit.event == "consolidate"]
+    assert [commit.detail["calls"][0]["purpose"] for commit in told] == ["fuse"] * len(chains)
+    assert due(bank) == []

@@ -1,0 +1,148 @@
+"""ALFWorld: a house told by kinds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from deltamem_tui.memory.writers.rules import RulesExtractor
+from deltamem_tui.trajectory.model import Step, Trajectory
+from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST, learnt
+
+RULES = RulesExtractor()
+
+
+def test_a_success_becomes_a_procedure_of_kinds() -> None:
+    payload = learnt(HEAT)[0].payload
+    assert payload.activation_condition == ("heat some … and put it in …, or put a hot … in …")
+    assert payload.execution_procedure == (
+        "1. search place by place, opening what is closed, until {object} is seen "
+        "(here sinkbasin, countertop)\n"
+        "2. take {object} from its place (here countertop)\n"
+        "3. go to microwave\n"
+        "4. heat {object} with microwave\n"
+        "5. go to {receptacle}\n"
+        "6. open {receptacle}\n"
+        "7. put {object} in/on {receptacle}"
+    )
+    assert payload.termination_condition == (
+        "`put {object} in/on {receptacle}` is answered: "
+        "You put the {object} in/on the {receptacle}."
+    )
+
+
+def test_a_failure_becomes_a_record_of_tries_and_answers() -> None:
+    payload = learnt(HEAT_LOST)[0].payload
+    assert payload.execution_procedure == (
+        "[TRIED] search place by place, opening what is closed, until {object} is seen "
+        "(here countertop); take {object} from its place (here countertop)\n"
+        "[FAILED] heat {object} with stoveburner (2 times) → Nothing happens.\n"
+        "[TRIED] go to {receptacle} (the last try) → The {receptacle} is closed.\n"
+        "[UNEXPLORED] put {object} in/on {receptacle} once it is in hand; go to garbagecan; "
+        "go to microwave; go to sinkbasin"
+    )
+    assert payload.termination_condition == ""
+
+
+def test_knowledge_is_told_by_kind_and_never_by_instance() -> None:
+    payload = learnt(HEAT, "env")[0].payload
+    assert payload.activation_condition == (
+        "in the middle of a room, looking around you see a cabinet, a countertop, a garbagecan, "
+        "a microwave, a sinkbasin"
+    )
+    assert payload.execution_procedure == (
+        "- microwave: heat works with its door closed\n"
+        "- countertop: mug\n"
+        "- cabinet: opens and closes; plate"
+    )
+    assert not any(character.isdigit() for character in payload.execution_procedure)
+
+
+def test_knowledge_does_not_depend_on_the_outcome() -> None:
+    lost = HEAT.with_outcome(HEAT_LOST.outcome)
+    assert RULES.extract("env", HEAT, ()) == RULES.extract("env", lost, ())
+
+
+def test_places_that_were_mostly_empty_are_told_so() -> None:
+    empty = tuple(
+        step
+        for number in (1, 2)
+        for step in (
+            Step(f"go to cabinet {number}", f"The cabinet {number} is closed."),
+            Step(
+                f"open cabinet {number}",
+                f"You open the cabinet {number}. In it, you see nothing.",
+            ),
+        )
+    )
+    facts = learnt(replace(HEAT, steps=empty), "env")[0].payload.execution_procedure
+    assert facts == "- cabinet: opens and closes; often empty"
+
+
+def test_a_condition_names_each_place_it_tells_of_once() -> None:
+    chain = learnt(replace(HEAT, steps=HEAT.steps[1:2]), "env")
+    seen = Step("go to microwave 1", "You open the microwave 1. In it, you see a cup 1.")
+    (_, residual) = learnt(replace(HEAT, steps=(HEAT.steps[4], seen)), "env", chain)
+    assert residual.payload.execution_procedure == (
+        "- microwave: heat works\n- microwave: opens and closes; cup"
+    )
+    assert residual.payload.activation_condition.endswith("a sinkbasin (microwave)")
+
+
+def test_what_was_done_with_other_things_is_a_detour() -> None:
+    detour = (
+        Step("take plate 1 from countertop 1", "You pick up the plate 1 from the countertop 1."),
+        Step("put plate 1 in/on countertop 1", "You put the plate 1 in/on the countertop 1."),
+    )
+    longer = replace(HEAT, steps=(*HEAT.steps[:2], *detour, *HEAT.steps[2:]))
+    assert learnt(longer)[0].payload == learnt(HEAT)[0].payload
+
+
+@pytest.mark.parametrize(
+    ("task", "trigger"),
+    [
+        ("put a cd in shelf.", "put a … in …, or put some … on …"),
+        ("put some vase on coffeetable.", "put a … in …, or put some … on …"),
+        ("put two cd in dresser.", "put two … in …, or find two … and put them in …"),
+        (
+            "find two box and put them in coffeetable.",
+            "put two … in …, or find two … and put them in …",
+        ),
+        (
+            "cool some pan and put it in diningtable.",
+            "cool some … and put it in …, or put a cool … in …",
+        ),
+        ("put a hot mug in fridge.", "heat some … and put it in …, or put a hot … in …"),
+        (
+            "look at bowl under the desklamp.",
+            "look at … under the desklamp, or examine the … with the desklamp",
+        ),
+        (
+            "examine the pen with the desklamp.",
+            "look at … under the desklamp, or examine the … with the desklamp",
+        ),
+        (
+            "examine the book with the floorlamp.",
+            "look at … under the floorlamp, or examine the … with the floorlamp",
+        ),
+    ],
+)
+def test_a_goal_leaves_its_object_and_receptacle_open(task: str, trigger: str) -> None:
+    assert learnt(replace(HEAT, task=task))[0].payload.activation_condition == trigger
+
+
+def test_the_same_skill_with_another_object_is_nothing_new() -> None:
+    def told(text: str) -> str:
+        return text.replace("mug 2", "egg 1").replace("cabinet", "fridge").replace("mug", "egg")
+
+    egg = Trajectory(
+        task=told(HEAT.task),
+        environment=HEAT.environment,
+        domain="alfworld",
+        outcome=HEAT.outcome,
+        steps=tuple(Step(told(step.action), told(step.observation)) for step in HEAT.steps),
+    )
+    extraction = RULES.extract("task", egg, learnt(HEAT))
+    assert extraction.payload is None
+    assert extraction.reason == "the chain names every action of this episode"

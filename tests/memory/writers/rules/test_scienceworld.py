@@ -1,0 +1,344 @@
+"""ScienceWorld: exact rooms and commands, substances left open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from deltamem_tui.memory.writers.rules import RulesExtractor
+from deltamem_tui.memory.writers.rules.wording import key
+from deltamem_tui.trajectory.model import Step
+from tests.memory.writers.rules.episodes import HALLWAY, SPOILT, learnt, melting
+
+RULES = RulesExtractor()
+MELT = (
+    "melt …. First, focus on the substance. Then, take actions that will cause it to "
+    "change its state of matter."
+)
+POT = (
+    Step("open cupboard", "The cupboard is now open."),
+    Step("pick up metal pot", "You move the metal pot to the inventory.", reward=1.0),
+)
+
+
+def test_a_success_keeps_what_leads_to_the_points() -> None:
+    payload = learnt(melting("ice"))[0].payload
+    assert payload.activation_condition == MELT
+    assert payload.execution_procedure == (
+        "1. go to kitchen (open the doors between)\n"
+        "2. focus on {substance}\n"
+        "3. move {substance} to stove\n"
+        "4. activate stove\n"
+        "5. examine {substance} (repeat, here 3 times)"
+    )
+    assert payload.termination_condition == (
+        "`examine {substance}` is answered: a substance called {substance}"
+    )
+
+
+def test_a_residual_says_only_what_the_chain_lacks() -> None:
+    extraction = RULES.extract("task", melting("lead", *POT), learnt(melting("ice")))
+    assert extraction.reason == "differs from the chain in 1 places"
+    payload = extraction.payload
+    assert payload is not None
+    assert payload.activation_condition == f"{MELT} (lead)"
+    assert payload.execution_procedure == (
+        "- After `focus on {substance}`: open cupboard; pick up metal pot"
+    )
+
+
+def test_a_failure_says_what_earned_its_part_of_the_reward() -> None:
+    payload = learnt(SPOILT)[0].payload
+    assert payload.execution_procedure == (
+        "[FAILED] focus on stove (the last try) → You focus on the stove.\n"
+        "[FAILED] go to kitchen → The door is not open.\n"
+        "[PARTIAL] 4% of the reward, the last of it for: go to kitchen"
+    )
+    assert payload.termination_condition == ""
+
+
+def test_a_known_trap_is_skipped_and_a_new_one_is_not() -> None:
+    known = learnt(SPOILT)
+    assert RULES.extract("task", SPOILT, known).payload is None
+    mistake = Step("focus on agent", "You focus.", reward=-100.0)
+    other = replace(SPOILT, steps=(*SPOILT.steps[:3], mistake))
+    payload = RULES.extract("task", other, known).payload
+    assert payload is not None
+    assert payload.execution_procedure.splitlines()[0] == (
+        "[FAILED] focus on agent (the last try) → You focus."
+    )
+    assert "go to kitchen →" not in payload.execution_procedure
+
+
+def test_what_was_only_the_last_thing_done_is_not_called_failed() -> None:
+    cut_short = replace(SPOILT, steps=SPOILT.steps[:3])
+    lines = learnt(cut_short)[0].payload.execution_procedure.splitlines()
+    assert "[TRIED] go to kitchen (2 times, the last try) → You move to the kitchen." in lines
+    assert "[FAILED] go to kitchen → The door is not open." in lines
+    assert "[UNEXPLORED] focus on what the task names" in lines
+
+
+def test_an_episode_that_only_ended_teaches_a_chain_that_knows_the_goal_nothing() -> None:
+    gone_on = replace(melting("ice", outcome=SPOILT.outcome))
+    extraction = RULES.extract("task", gone_on, learnt(SPOILT))
+    assert extraction.payload is None
+    assert extraction.reason == "nothing failed here by itself, and the chain knows the goal"
+
+
+@pytest.mark.parametrize(
+    "silly",
+    [
+        "connect stove to substance",
+        "connect agent to lead",
+        "pour lead into hallway",
+        "move lead to table",
+        "disconnect lead",
+        "move orange to stove",
+    ],
+)
+def test_what_one_can_do_with_anything_is_no_step_towards_the_goal(silly: str) -> None:
+    plain = learnt(melting("lead"))[0].payload
+    assert learnt(melting("lead", Step(silly, "Done.")))[0].payload == plain
+    chain = learnt(melting("lead"))
+    assert RULES.extract("task", melting("lead", Step(silly, "Done.")), chain).payload is None
+
+
+@pytest.mark.parametrize(
+    ("focused", "carried"),
+    [
+        ("dove", "egg dove egg in inventory"),
+        ("turtle egg", "egg turtle egg in inventory"),
+        ("egg parrot", "egg parrot egg in inventory"),
+        ("egg giant tortoise", "egg giant tortoise egg in inventory"),
+        ("baby wolf", "wolf in inventory"),
+        ("soap", "soap in inventory"),
+    ],
+)
+def test_a_thing_is_one_thing_however_it_is_called(focused: str, carried: str) -> None:
+    episode = replace(
+        melting("ice"),
+        task="Your task is to find a(n) animal. First, focus on the thing. Then, move it to the "
+        "red box in the kitchen.",
+        steps=(
+            Step(f"focus on {focused}", f"You focus on the {focused}.", reward=25.0),
+            Step(f"move {carried} to red box", f"You move the {focused} to the red box.", reward=5),
+        ),
+    )
+    payload = learnt(episode)[0].payload
+    assert payload.execution_procedure == (
+        "1. focus on {thing}\n2. move {thing} in inventory to {box}"
+    )
+    assert payload.termination_condition == (
+        "`move {thing} in inventory to {box}` is answered: You move the {thing} to the {box}."
+    )
+
+
+def test_what_a_plant_stands_in_is_the_same_for_every_plant() -> None:
+    episode = replace(
+        melting("ice"),
+        task="Your task is to find a(n) plant. First, focus on the thing.",
+        steps=(
+            Step("focus on adult apple tree", "You focus on the apple tree.", reward=25.0),
+            Step("move flower pot 3 containing apple tree and soil to red box", "Done.", reward=5),
+        ),
+    )
+    assert learnt(episode)[0].payload.execution_procedure == (
+        "1. focus on {thing}\n2. move {pot A} containing {thing} and soil to {box}"
+    )
+
+
+CONDUCTIVE = (
+    "Your task is to determine if {0} is electrically conductive. First, focus on the {0}. If it "
+    "is electrically conductive, place it in the {1} box. If it is electrically nonconductive, "
+    "place it in the {2} box."
+)
+
+
+def test_two_boxes_are_kept_apart_in_the_task_and_in_its_steps() -> None:
+    def into(colour: str) -> str:
+        episode = replace(
+            melting("lead"),
+            task=CONDUCTIVE.format("lead", "red", "green"),
+            steps=(
+                Step("focus on lead", "You focus on the lead.", reward=50.0),
+                Step(f"move lead to {colour} box", f"You move it to the {colour} box.", reward=50),
+            ),
+        )
+        payload = learnt(episode)[0].payload
+        assert payload.activation_condition == (
+            "determine if … is electrically conductive. First, focus on the …. If it is "
+            "electrically conductive, place it in the box′. If it is electrically nonconductive, "
+            "place it in the box″."
+        )
+        return payload.execution_procedure.splitlines()[-1]
+
+    assert into("red") == "2. move {substance} to {box′}"
+    assert into("green") == "2. move {substance} to {box″}"
+    assert into("blue") == "2. move {substance} to {another box}"
+
+
+def test_another_box_is_another_step() -> None:
+    """What is told apart must not be taken for known."""
+    assert key("move {substance} to {box′}") != key("move {substance} to {box″}")
+
+
+def test_what_is_in_the_hand_already_is_not_picked_up_again() -> None:
+    again = Step("pick up metal pot", "You move the metal pot to the inventory.")
+    fill = Step("move metal pot to sink", "You move the metal pot to the sink.", reward=1.0)
+    lit = Step("activate lighter", "The lighter is now activated.", reward=1.0)
+    plain = learnt(melting("lead", POT[1], lit, fill, again))[0].payload
+    assert plain.execution_procedure.count("pick up metal pot") == 2
+    twice = learnt(melting("lead", POT[1], lit, again, fill, again))[0].payload
+    assert twice == plain
+
+
+def test_points_that_fall_on_a_silly_action_do_not_make_it_a_step() -> None:
+    ripened = Step("connect stove to agent", "Done.", reward=5.0)
+    assert learnt(melting("lead", ripened))[0].payload == learnt(melting("lead"))[0].payload
+
+
+def test_wires_are_a_step_towards_the_goal() -> None:
+    wire = Step("connect red wire terminal 1 to anode in lead", "Done.", reward=1.0)
+    bulb = Step("connect red wire terminal 2 to cathode in lead", "Done.")
+    procedure = learnt(melting("lead", bulb, wire))[0].payload.execution_procedure
+    assert "connect {wire A} terminal 2 to cathode in {substance}" in procedure
+
+
+def test_rooms_that_the_task_does_not_speak_of_are_not_told_as_unexplored() -> None:
+    anywhere = replace(SPOILT, task="Your task is to find ice, which is around the house.")
+    assert "[UNEXPLORED] go to bedroom" in learnt(anywhere)[0].payload.execution_procedure
+    named = replace(SPOILT, task="Your task is to find ice in the bedroom.")
+    assert "[UNEXPLORED] go to bedroom" in learnt(named)[0].payload.execution_procedure
+    assert "[UNEXPLORED]" not in learnt(SPOILT)[0].payload.execution_procedure
+
+
+def test_a_thing_that_cost_the_score_is_not_the_thing_that_was_asked_for() -> None:
+    wrong = replace(SPOILT, task="Your task is to find a plant. First, focus on the thing.")
+    assert "[FAILED] focus on stove (the last try)" in learnt(wrong)[0].payload.execution_procedure
+
+
+def test_the_first_way_that_works_is_told_in_full_and_found_by_the_kind_of_task() -> None:
+    after_failure = RULES.extract("task", melting("lead"), learnt(SPOILT))
+    assert after_failure.reason == "the first way that works"
+    assert after_failure.payload == learnt(melting("ice"))[0].payload
+
+
+def test_a_success_is_not_skipped_because_a_failure_tried_the_same() -> None:
+    lost = melting("ice", outcome=SPOILT.outcome)
+    assert RULES.extract("task", melting("ice"), learnt(lost)).payload is not None
+
+
+def test_a_question_and_its_answer_are_one_action() -> None:
+    asked = (
+        Step("pick up seed", "Ambiguous request: Please enter the number for the action"),
+        Step("0", "You move the seed to the inventory.", reward=1.0),
+    )
+    procedure = learnt(melting("ice", *asked))[0].payload.execution_procedure
+    assert "pick up seed (asked which one, answer 0)" in procedure
+
+
+def test_knowledge_is_exact() -> None:
+    payload = learnt(melting("ice"), "env")[0].payload
+    assert payload.activation_condition == (
+        "This room is called the hallway. In it, you see: picture. "
+        "A door to the bedroom, to the kitchen."
+    )
+    assert payload.execution_procedure == (
+        "- hallway: door to bedroom; door to kitchen; picture\n"
+        "- kitchen: door to hallway; cupboard; glass jar [sodium chloride]; stove; thermometer\n"
+        "- works in kitchen: move {substance} to stove; activate stove"
+    )
+
+
+def test_an_env_residual_says_only_new_facts() -> None:
+    extraction = RULES.extract("env", SPOILT, learnt(melting("ice"), "env"))
+    assert extraction.reason == "new to the chain: refused in hallway"
+    assert extraction.payload is not None
+    assert extraction.payload.execution_procedure == (
+        "- refused in hallway: go to kitchen → The door is not open."
+    )
+
+
+SINK = "The sink is now activated.", "The sink is now deactivated."
+TWO_ROOMS = (
+    Step("deactivate sink", "The sink is already deactivated."),
+    Step("activate sink", SINK[0]),
+    Step("deactivate sink", SINK[1]),
+    Step("deactivate sink", "The sink is deactivated already, that is already so."),
+    Step("go to hallway", "You move to the hallway."),
+    Step("activate sink", "The sink appears broken, and can't be activated."),
+)
+
+
+def test_a_command_that_is_answered_in_two_ways_is_told_with_its_room_or_its_moment() -> None:
+    lines = learnt(melting("ice", *TWO_ROOMS), "env")[0].payload.execution_procedure.splitlines()
+    assert "- works in kitchen: activate sink; deactivate sink" in lines
+    assert (
+        "- refused in kitchen: deactivate sink, at first → The sink is already deactivated.; "
+        "deactivate sink, after `deactivate sink` → The sink is deactivated already, that is "
+        "already …"
+    ) in lines
+    assert (
+        "- refused in hallway: activate sink → The sink appears broken, and can't be activated."
+    ) in lines
+
+
+def test_where_no_room_is_named_a_command_is_told_without_one() -> None:
+    nowhere = replace(SPOILT, environment="", steps=SPOILT.steps[:1])
+    assert learnt(nowhere, "env")[0].payload.execution_procedure == (
+        "- refused: go to kitchen → The door is not open."
+    )
+
+
+def test_boxes_are_put_somewhere_else_each_time_and_are_no_knowledge() -> None:
+    boxed = replace(
+        melting("ice"), environment=HALLWAY.replace("a picture", "a picture\n\ta red box")
+    )
+    assert learnt(boxed, "env")[0].payload == learnt(melting("ice"), "env")[0].payload
+
+
+@pytest.mark.parametrize(
+    ("task", "trigger"),
+    [
+        (
+            "use chemistry to create the substance 'salt water'. When done, focus on salt water.",
+            "use chemistry to create the substance …. When done, focus on ….",
+        ),
+        (
+            "grow a apple plant from seed. Seeds can be found in the kitchen.",
+            "grow a … plant from seed. Seeds can be found in the house.",
+        ),
+        (
+            "determine if unknown substance B is electrically conductive.",
+            "determine if unknown substance … is electrically conductive.",
+        ),
+        (
+            "determine which of the two inclined planes (B, D) has the shallowest angle.",
+            "determine which of the two inclined planes has the shallowest angle.",
+        ),
+        (
+            "determine which of the two inclined planes (brass, iron) has the most friction.",
+            "determine which of the two inclined planes (materials) has the most friction.",
+        ),
+        (
+            "focus on the life stages of the apple plant, starting from earliest to latest.",
+            "focus on the life stages of the … plant, starting from earliest to latest.",
+        ),
+        (
+            "focus on the 3 life stages of the beaver, starting from earliest to latest.",
+            "focus on the life stages of the …, starting from earliest to latest.",
+        ),
+        (
+            "turn on the red light bulb by powering it using a renewable power source.",
+            "turn on the light bulb by powering it using a renewable power source.",
+        ),
+        (
+            "find a(n) plant. Then, focus on the thing and move it to the red box in the kitchen.",
+            "find a(n) plant. Then, focus on the thing and move it to the box in the house.",
+        ),
+    ],
+)
+def test_a_task_keeps_its_words_of_skill(task: str, trigger: str) -> None:
+    episode = replace(melting("ice"), task=f"Your task is to {task}")
+    assert learnt(episode)[0].payload.activation_condition == trigger

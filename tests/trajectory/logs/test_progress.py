@@ -1,0 +1,70 @@
+"""Whoever waits for logs to be read is told how far that has come, in bytes of the files."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.progress import Pace
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.readers import read_logs, to_line
+from deltamem_tui.trajectory.readers.reading import read_written
+
+CHAT = '{"messages": [{"role": "user", "content": "DO"}, {"role": "assistant", "content": "ok"}]}\n'
+LONG = "".join(CHAT.replace("DO", f"Do {number}.") for number in range(2000)).encode()
+
+
+def told(*paths: Path | str) -> tuple[int, list[int]]:
+    pace, counts = Pace(), list[int]()
+    readings = read_written(paths, pace=pace)
+    pace.advance = counts.append
+    for _ in readings:
+        pass
+    return pace.total, counts
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_bytes_of_a_file_are_told_as_they_lie_there(tmp_path: Path, packed: bool) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(gzip.compress(LONG) if packed else LONG)
+    total, counts = told(path)
+    assert total == sum(counts) == path.stat().st_size
+
+
+def test_half_way_through_about_half_was_told(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    line = to_line(Trajectory("t", steps=(Step("look", "x" * 1000),), outcome=Outcome(True)))
+    path.write_bytes(line * 2000)
+    pace, counts = Pace(), list[int]()
+    readings = read_written([path], pace=pace)
+    pace.advance = counts.append
+    for _ in range(1000):
+        next(readings)
+    assert 0.4 < sum(counts) / pace.total < 0.7
+    assert max(counts) < pace.total / 5
+
+
+def test_all_logs_are_counted_also_those_that_nobody_can_read(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(CHAT)
+    (tmp_path / "b.txt").write_text("no log at all")
+    (tmp_path / "c.json").write_text(CHAT + "{")
+    with zipfile.ZipFile(tmp_path / "d.zip", "w") as archive:
+        archive.writestr("header.json", "{}")
+    total, counts = told(tmp_path)
+    assert total == sum(counts) == sum(each.stat().st_size for each in tmp_path.iterdir())
+
+
+def test_standard_input_has_a_size_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(CHAT.encode())))
+    assert told("-") == (len(CHAT), [len(CHAT)])
+
+
+def test_without_anybody_who_waits_nothing_is_told(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(CHAT)
+    assert not any(isinstance(each, RecordError) for each in read_logs([tmp_path], pace=Pace()))

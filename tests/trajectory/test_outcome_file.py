@@ -1,0 +1,266 @@
+"""Side files: one meaning whatever way they are written, and none where they could have two."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltamem_tui.errors import UsageError
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.model import Outcome
+from deltamem_tui.trajectory.outcome_file import ID_KEYS, SideFile, read_side_file
+from tests.effort import examples
+
+Said = Mapping[str, bool | float]
+
+# Ids as benchmarks have them, and as nobody should; but no word, which may be a column's name.
+IDS = st.text(
+    st.characters(min_codepoint=0x21, exclude_categories=["C", "Z"]) | st.sampled_from('",;_-'),
+    min_size=1,
+    max_size=12,
+).filter(lambda name: not (name.isascii() and name.isalpha()))
+SAID = st.dictionaries(
+    IDS,
+    st.booleans() | st.floats(0.01, 0.99).map(lambda reward: round(reward, 4)),
+    min_size=2,
+    max_size=5,
+)
+
+
+def side_file(tmp_path: Path, content: str | bytes, success_at: float = 1.0) -> SideFile:
+    path = tmp_path / "outcomes"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_side_file(Log(path.name, path), success_at)
+
+
+def outcomes(said: Said) -> dict[str, Outcome]:
+    """What a person means who says that."""
+    return {
+        name: Outcome(success=value, source="user")
+        if isinstance(value, bool)
+        else Outcome(success=False, reward=value, source="user")
+        for name, value in said.items()
+    }
+
+
+def mapping(said: Said) -> str:
+    return json.dumps(said)
+
+
+def pretty(said: Said) -> str:
+    return json.dumps(said, indent=2, ensure_ascii=False)
+
+
+def nested(said: Said) -> str:
+    return json.dumps({name: {_key(value): value} for name, value in said.items()})
+
+
+def records(said: Said) -> str:
+    return json.dumps([{"instance_id": name, _key(said[name]): said[name]} for name in said])
+
+
+def jsonl(said: Said) -> str:
+    rows = ({"note": 1, "task_id": name, _key(said[name]): said[name]} for name in said)
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+def comma(said: Said) -> str:
+    return table(said, ",", ["name", "outcome"])
+
+
+def semicolon(said: Said) -> str:
+    return table(said, ";", ["name", "outcome"])
+
+
+def bare(said: Said) -> str:
+    return table(said, ",", [])
+
+
+def table(said: Said, delimiter: str, header: list[str]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, delimiter=delimiter, quoting=csv.QUOTE_ALL)
+    if header:
+        writer.writerow(header)
+    writer.writerows((name, str(value).lower()) for name, value in said.items())
+    return stream.getvalue()
+
+
+def _key(value: bool | float) -> str:
+    return "resolved" if isinstance(value, bool) else "score"
+
+
+WRITERS: list[Callable[[Said], str]] = [
+    *(mapping, pretty, nested, records, jsonl, comma, semicolon, bare),
+]
+BOMS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
+
+
+@pytest.mark.parametrize("write", WRITERS)
+@examples(30, one_folder=True)
+@given(said=SAID, encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be"]))
+def test_one_meaning_in_every_way_of_writing(
+    tmp_path: Path, write: Callable[[Said], str], said: Said, encoding: str
+) -> None:
+    content = BOMS.get(encoding, b"") + write(said).encode(encoding)
+    assert side_file(tmp_path, content) == SideFile(outcomes(said))
+
+
+@examples(30, one_folder=True)
+@given(said=SAID, at=st.floats(0.05, 1.0))
+def test_rewards_count_from_where_the_user_says(tmp_path: Path, said: Said, at: float) -> None:
+    found = side_file(tmp_path, mapping(said), success_at=at)
+    for name, value in said.items():
+        expected = value if isinstance(value, bool) else value >= at - 1e-6
+        assert found.by_id[name].success is expected
+
+
+@examples(30, one_folder=True)
+@given(said=SAID, write=st.sampled_from([records, jsonl, comma, semicolon, bare]), data=st.data())
+def test_an_id_may_come_twice_but_not_with_another_outcome(
+    tmp_path: Path, said: Said, write: Callable[[Said], str], data: st.DataObject
+) -> None:
+    name = data.draw(st.sampled_from(sorted(said)))
+    again = _doubled(write, said, {name: said[name]})
+    assert side_file(tmp_path, again) == SideFile(outcomes(said))
+    other = not said[name] if isinstance(said[name], bool) else said[name] / 2
+    with pytest.raises(UsageError, match="a second, different outcome for"):
+        side_file(tmp_path, _doubled(write, said, {name: other}))
+
+
+def _doubled(write: Callable[[Said], str], said: Said, more: Said) -> str:
+    if write is records:
+        return json.dumps([*json.loads(records(said)), *json.loads(records(more))])
+    if write is jsonl:
+        return jsonl(said) + jsonl(more)
+    delimiter = ";" if write is semicolon else ","
+    return write(said) + table(more, delimiter, [])
+
+
+@pytest.mark.parametrize("key", ID_KEYS)
+def test_every_name_of_an_id(tmp_path: Path, key: str) -> None:
+    expected = SideFile(outcomes({"a": True}))
+    assert side_file(tmp_path, f"note,{key.upper()},success\nx,a,yes\n") == expected
+    assert side_file(tmp_path, json.dumps([{"note": "x", key: "a", "success": True}])) == expected
+    assert side_file(tmp_path, json.dumps({key: "a", "success": True})) == expected
+
+
+def test_the_surest_of_several_ids_counts(tmp_path: Path) -> None:
+    row = {"name": "c", "instance_id": "b", "id": "", "success": True}
+    assert side_file(tmp_path, json.dumps([row])).by_id.keys() == {"b"}
+
+
+def test_numbers_may_be_ids(tmp_path: Path) -> None:
+    rows = [{"task_id": 7, "success": True}, {"task_id": 8, "success": False}]
+    expected = SideFile(outcomes({"7": True, "8": False}))
+    assert side_file(tmp_path, json.dumps(rows)) == expected
+    assert side_file(tmp_path, "7,true\n8,false\n") == expected
+
+
+def test_a_reward_below_nought_is_nought_as_it_is_in_a_log(tmp_path: Path) -> None:
+    failed = SideFile({"a": Outcome(False, 0.0, "user")})
+    for content in ('{"a": -1}', '{"a": {"reward": -1.0}}', "id,score\na,-1\n", "a,-1\n"):
+        assert side_file(tmp_path, content) == failed
+    for content in ('{"a": 2}', '{"a": {"reward": 1.5}}', "id,score\na,100\n"):
+        with pytest.raises(UsageError, match="a reward from 0 to 1"):
+            side_file(tmp_path, content)
+
+
+RESOLVED = SideFile({"a": Outcome(True, source="user")}, is_complete=True)
+BOTH = SideFile({"a": Outcome(True, source="user"), "b": Outcome(False, source="user")})
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('["a"]', RESOLVED),
+        ("a\n", RESOLVED),
+        ("a\r\n\r\n", RESOLVED),
+        ("instance_id\na\n", RESOLVED),
+        ('[{"instance_id": "a"}]', RESOLVED),
+        ('{"instance_id": "a"}\n{"instance_id": "a"}\n', RESOLVED),
+        ('{"resolved": ["a"]}', RESOLVED),
+        ('{"resolved_ids": ["a"], "total_instances": 300}', RESOLVED),
+        ('{"resolved_ids": ["a"], "unresolved_ids": ["b"]}', BOTH),
+        ('{"resolved": ["a"], "unresolved": ["b"]}', BOTH),
+        ('{"resolved_ids": ["a"], "error_ids": ["b"], "empty_patch_ids": ["b"]}', BOTH),
+        ('{"resolved_ids": ["a"], "incomplete_ids": ["b"]}', BOTH),
+        ('{"resolved_ids": ["a"], "submitted_ids": ["a", "b"]}', BOTH),
+        ('{"resolved_ids": ["a"], "completed_ids": ["b"], "schema_version": 2}', BOTH),
+        # The report of one instance, under its id.
+        ('{"a": {"resolved": true, "patch_exists": true}, "b": {"resolved": false}}', BOTH),
+    ],
+)
+def test_lists_of_what_was_resolved(tmp_path: Path, content: str, expected: SideFile) -> None:
+    assert side_file(tmp_path, content) == expected
+    assert side_file(tmp_path, codecs.BOM_UTF16_LE + content.encode("utf-16-le")) == expected
+
+
+def test_a_report_in_which_nothing_was_resolved(tmp_path: Path) -> None:
+    assert side_file(tmp_path, '{"resolved_ids": []}') == SideFile({}, is_complete=True)
+    found = side_file(tmp_path, '{"resolved_ids": [], "submitted_ids": ["b"]}')
+    assert found == SideFile({"b": Outcome(False, source="user")})
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        # A table without a header, of an id and what is no outcome.
+        ("a,submitted\nb,submitted\n", "row 1: not an outcome: submitted"),
+        ("task,verdict\na,true\n", "row 1: not an outcome: verdict"),
+        # Names of columns that nobody knows, beside one that names the id.
+        ("id,verdict\na,true\n", "row 2: nothing known to say how the episode ended"),
+        ("success\ntrue\n", "row 2: no id; it is looked for as id, instance_id"),
+        ("id,success\n,true\n", "row 2: no id"),
+        ('[{"success": true}]', "record 1: no id"),
+        ('[["a", true]]', "record 1: no id"),
+        ('["a", 1]', "record 1: no id"),
+        ('{"a": null}', "id a: not an outcome: null"),
+        ('{"a": [true, false]}', r"id a: not an outcome: \[true, false\]"),
+        ('{"a": NaN, "b": 1e999}', "id a: not an outcome: NaN"),
+        ('[{"id": "a", "score": 1, "best": 100}]', "record 1: not an outcome: 1"),
+        ('{"a": []}', "id a: not an outcome"),
+        ('{"a": {"resolved": 1, "unresolved": 2}}', "id a: not an outcome: 1"),
+        ('{"a": true, "a": false}', "a second, different value for a"),
+        ('{"resolved_ids": [["a"]]}', "resolved_ids: not an id"),
+        ('{"resolved_ids": ["a"], "unresolved_ids": ["a"]}', "a is among the resolved ids"),
+        ('[{"id": "a", "success": true}, {"id": "b"}]', "some rows have an outcome and some"),
+        ('{"id": "a", "success": true}\n{"id": "a", "success": false}', "a second, different"),
+        ('{"a": true', "middle of a value"),
+        ("   \n", "no|empty"),
+        ("\ufeff", "no|empty"),
+    ],
+)
+def test_what_has_no_meaning_or_two(tmp_path: Path, content: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words) as caught:
+        side_file(tmp_path, content)
+    assert caught.value.source == "outcomes"
+    assert "\n" not in str(caught.value)
+
+
+@examples(80, one_folder=True)
+@given(
+    content=st.binary(max_size=60)
+    | st.text('{}[]",:;\n\tabid01', max_size=60).map(str.encode)
+    | st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(["id", "success", "resolved_ids", "a"]), inner)
+        ),
+        max_leaves=8,
+    ).map(lambda value: json.dumps(value).encode())
+)
+def test_whatever_a_file_holds_it_is_understood_or_refused(tmp_path: Path, content: bytes) -> None:
+    with suppress(UsageError):
+        found = side_file(tmp_path, content)
+        assert all(each.known and each.source == "user" for each in found.by_id.values())
+        assert found.by_id or found.is_complete
