@@ -14,9 +14,9 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
 from deltamem_tui.memory.deltamem.consolidation_due import due_rows
 from deltamem_tui.memory.deltamem.duplicates import twin_of
-from deltamem_tui.memory.deltamem.learn_result import REASON_WIDTH
 from deltamem_tui.memory.deltamem.settings import of_bank
 from deltamem_tui.memory.deltamem.write import fused_root
+from deltamem_tui.memory.learn_result import REASON_WIDTH
 from deltamem_tui.memory.runs.account import Account, Entry
 from deltamem_tui.memory.runs.ahead import GRACE, Ahead, StoppedError
 from deltamem_tui.memory.runs.ledger import tell_debts

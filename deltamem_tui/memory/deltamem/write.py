@@ -27,11 +27,11 @@ from deltamem_tui.errors import (
 from deltamem_tui.memory.deltamem.consolidation_due import is_due
 from deltamem_tui.memory.deltamem.duplicates import Twin, twin_of
 from deltamem_tui.memory.deltamem.episode_query import Encounter
-from deltamem_tui.memory.deltamem.learn_result import Decision, Lesson, TreeLesson, lesson_record
 from deltamem_tui.memory.deltamem.recall import TreeRecall
 from deltamem_tui.memory.deltamem.settings import TreeParameters, of_bank
 from deltamem_tui.memory.episodes.domains import domain_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.extraction import (
     AskedInVainError,
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 class _Plan:
     """What shall be written to one tree, with the vectors it takes."""
 
-    lesson: TreeLesson
+    lesson: CollectionResult
     chain: tuple[Node, ...] = ()
     vector: NDArray[np.float32] | None = None
     fused_vector: NDArray[np.float32] | None = None
@@ -68,7 +68,7 @@ def learn(
     extractor: Extractor | None = None,
     *,
     embedder: Embedder | None = None,
-) -> Lesson:
+) -> LearnResult:
     """Learn from one episode. It is written whole or not at all.
 
     Args:
@@ -102,7 +102,7 @@ def learn(
 
 def learn_from(
     bank: Bank, encounter: Encounter, extractor: Extractor, embedder: Embedder
-) -> Lesson:
+) -> LearnResult:
     """Learn from an episode that has met the bank already, in the form that `as_kept` gives it.
 
     Raises:
@@ -113,7 +113,7 @@ def learn_from(
     while True:
         bank.refresh()
         if bank.episodes.state(trajectory.id) == EpisodeState.LEARNT:
-            return Lesson(trajectory.id, new=False, trees={})
+            return LearnResult(trajectory.id, new=False, trees={})
         embedder_of(bank, embedder)  # somebody may have given the bank another meanwhile
         decided_on = bank.commit.sequence
         try:
@@ -171,12 +171,12 @@ class _Planner:
 
     def _plan_tree(self, name: TreeName, parameters: TreeParameters) -> _Plan:
         if unasked := self._encounter.unasked(name, parameters):
-            return _Plan(TreeLesson(name, "unasked", unasked))
+            return _Plan(CollectionResult(name, "unasked", unasked))
         found = self._encounter.recall(name, parameters)
         extraction = self._extract(name, found.chain)
         node = self._new_node(name, parameters, found, extraction)
         twin = self._twin(name, node)
-        lesson = TreeLesson(
+        lesson = CollectionResult(
             tree=name,
             decision="skip" if twin else _decision(found, extraction),
             reason=twin.reason if twin else extraction.reason,
@@ -225,7 +225,7 @@ class _Planner:
         hits = self._bank.tree(name).counts(match.id).hits + bool(self._trajectory.outcome.success)
         return is_due(match, hits, parameters)
 
-    def _fused(self, lesson: TreeLesson, chain: tuple[Node, ...]) -> TreeLesson:
+    def _fused(self, lesson: CollectionResult, chain: tuple[Node, ...]) -> CollectionResult:
         try:
             extraction = self._fuse(lesson.tree, chain)
         except AskedInVainError as error:
@@ -275,11 +275,11 @@ def _key(chain: Sequence[Node]) -> tuple[tuple[str, int], ...]:
     return tuple((node.id, node.revision) for node in chain)
 
 
-def _unfused(lesson: TreeLesson, why: str) -> TreeLesson:
+def _unfused(lesson: CollectionResult, why: str) -> CollectionResult:
     return replace(lesson, reason=f"{lesson.reason}; not consolidated: {why}")
 
 
-def _decision(found: TreeRecall, extraction: Extraction) -> Decision:
+def _decision(found: TreeRecall, extraction: Extraction) -> str:
     if extraction.payload is None:
         return "skip"
     return "residual" if found.match else "root"
@@ -347,7 +347,7 @@ def cleaned(payload: Payload) -> Payload:
     return Payload(condition, procedure, termination)
 
 
-def _write(batch: Batch, bank: Bank, trajectory: Trajectory, plans: Sequence[_Plan]) -> Lesson:
+def _write(batch: Batch, bank: Bank, trajectory: Trajectory, plans: Sequence[_Plan]) -> LearnResult:
     """Put the decisions into one batch: nodes, counts, consolidation, the episode's state."""
     for plan in plans:
         _write_tree(batch, trajectory, plan)
@@ -355,10 +355,10 @@ def _write(batch: Batch, bank: Bank, trajectory: Trajectory, plans: Sequence[_Pl
     if known is None or known.outcome != trajectory.outcome:
         batch.put_episode(to_record(trajectory))
     batch.set_state(trajectory.id, EpisodeState.LEARNT)
-    lesson = Lesson(
+    lesson = LearnResult(
         trajectory.id, new=True, trees={plan.lesson.tree: plan.lesson for plan in plans}
     )
-    batch.log("learn", lesson_record(trajectory, lesson))
+    batch.log("learn", lesson.record(trajectory))
     return lesson
 
 

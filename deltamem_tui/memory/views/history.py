@@ -14,7 +14,7 @@ from typing import Any
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.learn_result import REASON_WIDTH
+from deltamem_tui.memory.learn_result import REASON_WIDTH
 from deltamem_tui.text import one_line
 
 _MOST_TOKENS = 2**53

@@ -1,0 +1,392 @@
+"""What a memory method is.
+
+A method decides what an episode adds to a bank's collections and what a question finds there.
+It writes nothing itself: it returns plans, and `memory.engine` commits them. It says how it is
+to be shown, so that neither the command line nor the browser asks which method it is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
+from deltamem_tui.memory.settings import Settings
+from deltamem_tui.memory.writers.extraction import Call, Extraction
+from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Trajectory
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+
+@runtime_checkable
+class Writer(Protocol):
+    """Puts experience into words: rules, a model, or a user's own."""
+
+    @property
+    def name(self) -> str:
+        """Recorded in each node's origin: `rules` or `model`."""
+        ...
+
+    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+        """Write one text, or none if the notes cover the episode.
+
+        Args:
+            purpose: What for, the name of a prompt: `task_root_success`, `env_residual` …
+            episode: What it is written from; None where the notes alone are.
+            notes: The nodes that bear on it: the chain root → match, or what is to be fused.
+
+        Raises:
+            ExtractionError: Nothing could be made of it.
+            LanguageModelError: The model cannot be asked at all.
+        """
+        ...
+
+
+@runtime_checkable
+class ModelWriter(Writer, Protocol):
+    """A writer that asks a model, and says beforehand what it would ask."""
+
+    def prompt(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> str | None:
+        """What `write` would send first; None if it would send nothing. Nothing is sent.
+
+        Equal prompts get equal answers, so an answer to this one serves later as well.
+
+        Raises:
+            DeltaMemError: What `write` would raise before anything is sent.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a method would ask a writer.
+
+    Attributes:
+        purpose: The prompt's name.
+        episode: The episode; None where the notes alone are.
+        notes: The nodes that bear on it.
+    """
+
+    purpose: str
+    episode: Trajectory | None
+    notes: tuple[Node, ...] = ()
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for requests with the same answer."""
+        episode = self.episode.id if self.episode else None
+        return self.purpose, episode, tuple((node.id, node.revision) for node in self.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question to a bank.
+
+    Attributes:
+        task: The goal.
+        environment: The scene, without the goal.
+        count: The most candidates per collection, those that do not match included.
+        settings: Numbers to try in place of the bank's.
+        folders: Where the context's header is looked up; the usual places if None.
+    """
+
+    task: str
+    environment: str = ""
+    count: int = 1
+    settings: Settings | None = None
+    folders: tuple[Path, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node and how well it fits a question.
+
+    Attributes:
+        node: The node.
+        similarity: cos(e_q, e_v), rounded to six decimals.
+        penalty: What was taken off.
+        score: What it is ranked by.
+    """
+
+    node: Node
+    similarity: float
+    penalty: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRecall:
+    """What one collection answered.
+
+    Attributes:
+        tree: The collection's name.
+        query: The question as it was asked.
+        threshold: The least score of a match; -1 if all match.
+        candidates: The best nodes, best first.
+        chains: What is recalled, best first: each the nodes root → match.
+    """
+
+    tree: str
+    query: str
+    threshold: float
+    candidates: tuple[Candidate, ...]
+    chains: tuple[tuple[Node, ...], ...] = ()
+
+    @property
+    def chain(self) -> tuple[Node, ...]:
+        """The best chain; empty if nothing matched."""
+        return self.chains[0] if self.chains else ()
+
+    @property
+    def match(self) -> Candidate | None:
+        """The candidate at the end of the best chain; None if nothing matched."""
+        return next((each for each in self.candidates if self.matches(each)), None)
+
+    def matches(self, candidate: Candidate) -> bool:
+        """Whether a candidate is recalled."""
+        return any(candidate.node is chain[-1] for chain in self.chains)
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """What a bank recalls.
+
+    Attributes:
+        collections: Per collection its answer; None if it was not asked.
+        context: The text for the agent's prompt; empty if nothing matched.
+        receipt: What was shown, to be given back with the episode's log; None if not kept.
+    """
+
+    collections: Mapping[str, CollectionRecall | None]
+    context: str
+    receipt: Mapping[str, Any] | None = None
+
+    @property
+    def task(self) -> CollectionRecall | None:
+        """What the collection `task` answered, if there is one and it was asked."""
+        return self.collections.get("task")
+
+    @property
+    def env(self) -> CollectionRecall | None:
+        """What the collection `env` answered, if there is one and it was asked."""
+        return self.collections.get("env")
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """A new node, with the vector of its key."""
+
+    collection: str
+    node: Node
+    vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Revise:
+    """Another line for a node; a new vector if its key is another. `deleted` forgets it."""
+
+    collection: str
+    node: Node
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """More to the counts of a node."""
+
+    collection: str
+    node: str
+    hits: int = 0
+    recalls: int = 0
+    successes: int = 0
+
+
+Change = Add | Revise | Count
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an episode changes: written whole or not at all.
+
+    Attributes:
+        result: What was decided per collection, for callers and the journal.
+        changes: What is written, in this order.
+    """
+
+    result: LearnResult
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Maintenance that is due: a chain to be fused, a group whose insights are to be rewritten.
+
+    Attributes:
+        tree: The collection's name.
+        nodes: The nodes concerned; the last one names it.
+        request: What the writer would be asked.
+    """
+
+    tree: str
+    nodes: tuple[Node, ...]
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceResult:
+    """What became of maintenance that was due.
+
+    Attributes:
+        tree: The collection's name.
+        chain: The nodes concerned.
+        root: The node that came of it, new or there already; None if none did.
+        reason: Why, in one line.
+        calls: The model calls that it took.
+        written: Whether the node is new.
+    """
+
+    tree: str
+    chain: tuple[Node, ...]
+    root: Node | None
+    reason: str
+    calls: tuple[Call, ...] = ()
+    written: bool = False
+
+    def record(self) -> dict[str, Any]:
+        """The result as the journal has it."""
+        record = {
+            "tree": self.tree,
+            "root": self.root.id if self.root else None,
+            "nodes": [each.id for each in self.chain],
+            "reason": one_line(self.reason, REASON_WIDTH),
+            "written": self.written if self.root else None,
+            "calls": [call.record() for call in self.calls] or None,
+        }
+        return {key: value for key, value in record.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenancePlan:
+    """What maintenance changes.
+
+    Attributes:
+        result: What was decided. Without changes nothing is written, and it stays due.
+        changes: What is written, in this order.
+        event: What the journal calls it.
+    """
+
+    result: MaintenanceResult
+    changes: tuple[Change, ...] = ()
+    event: str = "consolidate"
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """How a collection is shown to people and to agents.
+
+    Attributes:
+        title: What it is called: `task tree`.
+        noun: What one node is: `skill`.
+        labels: Per field, what stands before its text: `When`, `How`, `Done when`.
+        optional: Fields that may be empty.
+        question: What it is asked with: `goal`, `scene`.
+    """
+
+    title: str
+    noun: str
+    labels: Mapping[str, str]
+    optional: tuple[str, ...] = ()
+    question: str = "goal"
+
+
+class Method(ABC):
+    """A memory method. One instance serves every bank, so it keeps no state.
+
+    Attributes:
+        name: What `bank.json` and `init --method` call it.
+        title: What it is, in a few words.
+        collections: Its collections, in the order in which they are asked and shown.
+        display: How each is shown.
+        decisions: Per decision of its results, what it means.
+        settings: Its numbers.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    collections: ClassVar[Mapping[str, Any]]
+    display: ClassVar[Mapping[str, Display]]
+    decisions: ClassVar[Mapping[str, str]]
+    settings: ClassVar[type[Settings]]
+
+    @abstractmethod
+    def recall(self, bank: Bank, query: Query, embedder: Embedder) -> Recollection:
+        """What a bank as it stands recalls. Nothing is written."""
+
+    @abstractmethod
+    def rank(
+        self, tree: Tree, text: str, vector: Vector, settings: Settings, count: int
+    ) -> CollectionRecall:
+        """The nodes of one collection that fit a text best.
+
+        Args:
+            tree: The collection.
+            text: The question, for the report.
+            vector: Its vector, float32 [dimensions], unit length.
+            settings: The bank's numbers, or some to try.
+            count: The most candidates.
+        """
+
+    @abstractmethod
+    def plan(self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan:
+        """What an episode changes in a bank as it stands. Pure: no lock, nothing written.
+
+        It may be called again, after another process wrote: then the same requests get the
+        same answers without being asked twice.
+
+        Raises:
+            ExtractionError: The writer could make nothing of the episode.
+        """
+
+    def requests(self, bank: Bank, episode: Trajectory, embedder: Embedder) -> Sequence[Request]:
+        """What `plan` would ask first, as the bank stands: it may be asked ahead of its turn."""
+        return ()
+
+    def due(self, bank: Bank) -> Sequence[Due]:
+        """The maintenance that is due."""
+        return ()
+
+    def maintain(
+        self, bank: Bank, due: Due, writer: Writer, embedder: Embedder
+    ) -> MaintenancePlan | None:
+        """What one piece of maintenance changes, pure like `plan`; None if no longer due."""
+        return None
+
+    def due_rows(self, tree: Tree, settings: Settings) -> NDArray[np.bool_]:
+        """Which rows of a collection are due for maintenance. bool [rows]."""
+        import numpy as np
+
+        return np.zeros(len(tree.dead), dtype=np.bool_)
+
+    def max_depth(self, collection: str, settings: Settings) -> int:
+        """The deepest level that a node of a collection may have."""
+        return 1
+
+    def placement(self, collection: str, found: CollectionRecall | None, settings: Settings) -> str:
+        """Where an episode with this question would be written, for a person; empty: unknown."""
+        return ""
+
+    def uses_scene(self, settings: Settings) -> bool:
+        """Whether an episode without a scene teaches less."""
+        return False
