@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deltamem_tui.cli import options
-from deltamem_tui.cli.imported import reasons_record
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
@@ -118,11 +117,11 @@ def _attempt(
 
 def _reasons(source: str, chosen: str | None, trials: list[Trial]) -> Iterator[str]:
     """Why outcomes are unknown, as an import would read the log."""
-    from deltamem_tui.memory.episodes.report_text import told_reasons
+    from deltamem_tui.memory.reports import reason_notes
 
     for trial in trials:
         if trial.format == chosen:
-            yield from (f"{source}: {why}" for why in told_reasons(trial.reasons, _SHOWN_REASONS))
+            yield from (f"{source}: {note}" for note in reason_notes(trial.reasons, _SHOWN_REASONS))
 
 
 def _rows(source: str, chosen: str | None, trials: list[Trial]) -> list[tuple[str | int, ...]]:
@@ -145,6 +144,8 @@ def _rows(source: str, chosen: str | None, trials: list[Trial]) -> list[tuple[st
 
 
 def _record(trial: Trial) -> dict[str, Any]:
+    from deltamem_tui.memory.reports import reasons_record
+
     refused = trial.first_rejection
     return {
         "format": trial.format,

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
-from itertools import takewhile
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deltamem_tui.cli import options
-from deltamem_tui.cli.imported import (
-    domains_record,
-    file_record,
-    left_out_record,
-    notes_on,
-    reasons_record,
-    receipt_record,
-    show,
-)
 from deltamem_tui.cli.interruption import interruptible
 from deltamem_tui.cli.invocation import Invocation
+from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.cli.result import InterruptionError, Result
-from deltamem_tui.errors import DeltaMemError, TrajectoryError, UsageError
+from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.episodes.importer import Redaction
-    from deltamem_tui.trajectory.logs.sources import FoundLog
-    from deltamem_tui.trajectory.readers import Reading
-    from deltamem_tui.trajectory.readers.written import Written
-    from deltamem_tui.trajectory.user_outcomes import UserOutcomes
+    from deltamem_tui.memory.episodes.import_report import FileTally, Redaction
 
 Logs = Annotated[
     list[str], typer.Argument(metavar="LOG…", help="Files, folders, patterns, or - for stdin.")
@@ -78,82 +64,47 @@ def run(
     out of every text before it is kept.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.episodes.domains import domain_of
-    from deltamem_tui.memory.episodes.importer import take_in
-    from deltamem_tui.trajectory.domains import chosen
-    from deltamem_tui.trajectory.logs.progress import Pace
-    from deltamem_tui.trajectory.logs.sources import find_logs
-    from deltamem_tui.trajectory.readers.reading import read_logs, read_written
+    from deltamem_tui.memory.episodes.log_import import LogImport
+    from deltamem_tui.memory.reports import import_report
     from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 
     redaction = _redaction(personal=redact_personal, off=no_redact)
     given_domain = _checked_domain(domain)
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
-    opened.require_writable()  # a rehearsal fails where the import would
-    given = user_outcomes(outcome, success_at=success_at) if outcome else UserOutcomes()
-    found: Sequence[str | FoundLog] = logs
-    if given.must_name_one:
-        found = [*find_logs(logs)]  # read twice, which standard input alone could not be
-        _check_named(read_logs(found, format=format), given, redaction, outcome)
-    pace = Pace()
-    readings: Iterator[Reading | Written]
-    if given.are_for_all:
-        usual = chosen("", otherwise=domain_of(opened), given=given_domain)
-        readings = read_written(
-            found, format=format, success_at=success_at, pace=pace, domain=usual
-        )
-    else:  # lines written at once do not tell their ids
-        readings = read_logs(found, format=format, success_at=success_at, pace=pace)
+    opened.require_writable()  # a dry run fails where the import would
+    outcomes_name = one_line(PurePath(outcome or "").name, 120)
+    job = LogImport(
+        opened,
+        logs,
+        format=format,
+        redaction=redaction,
+        outcomes=user_outcomes(outcome, success_at=success_at) if outcome else UserOutcomes(),
+        outcomes_name=outcomes_name,
+        success_at=success_at,
+        domain=given_domain,
+        dry_run=dry_run,
+        listed=invocation.output.json,
+    )
     before = len(opened.episodes)
-    with interruptible() as stop, invocation.output.progress("reading", pace.total) as pace.advance:
-        wanted = takewhile(lambda _: not stop, readings)
+    with interruptible() as stop, invocation.output.progress("reading", job.total_bytes) as advance:
         try:
-            intake = take_in(
-                opened,
-                wanted,
-                redaction=redaction,
-                outcomes=given,
-                domain=given_domain,
-                dry_run=dry_run,
-                listed=invocation.output.json,
-            )
+            job.run(advance=advance, stopped=stop)
         except KeyboardInterrupt as error:  # the second one, which waits for nothing
             raise _interrupted(len(opened.episodes) - before) from error
-
-    unmatched = [] if stop else [key for key in given.by_id if key not in intake.named]
-    data = {
-        "imported": intake.count("imported"),
-        "updated": intake.count("updated"),
-        "changed": intake.changed,
-        "duplicates": intake.count("duplicate"),
-        "rejected": intake.refused,
-        "left_out": left_out_record(intake),
-        "unmatched": unmatched,
-        "disputed": list(intake.disputed),
-        "domains": domains_record(intake),
-        "unknown": reasons_record(intake.reasons),
-        "redactions": dict(intake.redactions),
-        "redaction": redaction,
-        "dry_run": dry_run,
-        "files": [file_record(file, tally) for file, tally in intake.files.items()],
-        "trajectories": [
-            receipt_record(receipt)
-            for receipt in intake.received
-            if receipt.reception != "duplicate"
-        ],
-    }
-    errors: list[DeltaMemError] = [*intake.refusals]
+    found = job.report
+    errors: list[DeltaMemError] = [*found.refusals]
     if stop:
-        errors.append(_interrupted(0 if dry_run else intake.count("imported")))
-    status = Result.verdict(intake.episodes, errors)
-    notes = notes_on(intake, data, _file_name(outcome))
-    return Result("import", data, tuple(errors), status, view=partial(show, intake), notes=notes)
+        errors.append(_interrupted(0 if dry_run else found.count("imported")))
+    report = import_report(found, outcomes_name)
 
+    def view(page: Page) -> None:
+        page.facts(report.facts)
+        columns, rows = _COLUMNS, [_row(file, tally) for file, tally in found.files.items()]
+        page.table(*(without_empty(columns, rows) if page.drawn else (columns, rows)), headed=True)
 
-def _file_name(path: str | None) -> str:
-    """The user's file as notes call it."""
-    return one_line(PurePath(path or "").name, 120)
+    status = Result.verdict(found.episodes, errors)
+    return Result("import", report.record, errors, status, view=view, notes=report.notes)
 
 
 def _redaction(*, personal: bool, off: bool) -> Redaction:
@@ -162,33 +113,13 @@ def _redaction(*, personal: bool, off: bool) -> Redaction:
     return "personal" if personal else "off" if off else "secrets"
 
 
-def _check_named(
-    readings: Iterator[Reading], given: UserOutcomes, redaction: Redaction, path: str | None
-) -> None:
-    """See that a list of ids is about these logs at all: it says that all others failed.
-
-    Raises:
-        TrajectoryError: It names none of their episodes.
-    """
-    from deltamem_tui.memory.episodes.importer import names_one
-
-    if not names_one(readings, given, redaction):
-        ids = counted(len(given.by_id), "id")
-        raise TrajectoryError(
-            f"taken for a list of what was resolved, and none of its {ids} names an episode "
-            "of these logs: nothing was imported",
-            source=_file_name(path),
-            hint="ids as the logs have them, one a line, or a table from id to success",
-        )
-
-
 def _interrupted(kept: int) -> InterruptionError:
     stay = counted(kept, "new episode is kept", "new episodes are kept")
     return InterruptionError("interrupted", hint=f"{stay}; import again, and the others follow")
 
 
 def _checked_domain(domain: str | None) -> str:
-    """The domain that the user gives, if a bank's could be called so; empty if none is given.
+    """The domain that the user gives, if a bank can have it; empty if none is given.
 
     Raises:
         UsageError: No bank could have it, or it is a known one, misspelt.
@@ -199,3 +130,38 @@ def _checked_domain(domain: str | None) -> str:
 
     name = clean(domain or "").strip()
     return check_domain(domain_named(name)) if name else ""
+
+
+_COLUMNS = (
+    *("format", "file", "episodes", "steps", "success", "failure", "unknown", "outcomes from"),
+    *("duplicates", "redacted", "rejected"),
+)
+
+
+def _row(file: str, tally: FileTally) -> tuple[str | int, ...]:
+    from deltamem_tui.memory.reports import sources_text
+
+    return (
+        ", ".join(tally.formats),
+        file,
+        tally.episodes,
+        tally.steps,
+        tally.successes,
+        tally.failures,
+        tally.episodes - tally.successes - tally.failures,
+        sources_text(tally),
+        tally.receptions["duplicate"],
+        tally.redactions.total(),
+        tally.rejected,
+    )
+
+
+def without_empty(
+    columns: Sequence[str], rows: Sequence[Sequence[Cell]]
+) -> tuple[Sequence[str], list[Sequence[Cell]]]:
+    """The columns that are neither empty nor zero in every row; all of them without rows."""
+    if not rows:
+        return columns, []
+    kept = [index for index in range(len(columns)) if any(row[index] for row in rows)]
+    chosen = [tuple(row[index] for index in kept) for row in rows]
+    return tuple(columns[index] for index in kept), [*chosen]

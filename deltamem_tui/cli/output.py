@@ -75,8 +75,8 @@ class Output:
             words = f"error: cannot write to stdout: {refusal.strerror}"
             Page(self._stderr).text(words, style="red")
             return ExitCode.FAILURE
-        for words in result.notes:
-            self.note(words)
+        for note in result.notes:
+            self.note(str(note))
         for words in _told(result.errors):
             self.note(f"error: {words}", style="red")
         return result.exit_code

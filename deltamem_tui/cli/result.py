@@ -41,7 +41,7 @@ class Result:
         errors: What went wrong, whole or in part.
         status: `success` without errors, `partial` if some of the work stands, else `error`.
         view: Shows the data to a person; without one, nothing is on stdout.
-        notes: Words about the data for a person: what was done, what to do next.
+        notes: What else a person should know: what was done, what to do next.
         code: What to exit with where that was asked for; as the status says if not given.
     """
 
@@ -50,7 +50,7 @@ class Result:
     errors: Sequence[DeltaMemError] = ()
     status: Status = "success"
     view: View | None = field(default=None, compare=False)
-    notes: Sequence[str] = ()
+    notes: Sequence[object] = ()
     code: ExitCode | None = None
 
     def __post_init__(self) -> None:

@@ -18,7 +18,7 @@ from rich.progress import Progress, TaskID
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.cli import output
-from deltamem_tui.cli.imported import telling
+from deltamem_tui.cli.import_ import without_empty
 from deltamem_tui.cli.output import Advance, Output
 from deltamem_tui.memory.episodes import domains, importer
 from deltamem_tui.memory.episodes.stored_episodes import episodes
@@ -338,12 +338,12 @@ def test_one_episode_waits_and_two_wait(program: Program) -> None:
 
 
 def test_on_a_terminal_the_report_leaves_out_what_did_not_happen() -> None:
-    columns = ("file", "episodes", "said by", "rejected")
-    assert telling(columns, [("a", 1, "", 0), ("b", 0, "", 0)]) == (
+    columns = ("file", "episodes", "outcomes from", "rejected")
+    assert without_empty(columns, [("a", 1, "", 0), ("b", 0, "", 0)]) == (
         ("file", "episodes"),
         [("a", 1), ("b", 0)],
     )
-    assert telling(columns, []) == (columns, [])
+    assert without_empty(columns, []) == (columns, [])
 
 
 @pytest.mark.parametrize("dry", [True, False])

@@ -48,12 +48,12 @@ def test_only_the_first_words_on_it_are_told(
     answer = program("import", "kitchen", log)
     assert answer.code == 0
     assert answer.err.count("left out:") == 5
-    assert "more was left out so in 3 places: see `--json`" in answer.err
+    assert "more was left out in 3 other places: `--json` lists them" in answer.err
     monkeypatch.setattr(import_report, "LISTED_NOTICES", 7)
     told = program.json("import", "kitchen", log, "--dry-run").data["left_out"]
     assert (told["total"], len(told["listed"])) == (8, 7)
     again = program("import", "kitchen", log)
-    assert "more was left out so in 3 places, of which `--json` lists 2" in again.err
+    assert "more was left out in 3 other places: `--json` lists 2 of them" in again.err
 
 
 def _log(program: Program, name: str, content: bytes) -> str:

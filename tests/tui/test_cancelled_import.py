@@ -10,13 +10,10 @@ from textual.message_pump import MessagePump
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.episodes.domains import DomainTally
+from deltamem_tui.memory.episodes import importer
 from deltamem_tui.trajectory.readers import to_line
-from deltamem_tui.trajectory.readers.reader import Reading
-from deltamem_tui.trajectory.readers.written import Written
 from deltamem_tui.tui.background import Progress
-from deltamem_tui.tui.jobs import importing
-from deltamem_tui.tui.jobs.importing import _other_domain, import_logs
+from deltamem_tui.tui.jobs.importing import import_logs
 from deltamem_tui.tui.messages import Changed, Planned
 from tests.tui.support import trajectory
 
@@ -66,34 +63,18 @@ def imported(bank: Bank) -> int:
 
 
 @pytest.mark.parametrize(
-    ("held", "looked_at"),
-    # What is held back is looked at once more when it is imported.
-    [
-        (held, number)
-        for held, again in ((1, 1), (2, 2), (100, 0))
-        for number in range(1, again + OWN + 2)
-    ],
+    ("batch", "after"), [(batch, after) for batch in (1, 2, 100) for after in range(OWN + 1)]
 )
 def test_a_cancelled_import_asks_nothing_and_says_what_it_did(
-    bank: Bank, log: Path, monkeypatch: pytest.MonkeyPatch, held: int, looked_at: int
+    bank: Bank, log: Path, monkeypatch: pytest.MonkeyPatch, batch: int, after: int
 ) -> None:
-    """Cancelled while an episode is looked at: the first of another domain is among them."""
-    work, look, count = Quiet("importing", MessagePump(), can_stop=True), _other_domain, 0
-
-    def cancelled_by_then(record: Reading | Written, tally: DomainTally) -> str:
-        nonlocal count
-        count += 1
-        if count == looked_at:
-            work.stop()
-        return look(record, tally)
-
-    monkeypatch.setattr(importing, "_HELD_EPISODES", held)
-    monkeypatch.setattr(importing, "_other_domain", cancelled_by_then)
-    ended = import_logs(bank.path, str(log), "", work)
+    """Cancelled before any of the episodes, the first of another domain among them."""
+    monkeypatch.setattr(importer, "_BATCH_EPISODES", batch)
+    ended = import_logs(bank.path, str(log), "", Cancelled(after))
     assert isinstance(ended, Changed)
     assert ended.summary.endswith("(cancelled)")
     assert f"imported {imported(bank)} episode" in ended.summary
-    assert count == looked_at
+    assert imported(bank) == after
 
 
 @pytest.mark.parametrize("after", range(1, OWN + FOREIGN))

@@ -13,10 +13,10 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.cli import app as cli
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.episodes import importer
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.readers import reading
 from deltamem_tui.trajectory.readers.native import to_record
-from deltamem_tui.tui.jobs import importing
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from tests.cli.support import heat
 from tests.cli.support import write_log as write_records
@@ -89,7 +89,7 @@ def test_an_imported_episode_has_the_domain_of_its_bank_unless_its_log_names_ano
                 f"Import episodes of {log_domain} too? bank is of {bank_domain}." in person.screen
             )
             await person.press("n")
-            assert person.said[-1] == f"nothing was imported: the first is of {log_domain}"
+            assert person.said[-1] == f"nothing was imported: an episode is of {log_domain}"
             assert len(Bank.open(tmp_path / "bank").episodes) == 0
             await person.press("i")
             await person.write(str(log))
@@ -177,7 +177,7 @@ def test_what_is_left_out_by_design_is_told_in_the_program_s_words(
         first = "sessions.jsonl, line 2: 1 message is left out: the conversation went back and on"
         assert f"; {first} from before (the branch that leads to the last message" in said
         assert said.count("left out:") == 3
-        assert said.endswith("; more was left out so in 2 places")
+        assert said.endswith("; more was left out in 2 other places")
 
     browse(folder, story, "kitchen")
 
@@ -191,7 +191,7 @@ def test_of_many_domains_the_first_are_named(folder: Path, tmp_path: Path) -> No
         await person.press("3", "i")
         await person.write(str(log))
         await person.press("enter", "y")
-        assert "of d0, d1, d2 and more, while the bank is of alfworld" in person.said[-1]
+        assert "of d0, d1, d2, …, while the bank is of alfworld" in person.said[-1]
 
     browse(folder, story, "kitchen")
 
@@ -205,7 +205,7 @@ def test_the_secrets_that_were_taken_out_are_counted(folder: Path, tmp_path: Pat
         await person.press("3", "i")
         await person.write(str(log))
         await person.press("enter")
-        assert ", 1 taken out as secrets (" in person.said[-1]
+        assert ", 1 redacted (" in person.said[-1]
         await person.press("G")
         assert key not in pane(person, "steps")
 
@@ -257,7 +257,7 @@ def test_the_first_episode_of_another_domain_is_asked_about_and_nothing_is_read_
             "imported 5 episodes (read as native, of alfworld, scienceworld, webshop, "
             "while the bank is of alfworld)"
             if answer == "y"
-            else "nothing was imported: behind 2 episodes of alfworld is one of scienceworld"
+            else "nothing was imported: an episode is of scienceworld"
         )
 
     browse(folder, story, "kitchen")
@@ -270,7 +270,7 @@ def test_the_first_episode_of_another_domain_is_asked_about_and_nothing_is_read_
 def test_an_episode_of_another_domain_that_comes_late_leaves_and_tells_what_is_in(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str
 ) -> None:
-    monkeypatch.setattr(importing, "_HELD_EPISODES", 2)
+    monkeypatch.setattr(importer, "_BATCH_EPISODES", 2)
     log = tmp_path / "log.jsonl"
     told = [
         READY,
@@ -297,7 +297,7 @@ def test_an_episode_of_another_domain_that_comes_late_leaves_and_tells_what_is_i
             "imported 4 episodes (read as native, of alfworld, town, while the bank is of "
             "alfworld), 2 known already; 2 episodes wait without an outcome"
             if answer == "y"
-            else "stopped at the first episode of town; it and all behind it were not imported, "
+            else "stopped at the first episode of town: neither it nor what follows was imported; "
             f"what came before stays: {first}"
         )
 

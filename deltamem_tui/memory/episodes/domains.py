@@ -13,19 +13,19 @@ LISTED_DOMAINS = 100
 
 
 def domain_of(bank: Bank) -> str:
-    """The domain that a bank's episodes have if their logs name none; a generic one is none."""
+    """The domain of episodes whose logs name none; empty for a generic bank."""
     domain = bank.manifest.domain
     return "" if key(domain) == GENERIC else domain
 
 
 @dataclass(slots=True)
 class DomainTally:
-    """Of which domains some episodes are.
+    """The domains of some episodes.
 
     Attributes:
         usual: The domain that they are expected to have; empty if there is none.
-        listed: How many are of each domain that somebody names, in whatever spelling, by the
-            first of its spellings: the first `LISTED_DOMAINS`.
+        listed: How many episodes each of the first `LISTED_DOMAINS` has, by the spelling that
+            came first.
     """
 
     usual: str = ""
@@ -44,11 +44,11 @@ class DomainTally:
             self.listed[spelling] += 1
             return
         self._unlisted += 1
-        self._unlisted_others += self._is_other(domain)
+        self._unlisted_others += self.is_other(domain)
 
     @property
     def total(self) -> int:
-        """How many are of a domain that somebody names, listed or not."""
+        """How many name a domain, listed or not."""
         return self.listed.total() + self._unlisted
 
     @property
@@ -59,7 +59,8 @@ class DomainTally:
     @property
     def others(self) -> list[str]:
         """The domains other than the usual one, as far as they are listed."""
-        return [domain for domain in self.listed if self._is_other(domain)]
+        return [domain for domain in self.listed if self.is_other(domain)]
 
-    def _is_other(self, domain: str) -> bool:
+    def is_other(self, domain: str) -> bool:
+        """Whether a domain is another one than the usual."""
         return bool(self.usual) and key(domain) != key(self.usual)

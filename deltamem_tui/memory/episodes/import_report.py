@@ -1,7 +1,7 @@
-"""What became of the records of some logs: a tally per file, and a receipt per episode.
+"""What became of the records of some logs: a tally per file, and an entry per episode.
 
-Tallies, refusals and notices take no more room than `LISTED_FILES`, `LISTED_REFUSALS` and
-`LISTED_NOTICES` ask for, however much was read; receipts are kept only on request.
+Memory is bounded by `LISTED_FILES`, `LISTED_REFUSALS` and `LISTED_NOTICES`, however much was
+read; entries are kept only on request. `memory.reports` makes text of it.
 """
 
 from __future__ import annotations
@@ -31,17 +31,19 @@ OTHER_FILES = "other logs"
 """The name of the tally of all further logs."""
 
 Reception = Literal["imported", "updated", "duplicate"]
+Redaction = Literal["secrets", "personal", "off"]
+"""What is taken out of episodes: secrets, e-mail addresses too, or nothing."""
 _Trait = TypeVar("_Trait")
 
 
-class Received(NamedTuple):
+class EpisodeImport(NamedTuple):
     """An episode that was read, and what became of it.
 
     Attributes:
         arrival: The episode as it was read.
         reception: What became of it.
-        outcome: How it ended by what counts from now on: its own word, or what was known.
-        before: How it ended by what was known; of unknown outcome if it is new.
+        outcome: The outcome that counts from now on.
+        before: The outcome that counted before; unknown for a new episode.
     """
 
     arrival: Written
@@ -61,14 +63,14 @@ class Received(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
-    """What became of one episode that was read.
+class ImportEntry:
+    """What is reported of one episode that was read.
 
     Attributes:
         id: The episode's id.
         task: Its task.
         steps: How many steps it has.
-        outcome: How it ended by what counts, and who says so.
+        outcome: The outcome that counts.
         source: Where it was read.
         reception: `imported` if it is new, `updated` if only its outcome is, else `duplicate`.
         redactions: How many secrets were taken out of it, by kind.
@@ -84,7 +86,7 @@ class Receipt:
 
 
 class _Kind(NamedTuple):
-    """What a tally tells episodes apart by."""
+    """What episodes are counted by."""
 
     reception: Reception
     source: OutcomeSource
@@ -94,7 +96,7 @@ class _Kind(NamedTuple):
 
 @dataclass(slots=True)
 class FileTally:
-    """What one log gave. Everything but `unsaid` counts duplicates too.
+    """What one log gave. Everything but `without_outcome` counts duplicates too.
 
     Attributes:
         formats: The formats it was read as, by readers that took something or refused it; of
@@ -143,12 +145,12 @@ class FileTally:
         return self._by(lambda kind: kind.is_change)[True]
 
     @property
-    def unsaid(self) -> int:
+    def without_outcome(self) -> int:
         """How many came into the bank without an outcome."""
         came = self._by(lambda kind: kind.success is None and kind.reception != "duplicate")
         return came[True]
 
-    def add(self, received: Received) -> None:
+    def add(self, received: EpisodeImport) -> None:
         """Count one more episode."""
         arrival, outcome = received.arrival, received.outcome
         self._read_as(arrival.source.format)
@@ -177,37 +179,43 @@ class FileTally:
 
 
 @dataclass(slots=True)
-class Intake:
+class ImportReport:
     """What became of the records of some logs.
 
     Attributes:
+        redaction: What was taken out of the episodes: `secrets`, `personal` data too, or `off`.
+        dry_run: Whether nothing was written.
+        listed: Whether entries are kept.
         files: A tally per log, by its name, in the order in which they were read. From
             `LISTED_FILES` on, further logs are one, `OTHER_FILES`.
-        received: A receipt for every episode, in order, if receipts are kept.
+        entries: An entry for every episode, in order, if they are kept.
         rejected: The first records that were refused, and why, up to `LISTED_REFUSALS`.
-        notices: The first words about what readers left out by design, up to `LISTED_NOTICES`.
-        noticed: How many such words there were.
+        notices: The first notices of what readers left out by design, up to `LISTED_NOTICES`.
+        notice_count: How many notices there were.
         named: Those of the user's ids that name an episode that was read.
+        unmatched: Those of the user's ids that name none.
         disputed: The ids of those episodes, in order, that keep another outcome than the user's
             file gives them, since their log states it.
-        domains: Of which domains the episodes are.
-        reasons: Why the outcomes of those are unknown that came into the bank without one.
-        listed: Whether receipts are kept.
+        domains: The domains of the episodes.
+        reasons: Why outcomes are unknown, of the episodes that came into the bank without one.
     """
 
+    redaction: Redaction = "secrets"
+    dry_run: bool = False
+    listed: bool = True
     files: dict[str, FileTally] = field(default_factory=dict)
-    received: list[Receipt] = field(default_factory=list)
+    entries: list[ImportEntry] = field(default_factory=list)
     rejected: list[RecordError] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
-    noticed: int = 0
+    notice_count: int = 0
     named: set[str] = field(default_factory=set)
+    unmatched: list[str] = field(default_factory=list)
     disputed: dict[str, None] = field(default_factory=dict)
     domains: DomainTally = field(default_factory=DomainTally)
     reasons: ReasonTally = field(default_factory=ReasonTally)
-    listed: bool = True
 
-    def receive(self, received: Received) -> None:
-        """Note what became of an episode."""
+    def add(self, received: EpisodeImport) -> None:
+        """Count an episode."""
         self.domains.add(received.arrival.domain)
         self._tally(received.arrival.source.file).add(received)
         if received.reception != "duplicate":
@@ -215,19 +223,19 @@ class Intake:
         if received.is_disputed:
             self.disputed[received.arrival.id] = None
         if self.listed:
-            self.received.append(_receipt(received))
+            self.entries.append(_entry(received))
 
     def reject(self, error: RecordError) -> None:
-        """Note a record that was refused."""
+        """Count a record that was refused."""
         self._tally(error.source or "").refuse(error)
         if len(self.rejected) < LISTED_REFUSALS:
             self.rejected.append(error)
 
-    def notice(self, told: Notice) -> None:
-        """Note what was left out by design."""
-        self.noticed += 1
+    def notice(self, notice: Notice) -> None:
+        """Count a notice of what was left out by design."""
+        self.notice_count += 1
         if len(self.notices) < LISTED_NOTICES:
-            self.notices.append(told)
+            self.notices.append(notice)
 
     def count(self, reception: Reception) -> int:
         """How many episodes had this reception."""
@@ -240,14 +248,14 @@ class Intake:
 
     @property
     def refusals(self) -> tuple[RecordError, ...]:
-        """The refusals that were kept, and how many more there were, as a report tells them."""
+        """The refusals that were kept, and a last one for all others."""
         more = self.refused - len(self.rejected)
         if not more:
             return tuple(self.rejected)
         rest = RecordError(
-            f"{counted(more, 'more record was', 'more records were')} refused, and not kept to be "
-            f"listed: only the first {len(self.rejected):,} are",
-            hint="mend those first and import again",
+            f"{counted(more, 'more record was', 'more records were')} refused; only the first "
+            f"{len(self.rejected):,} are listed",
+            hint="correct these and import again",
         )
         return (*self.rejected, rest)
 
@@ -262,9 +270,9 @@ class Intake:
         return sum(tally.changed for tally in self.files.values())
 
     @property
-    def unsaid(self) -> int:
+    def without_outcome(self) -> int:
         """How many episodes came into the bank without an outcome."""
-        return sum(tally.unsaid for tally in self.files.values())
+        return sum(tally.without_outcome for tally in self.files.values())
 
     @property
     def sources(self) -> Counter[OutcomeSource]:
@@ -284,9 +292,9 @@ class Intake:
         return tally
 
 
-def _receipt(received: Received) -> Receipt:
+def _entry(received: EpisodeImport) -> ImportEntry:
     arrival = received.arrival
-    return Receipt(
+    return ImportEntry(
         id=arrival.id,
         task=arrival.task,
         steps=arrival.steps,

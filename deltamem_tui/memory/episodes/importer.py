@@ -1,16 +1,15 @@
-"""Intake: episodes from logs into a bank, each once, waiting to be learnt.
+"""Imports: episodes from logs into a bank, each once, waiting to be learnt.
 
-Secrets are taken out here, and episodes get their domain, because every way into a bank's
-episodes leads through here. An episode's id is that of what is kept, and so is the id that
-users name an outcome by.
+Every way into a bank's episodes leads through here: secrets are taken out, and episodes get
+their domain. An episode's id is that of what is kept, and users name outcomes by the same id.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
-from typing import Literal
+from itertools import chain, groupby
+from typing import TypedDict, Unpack
 
 import orjson
 
@@ -20,7 +19,7 @@ from deltamem_tui.bank.commits.table import LINE_LIMIT
 from deltamem_tui.bank.episodes import Episodes, EpisodeState
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.episodes.domains import DomainTally, domain_of
-from deltamem_tui.memory.episodes.import_report import Intake, Received
+from deltamem_tui.memory.episodes.import_report import EpisodeImport, ImportReport, Redaction
 from deltamem_tui.memory.episodes.outcome_precedence import Standing, standing
 from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
@@ -36,70 +35,182 @@ from deltamem_tui.trajectory.validation import admitted
 
 _BATCH_EPISODES = 5000
 _BATCH_BYTES = 24_000_000
-_NO_OUTCOMES = UserOutcomes()
-
-Redaction = Literal["secrets", "personal", "off"]
-"""What is taken out of episodes: secrets, e-mail addresses too, or nothing."""
+NO_OUTCOMES = UserOutcomes()
 
 
-def take_in(
-    bank: Bank,
-    records: Iterable[Reading | Written],
-    *,
-    redaction: Redaction = "secrets",
-    outcomes: UserOutcomes = _NO_OUTCOMES,
-    domain: str = "",
-    dry_run: bool = False,
-    listed: bool = True,
-    earlier: Intake | None = None,
-    advance: Callable[[int], None] = lambda _: None,
-) -> Intake:
-    """Import episodes. Those that the bank has already are counted and left alone.
+class ImportOptions(TypedDict, total=False):
+    """The options of an import; see `Importer`."""
 
-    An episode that waits is updated once somebody says how it ended whose word counts for
-    more: a person corrects everybody, themselves too (see `standing`). A record that says the
-    opposite of what counts is refused.
+    redaction: Redaction
+    outcomes: UserOutcomes
+    domain: str
+    dry_run: bool
+    listed: bool
+
+
+class Importer:
+    """Imports episodes into a bank batch by batch, so that no lock is held while logs are read.
 
     Args:
         bank: The bank; its handle shows the new state afterwards.
-        records: What readers give: episodes, written out already or not, records they refused,
-            and notices.
+        records: What readers return: episodes, encoded already or not, records that they
+            refused, and notices.
         redaction: What is taken out of the episodes first.
-        outcomes: What the user says of episodes whose logs do not say how they ended.
-        domain: The domain that the user gives all episodes. Without, an episode has the one
-            that its log names, else the bank's.
-        dry_run: Look, but write nothing.
-        listed: Keep a receipt of each episode. Without, memory does not grow with the logs.
-        earlier: What became of the records that stood before these in the same logs, and were
-            taken in by a call of their own; it is counted on.
-        advance: Told how many records were read since it was last called.
+        outcomes: What the user says of episodes whose logs do not state an outcome.
+        domain: The domain of all episodes; the log's own, else the bank's, if empty.
+        dry_run: Whether to write nothing.
+        listed: Whether to keep an entry for each episode. Without, memory does not grow with
+            the logs.
 
-    Raises:
-        BankFrozenError: The bank is frozen.
-        StorageError: The disk refused; what was committed before stays.
+    Attributes:
+        report: What became of the records so far.
     """
-    usual = domain_of(bank)
-    intake = earlier or Intake(listed=listed, domains=DomainTally("" if domain else usual))
-    seen: dict[str, Standing] = {}
-    records = (_in_domain(record, usual, domain) for record in records)
-    arrivals = (_arrived(record, redaction, outcomes, intake.named) for record in records)
-    before = _Before()
-    for batch in _batches(arrivals, advance):
-        if dry_run or not any(isinstance(each, Written) for each in batch):
-            answered = _answered(bank, before.of(bank), batch, seen)
+
+    def __init__(
+        self,
+        bank: Bank,
+        records: Iterable[Reading | Written],
+        *,
+        redaction: Redaction = "secrets",
+        outcomes: UserOutcomes = NO_OUTCOMES,
+        domain: str = "",
+        dry_run: bool = False,
+        listed: bool = True,
+    ) -> None:
+        usual = domain_of(bank)
+        self.report = ImportReport(
+            redaction, dry_run, listed, domains=DomainTally("" if domain else usual)
+        )
+        self._bank, self._outcomes = bank, outcomes
+        records = (_in_domain(record, usual, domain) for record in records)
+        self._arrivals: Iterator[Written | Told] = (
+            _arrived(record, redaction, outcomes, self.report.named) for record in records
+        )
+        self._seen: dict[str, Standing] = {}
+        self._before: Episodes | None = None
+        self._sequence = -1
+
+    def run(self, *, stopped: Callable[[], bool] = lambda: False, pauses: bool = False) -> str:
+        """Import all episodes that are left. Those that the bank has are counted and left alone.
+
+        An episode that waits is updated once an outcome arrives that counts for more: a person
+        corrects everyone, themselves included (see `Standing`). A record that states the
+        opposite of what counts is refused.
+
+        Args:
+            stopped: Whether to stop; asked for each record. What was read before is imported.
+            pauses: Whether to pause at the first episode of another domain than the bank's.
+                If it is in the first batch, nothing is written yet.
+
+        Returns:
+            The domain of the episode that the import paused at; empty if it did not. The next
+            run goes on with that episode.
+
+        Raises:
+            BankFrozenError: The bank is frozen.
+            StorageError: The disk refused; what was committed before stays.
+        """
+        while True:
+            batch, other = self._next_batch(stopped, pauses)
+            if other and not self.report.files:
+                self._arrivals = chain((*batch, other), self._arrivals)
+                return other.domain
+            self._take(batch)
+            if other:
+                self._arrivals = chain((other,), self._arrivals)
+                return other.domain
+            if not batch:
+                return ""
+
+    def reopen(self) -> None:
+        """Look at the bank anew: other processes may have written it during a pause."""
+        self._bank = Bank.open(self._bank.path)
+        self._seen, self._before = {}, None
+
+    def _next_batch(
+        self, stopped: Callable[[], bool], pauses: bool
+    ) -> tuple[list[Written | Told], Written | None]:
+        """The next batch, and the episode of another domain that ended it, if one did.
+
+        What is refused already keeps its place among the episodes: others may be refused
+        before it.
+        """
+        batch: list[Written | Told] = []
+        size = 0
+        for arrival in self._arrivals:
+            if stopped():
+                break
+            if isinstance(arrival, Written):
+                if pauses and self.report.domains.is_other(arrival.domain):
+                    return batch, arrival
+                size += len(arrival.line)
+            batch.append(arrival)
+            if len(batch) >= _BATCH_EPISODES or size >= _BATCH_BYTES:
+                break
+        return batch, None
+
+    def _take(self, batch: Sequence[Written | Told]) -> None:
+        """Import a batch, in one commit, and report what became of it."""
+        if self.report.dry_run or not any(isinstance(each, Written) for each in batch):
+            decided = [*self._decided(batch)]
         else:
-            with bank.writing() as changes:
-                answered = _answered(bank, before.of(bank), batch, seen)
-                _write(bank, changes, [each for each in answered if isinstance(each, Received)])
-            before.written(bank)
-        for each in answered:
-            if isinstance(each, Received):
-                intake.receive(each)
+            with self._bank.writing() as changes:
+                decided = [*self._decided(batch)]
+                _write(self._bank, changes, decided)
+            self._sequence = self._bank.commit.sequence
+        for each in decided:
+            if isinstance(each, EpisodeImport):
+                self.report.add(each)
             elif isinstance(each, Notice):
-                intake.notice(each)
+                self.report.notice(each)
             else:
-                intake.reject(each)
-    return intake
+                self.report.reject(each)
+
+    def _episodes_before(self) -> Episodes:
+        """The episodes that the bank had before this import.
+
+        The import knows by itself what it adds. Looking that up in the bank after each batch
+        would build a new table of all ids each time, so it is done only if another process has
+        written.
+        """
+        if self._before is None or self._bank.commit.sequence != self._sequence:
+            self._before = self._bank.episodes
+            self._sequence = self._bank.commit.sequence
+        return self._before
+
+    def _decided(self, batch: Sequence[Written | Told]) -> Iterator[EpisodeImport | Told]:
+        """What becomes of each episode; what is refused already stays so."""
+        before = self._episodes_before()
+        for arrival in batch:
+            if not isinstance(arrival, Written):
+                yield arrival
+                continue
+            outcome = arrival.outcome
+            known = self._seen.get(arrival.id)
+            if known is None and before.state(arrival.id) is not None:
+                known = _standing_in(self._bank, arrival.id)
+            if known is None:
+                self._seen[arrival.id] = standing(outcome, confirmed=True)
+                yield EpisodeImport(arrival, "imported", outcome)
+                continue
+            answer = known.answer(outcome)
+            self._seen[arrival.id] = known.after(outcome, answer)
+            if answer == "contradiction":
+                yield _contradiction(arrival, known, _origin(self._bank, batch, arrival))
+            elif answer == "too late" or (known.learnt and _is_denied(arrival, known)):
+                yield _too_late(arrival, known)
+            else:
+                counts = outcome if answer == "updated" else known.outcome
+                yield EpisodeImport(arrival, answer, counts, before=known.outcome)
+
+
+def take_in(
+    bank: Bank, records: Iterable[Reading | Written], **options: Unpack[ImportOptions]
+) -> ImportReport:
+    """Import episodes at once; see `Importer` and `Importer.run` for arguments and errors."""
+    importer = Importer(bank, records, **options)
+    importer.run()
+    return importer.report
 
 
 def names_one(
@@ -108,16 +219,20 @@ def names_one(
     """Whether one of the user's ids names an episode; reads no further than the first.
 
     Args:
-        records: As for `take_in`.
+        records: As for `Importer`.
         outcomes: What the user says.
-        redaction: What would be taken out of the episodes: their ids are those of what is kept.
+        redaction: What would be taken out of the episodes: ids are those of what is kept.
     """
     named: set[str] = set()
     return any(_arrived(record, redaction, outcomes, named) and named for record in records)
 
 
-def _write(bank: Bank, changes: Batch, received: list[Received]) -> None:
-    fresh = [each for each in received if each.reception != "duplicate"]
+def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Told]) -> None:
+    fresh = [
+        each
+        for each in decided
+        if isinstance(each, EpisodeImport) and each.reception != "duplicate"
+    ]
     for new, group in groupby(fresh, lambda each: each.reception == "imported"):
         _put(bank, changes, [each.arrival for each in group], new=new)
     if fresh:
@@ -144,13 +259,13 @@ def _with_drawn_scene(bank: Bank, arrival: Written) -> bytes:
 
 
 def _in_domain(record: Reading | Written, usual: str, given: str) -> Reading | Written:
-    """The record, with the episode's domain if it is one."""
+    """The record; an episode gets its domain."""
     if isinstance(record, Told):
         return record
     domain = chosen(record.domain, otherwise=usual, given=given)
     if domain == record.domain:
         return record
-    if isinstance(record, Written):  # by somebody who could not know this bank's domain
+    if isinstance(record, Written):  # by a caller that does not know this bank's domain
         record = from_record(orjson.loads(record.line))
     return replace(record, domain=domain)
 
@@ -161,7 +276,7 @@ def _arrived(
     """A record as it shall be kept, or why it is not."""
     if isinstance(record, Told):
         return record
-    if isinstance(record, Written):  # it has an outcome, and nothing that could be taken out
+    if isinstance(record, Written):  # it has an outcome and nothing to be redacted
         return _bounded(record)
     trajectory, redactions = record, NOTHING
     if redaction != "off":
@@ -189,91 +304,9 @@ def _bounded(arrival: Written) -> Written | RecordError:
     )
 
 
-def _batches(
-    arrivals: Iterable[Written | Told], advance: Callable[[int], None]
-) -> Iterator[list[Written | Told]]:
-    """Gather episodes, so that the lock is never held while a log is read.
-
-    What is refused already stays in its place among them: others may be refused before it.
-    """
-    batch: list[Written | Told] = []
-    size = 0
-    for arrival in arrivals:
-        advance(1)
-        batch.append(arrival)
-        size += len(arrival.line) if isinstance(arrival, Written) else 0
-        if len(batch) >= _BATCH_EPISODES or size >= _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-class _Before:
-    """The episodes that a bank had before an intake.
-
-    What the intake adds it knows by itself. To look it up in the bank after each batch would
-    cost a new table of all ids each time, so that is done only if somebody else has written.
-    """
-
-    def __init__(self) -> None:
-        self._episodes: Episodes | None = None
-        self._sequence = -1
-
-    def of(self, bank: Bank) -> Episodes:
-        """The episodes to look in."""
-        if self._episodes is None or bank.commit.sequence != self._sequence:
-            self._episodes = bank.episodes
-            self._sequence = bank.commit.sequence
-        return self._episodes
-
-    def written(self, bank: Bank) -> None:
-        """The bank's last commit is the intake's own."""
-        self._sequence = bank.commit.sequence
-
-
-def _answered(
-    bank: Bank,
-    before: Episodes,
-    batch: Sequence[Written | Told],
-    seen: dict[str, Standing],
-) -> list[Received | Told]:
-    """What becomes of each episode; what is refused already stays so.
-
-    Args:
-        bank: The bank.
-        before: The episodes that it had before the intake.
-        batch: The episodes, and what is refused between them.
-        seen: Per id of this intake so far, how that episode's outcome stands.
-    """
-    answered: list[Received | Told] = []
-    for arrival in batch:
-        if not isinstance(arrival, Written):
-            answered.append(arrival)
-            continue
-        said = arrival.outcome
-        held = seen.get(arrival.id)
-        if held is None and before.state(arrival.id) is not None:
-            held = _standing_in(bank, arrival.id)
-        if held is None:
-            seen[arrival.id] = standing(said, confirmed=True)
-            answered.append(Received(arrival, "imported", said))
-            continue
-        answer = held.answer(said)
-        seen[arrival.id] = held.after(said, answer)
-        if answer == "contradiction":
-            answered.append(_contradiction(arrival, held, _origin(bank, batch, arrival)))
-        elif answer == "too late" or (held.learnt and _is_denied(arrival, held)):
-            answered.append(_too_late(arrival, held))
-        else:
-            counts = said if answer == "updated" else held.outcome
-            answered.append(Received(arrival, answer, counts, before=held.outcome))
-    return answered
-
-
-def _is_denied(arrival: Written, held: Standing) -> bool:
+def _is_denied(arrival: Written, known: Standing) -> bool:
     """Whether the user's file says the opposite of what counts, beside what the log states."""
-    return arrival.given is not None and arrival.given != held.outcome.success
+    return arrival.given is not None and arrival.given != known.outcome.success
 
 
 def _standing_in(bank: Bank, episode_id: str) -> Standing:
@@ -282,8 +315,8 @@ def _standing_in(bank: Bank, episode_id: str) -> Standing:
     return standing(found.outcome if found else Outcome(), learnt=learnt)
 
 
-def _contradiction(arrival: Written, held: Standing, origin: str) -> RecordError:
-    said, before = _word(arrival.outcome), _word(held.outcome)
+def _contradiction(arrival: Written, known: Standing, origin: str) -> RecordError:
+    said, before = _word(arrival.outcome), _word(known.outcome)
     return _refused(
         arrival,
         f"says {said}, but {origin} says {before} of the same episode",
@@ -291,10 +324,10 @@ def _contradiction(arrival: Written, held: Standing, origin: str) -> RecordError
     )
 
 
-def _too_late(arrival: Written, held: Standing) -> RecordError:
+def _too_late(arrival: Written, known: Standing) -> RecordError:
     return _refused(
         arrival,
-        f"was learnt from as a {_word(held.outcome)}, which an import does not change",
+        f"was learnt from as a {_word(known.outcome)}, which an import does not change",
         "relabel the nodes that it gave, in `deltamem browse`",
     )
 

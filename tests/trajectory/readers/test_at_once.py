@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.episodes import importer
-from deltamem_tui.memory.episodes.importer import Redaction, take_in
+from deltamem_tui.memory.episodes.import_report import Redaction
+from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Log
@@ -215,7 +216,7 @@ def test_a_bank_gets_the_same_either_way(tmp_path: Path, redaction: Redaction) -
         bank = new_bank(tmp_path / f"bank-{number}")
         taken = take_in(bank, readings, redaction=redaction)
         kept.append(file_bytes(bank.path)["trajectories.jsonl"])
-        told.append((taken.received, [str(error) for error in taken.rejected], taken.files))
+        told.append((taken.entries, [str(error) for error in taken.rejected], taken.files))
     assert kept[0] == kept[1]
     assert told[0] == told[1]
     assert (SECRET.encode() in kept[0]) == (redaction == "off")
@@ -233,7 +234,7 @@ def stored(folder: Path, log: Path, *, at_once: bool) -> tuple[bytes, object]:
     """What a bank keeps of a log, and what is told of it; one way or the other."""
     bank = new_bank(folder / f"bank-{at_once}")
     taken = take_in(bank, read_written([log]) if at_once else read_logs([log]))
-    told = (taken.received, [str(error) for error in taken.rejected], taken.files)
+    told = (taken.entries, [str(error) for error in taken.rejected], taken.files)
     return file_bytes(bank.path)["trajectories.jsonl"], told
 
 

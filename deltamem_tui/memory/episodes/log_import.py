@@ -1,0 +1,140 @@
+"""Imports of logs into a bank: find and read them, show how far it is, pause and stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Unpack
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.memory.episodes.domains import domain_of
+from deltamem_tui.memory.episodes.import_report import ImportReport, Redaction
+from deltamem_tui.memory.episodes.importer import (
+    NO_OUTCOMES,
+    Importer,
+    ImportOptions,
+    names_one,
+)
+from deltamem_tui.text import counted
+from deltamem_tui.trajectory.domains import chosen
+from deltamem_tui.trajectory.logs.progress import Pace
+from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
+from deltamem_tui.trajectory.readers import reading
+from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.readers.written import Written
+from deltamem_tui.trajectory.user_outcomes import UserOutcomes
+
+
+class LogImport:
+    """An import of logs into a bank. Each log is read once, even if the import is paused.
+
+    Args:
+        bank: The bank.
+        logs: Files, folders, patterns, or `-` for standard input.
+        format: How to read them; by content if None.
+        success_at: The reward from which on an episode is a success.
+        outcomes_name: The name of the user's file of outcomes, for errors.
+        options: As for `Importer`.
+
+    Raises:
+        TrajectoryError: A log does not exist, cannot be opened or has no reader; or the outcomes
+            are a list of ids and none of them names an episode of these logs.
+        UsageError: The format is unknown, or `success_at` is out of range.
+    """
+
+    def __init__(
+        self,
+        bank: Bank,
+        logs: Sequence[str],
+        *,
+        format: str | None = None,  # noqa: A002 - the word that people type
+        success_at: float = 1.0,
+        outcomes_name: str = "",
+        **options: Unpack[ImportOptions],
+    ) -> None:
+        self._pace = Pace()
+        self._bytes_read = 0
+        self._outcomes = outcomes = options.get("outcomes", NO_OUTCOMES)
+        found: Sequence[str | FoundLog] = logs
+        if outcomes.must_name_one:
+            found = [*find_logs(logs)]  # read twice, which standard input alone could not be
+            records = reading.read_logs(found, format=format)
+            _require_named(records, outcomes, options.get("redaction", "secrets"), outcomes_name)
+        self._importer = Importer(
+            bank,
+            self._records(bank, found, format, success_at, options),
+            **options,
+        )
+
+    def _records(
+        self,
+        bank: Bank,
+        logs: Sequence[str | FoundLog],
+        format: str | None,  # noqa: A002
+        success_at: float,
+        options: ImportOptions,
+    ) -> Iterator[Reading | Written]:
+        if not self._outcomes.are_for_all:  # encoded lines do not tell their ids
+            return reading.read_logs(logs, format=format, success_at=success_at, pace=self._pace)
+        domain = chosen("", otherwise=domain_of(bank), given=options.get("domain", ""))
+        return reading.read_written(
+            logs, format=format, success_at=success_at, pace=self._pace, domain=domain
+        )
+
+    @property
+    def report(self) -> ImportReport:
+        """What became of the records that were read so far."""
+        return self._importer.report
+
+    @property
+    def total_bytes(self) -> int:
+        """How many bytes there are to be read."""
+        return self._pace.total
+
+    def run(
+        self,
+        *,
+        advance: Callable[[int], object] = lambda _: None,
+        stopped: Callable[[], bool] = lambda: False,
+        pauses: bool = False,
+    ) -> str:
+        """Import all that is left of the logs; see `Importer.run`.
+
+        Args:
+            advance: Called with the number of bytes read since its last call, at first with
+                those of earlier runs.
+            stopped: Whether to stop; asked for each record.
+            pauses: Whether to pause at the first episode of another domain than the bank's.
+        """
+        if self._bytes_read:
+            self._importer.reopen()
+            advance(self._bytes_read)
+
+        def count(size: int) -> None:
+            self._bytes_read += size
+            advance(size)
+
+        self._pace.advance = count
+        other = self._importer.run(stopped=stopped, pauses=pauses)
+        if not other and not stopped():
+            named = self.report.named
+            self.report.unmatched = [key for key in self._outcomes.by_id if key not in named]
+        return other
+
+
+def _require_named(
+    records: Iterable[Reading], outcomes: UserOutcomes, redaction: Redaction, name: str
+) -> None:
+    """Check that a list of ids is about these logs at all: it says that all others failed.
+
+    Raises:
+        TrajectoryError: It names none of their episodes.
+    """
+    if not names_one(records, outcomes, redaction):
+        ids = counted(len(outcomes.by_id), "id")
+        raise TrajectoryError(
+            f"read as a list of resolved episodes, but none of its {ids} names an episode of "
+            "these logs: nothing was imported",
+            source=name,
+            hint="ids as the logs have them, one a line, or a table from id to success",
+        )
