@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,63 @@ api: Any = deltamem_tui  # the calls below are wrong on purpose
 @pytest.fixture
 def bank(tmp_path: Path) -> Bank:
     return new_bank(tmp_path / "bank")
+
+
+# What programs call and read. A name with "=" may be left out; after "*" they are named.
+CALLS = {
+    "Counts": "hits= recalls= successes=",
+    "DeltaMemError": "message * source= position= hint=",
+    "Extraction": "payload reason model= prompt= usage= attempts= cut=",
+    "Lesson": "trajectory new trees",
+    "Node": "id parent kind label depth payload consolidated= revision= deleted= origin=",
+    "Origin": "trajectory= outcome_source= extractor= model= prompt= nodes=",
+    "Outcome": "success= reward= source= reason=",
+    "Payload": "activation_condition execution_procedure termination_condition=",
+    "Recollection": "task env context",
+    "RulesExtractor": "",
+    "Step": "action observation= thought= reward=",
+    "Trajectory": "task environment= steps= outcome= source= domain= agent= metadata=",
+    "TreeParameters": "tau_base failure_penalty= d_max= k_cons= enabled=",
+    "create_bank": "path * embedder= domain= description= parameters= provenance=",
+    "learn": "bank trajectory extractor= * embedder=",
+    "open_bank": "bank banks=",
+    "read_logs": "paths * format= success_at=",
+    "recall": "bank task environment= * embedder= candidates=",
+}
+MEMBERS = {
+    "Bank": "open create name path frozen tree trees chain find_node refresh freeze unfreeze",
+    "Extractor": "extract fuse",
+    "Lesson": "usage",
+    "Node": "text",
+    "Trajectory": "id with_outcome",
+    "Tree": "roots children chain counts node find",
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_of_today_is_a_call_of_tomorrow(name: str) -> None:
+    """Parameters may be added behind those there are, where nobody has to give them."""
+    in_order: list[str] = []
+    by_name: list[str] = []
+    for each in inspect.signature(getattr(api, name)).parameters.values():
+        written = each.name if each.default is each.empty else f"{each.name}="
+        (by_name if each.kind is each.KEYWORD_ONLY else in_order).append(written)
+    first, _, named = CALLS[name].partition("*")
+    assert in_order[: len(first.split())] == first.split()
+    assert set(named.split()) <= set(by_name)
+    added = {*in_order, *by_name} - {*first.split(), *named.split()}
+    assert [each for each in added if not each.endswith("=")] == []
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_what_programs_read_is_there(bank: Bank, name: str) -> None:
+    things = {"Bank": bank, "Tree": bank.tree("task")}
+    thing = things.get(name, getattr(api, name))
+    assert [each for each in MEMBERS[name].split() if not hasattr(thing, each)] == []
+
+
+def test_every_public_name_is_written_down() -> None:
+    assert set(deltamem_tui.__all__) == {*CALLS, *MEMBERS}
 
 
 WRONG_CALLS: dict[str, tuple[Callable[[Any], object], str]] = {

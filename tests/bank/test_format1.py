@@ -24,7 +24,7 @@ FORMAT1 = Path(__file__).with_name("format1")
 GOLDEN = json.loads((FORMAT1 / "golden.json").read_text())
 
 ARCHIVE = "frozen.deltamem"
-WRITABLE = ("living", "merged", "old", "paid", "killed", "compacted")
+WRITABLE = ("living", "merged", "old", "paid", "killed", "compacted", "left", "right")
 BANKS = (*WRITABLE, "frozen", ARCHIVE)
 TREES = ("task", "env")
 TEXTS = ("activation_condition", "execution_procedure", "termination_condition")
@@ -264,6 +264,15 @@ def test_all_are_merged_into_one(banks: Path, tmp_path: Path) -> None:
         for order in ("all", "again")
     }
     assert counted["all"] == counted["again"]
+
+
+def test_copies_that_were_changed_apart_are_merged(banks: Path, tmp_path: Path) -> None:
+    """One node edited in both, one deleted in one and edited in the other, two moved crosswise."""
+    pair = banks / "left", banks / "right"
+    data = deltamem("merge", *pair, "-o", tmp_path / "both", "--no-near").data
+    assert holds(GOLDEN["apart"]["conflicts"], data["conflicts"])
+    assert trees_of(tmp_path / "both") == GOLDEN["apart"]["trees"]
+    sound(tmp_path / "both")
 
 
 @pytest.mark.parametrize("name", ["paid", "killed", "compacted"])

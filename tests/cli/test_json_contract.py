@@ -1,0 +1,456 @@
+"""What scripts rely on: the exit code of every command, and the keys and types of its JSON.
+
+`json_contract.json` has, for each command of the story below, the shape of what it printed. Keys
+may come; none may go, and none may hold another type. To record a new command, add its line to the
+story and run `python -m tests.cli.test_json_contract`, which keeps what was recorded before.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shlex
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import ENOUGH, RECORDS, heat, write_log
+from tests.llm.hosted import hosted
+from tests.llm.hosted import reply as sensible_reply
+from tests.llm.server import Reply, Request
+from tests.places import BANKS, DOCS, ROOT
+from tests.program import Answer, deltamem, own_folders
+
+CONTRACT = Path(__file__).with_name("json_contract.json")
+FORMAT1 = ROOT / "tests" / "bank" / "format1"
+
+Shape = Any
+
+# Objects whose keys are data: names of models, files, kinds, depths.
+NAMED_BY_DATA = ("models", "digests", "depths", "redactions", "provenance", "listed")
+
+STORY = """
+--version
+--help
+frobnicate
+init
+init --help
+list
+formats
+formats try log.jsonl
+formats try log.jsonl --format native
+formats try nothing.jsonl
+formats try broken.jsonl
+browse
+browse nowhere
+
+init kitchen --embedder hashing --domain alfworld --description 'Hot food.'
+init kitchen --embedder hashing
+init 'two words' --embedder hashing
+init other --embedder nonsense/nowhere
+info kitchen
+info nowhere
+list
+tree kitchen
+recall kitchen 'heat some egg'
+
+import kitchen log.jsonl --dry-run
+import kitchen log.jsonl
+import kitchen log.jsonl
+import kitchen log.jsonl --outcome outcomes.csv
+import kitchen broken.jsonl
+import kitchen leaky.jsonl
+import kitchen leaky.jsonl --no-redact --dry-run
+import kitchen leaky.jsonl --redact-personal --dry-run
+import kitchen unsaid.jsonl
+import kitchen nothing.jsonl
+import kitchen log.jsonl --format nonsense
+import kitchen empty.jsonl
+import kitchen session.jsonl
+import kitchen games.jsonl --outcome won.csv
+
+parameters kitchen
+parameters kitchen task.tau_base=0.5 env.tau_base=0.5 task.k_cons=none
+parameters kitchen task.tau_base=7
+calibrate kitchen
+extract kitchen --extractor rules --dry-run
+extract kitchen --extractor rules --limit 2
+extract kitchen --extractor rules
+extract kitchen --extractor rules
+extract kitchen
+extract kitchen --extractor nonsense
+calibrate kitchen --apply
+parameters kitchen task.tau_base=0.5 env.tau_base=0.5 task.k_cons=1 env.k_cons=1
+consolidate kitchen --extractor rules --dry-run
+consolidate kitchen --extractor rules
+consolidate kitchen --extractor rules
+
+info kitchen
+tree kitchen
+tree kitchen --tree task --depth 1 --limit 1
+show kitchen {node}
+show kitchen ffff
+chain kitchen {node}
+search kitchen 'heat some egg' --tree env --limit 2
+search kitchen 'heat some egg'
+recall kitchen 'heat some egg and put it on the table.' --env 'You are in a kitchen.'
+recall kitchen 'heat some egg and put it on the table.' --env 'You are in a kitchen.' --explain
+recall kitchen 'quantum chromodynamics'
+recall kitchen ''
+verify kitchen
+verify kitchen --vectors
+verify ./torn
+info ./torn
+
+freeze kitchen
+freeze kitchen
+extract kitchen --extractor rules
+unfreeze kitchen
+unfreeze kitchen
+
+export kitchen -o out.deltamem --builder 'The kitchen team'
+export kitchen -o out.deltamem
+export kitchen -o out.deltamem --replace --episodes --journal
+export kitchen --as skills -o skills
+export kitchen --as skills -o skills
+export kitchen --as markdown -o kitchen.md
+export kitchen --as jsonl -o kitchen.jsonl
+export leaky
+export leaky --as markdown
+export leaky --allow-secrets
+install out.deltamem --name copy --dry-run
+install out.deltamem --name copy
+install out.deltamem --name copy
+install out.deltamem --name copy --replace --unfreeze
+install out.deltamem --name other --digest sha256:00
+install skills --name from-skills --embedder hashing --dry-run
+install skills --name from-skills --embedder hashing
+install log.jsonl --name other
+install changed --name from-changed --embedder hashing
+export ./paid -o paid.deltamem --builder 'The kitchen team'
+install paid.deltamem --name paid-for --dry-run
+tree ./paid
+info ./paid
+calibrate ./living
+parameters ./living env.tau_base=0.1
+recall ./living 'look at the cd under the desklamp' --env 'a bed, a desk, a shelf' --explain
+diff kitchen copy
+diff kitchen copy --exit-code
+diff ./left ./right
+diff ./left ./right --tree env --exit-code
+diff --text ./left/journal.jsonl
+diff --text ./left/task.nodes.jsonl
+diff --text ./left/task.embeddings.npy
+diff kitchen
+diff ./killed ./paid
+diff ./living ./left
+merge ./living ./paid --dry-run --near 0.1
+merge ./left ./right --dry-run --near 0.3
+merge ./left ./right -o both --near 0.3 --near-policy skip
+merge ./left ./right -o hung --near 0.3 --near-policy hang
+merge ./left ./right
+merge ./left ./right
+merge ./left kitchen --no-near --no-episodes
+merge ./left scienceworld
+compact ./left --dry-run
+compact ./left
+compact ./left
+reembed ./minilm --embedder hashing --dry-run
+reembed ./minilm --embedder hashing
+reembed ./minilm --embedder hashing
+reembed kitchen --embedder hashing
+
+prompts
+prompts list --domain alfworld
+prompts show task_root_success
+prompts show nonsense
+prompts show task_root_success --render kitchen
+prompts check
+prompts export mine
+prompts export mine
+prompts check mine
+prompts check flawed
+
+extract kitchen --model openai/gpt-4o-mini --dry-run --admit all
+judge kitchen --model openai/gpt-4o-mini --dry-run
+judge kitchen --model openai/gpt-4o-mini --limit 1
+judge kitchen --model openai/stubborn
+judge kitchen --model openai/gpt-4o-mini
+judge kitchen --model openai/gpt-4o-mini
+judge kitchen --model openai/gpt-4o-mini --max-cost 0
+extract kitchen --model openai/gpt-4o-mini --limit 1
+extract kitchen --model openai/gpt-4o-mini --admit all --limit 1
+init shed --embedder hashing --domain alfworld
+import shed together.jsonl
+extract shed --model openai/gpt-4o-mini --dry-run --draw-scenes
+extract shed --model openai/gpt-4o-mini --max-cost 0.0000001
+extract shed --model openai/unheard-of --max-cost 1
+extract shed --model openai/half-stubborn --draw-scenes --limit 2
+extract shed --model openai/stubborn --limit 1
+extract shed --model nonsense
+extract shed --model openai/interrupted
+extract shed --model openai/gpt-4o-mini --draw-scenes --no-cache
+info shed
+parameters shed task.k_cons=1 env.k_cons=1
+consolidate shed --model openai/gpt-4o-mini --dry-run
+consolidate shed --model openai/gpt-4o-mini
+info ./killed
+extract ./killed --model openai/gpt-4o-mini --concurrency 2
+cache
+cache info --model openai/gpt-4o-mini --older 1
+cache clear
+cache clear --yes --model openai/gpt-4o-mini
+cache nonsense
+"""
+
+
+def lines() -> list[str]:
+    return [line for line in STORY.splitlines() if line]
+
+
+def names() -> list[str]:
+    """The lines, each by a name of its own: a line that stands twice is numbered."""
+    found: list[str] = []
+    for line in lines():
+        earlier = sum(each.partition(" #")[0] == line for each in found)
+        found.append(f"{line} #{earlier + 1}" if earlier else line)
+    return found
+
+
+def told() -> dict[str, Answer]:
+    """What each command of the story said, told in order in a folder of its own."""
+    with (
+        tempfile.TemporaryDirectory() as name,
+        own_folders(Path(name)),
+        pytest.MonkeyPatch.context() as patch,
+        hosted(Path(name) / "cache") as (server, variables),
+    ):
+        for variable, value in variables.items():
+            patch.setenv(variable, value)
+        server.replies = replies
+        lay_out(Path(name))
+        found = {}
+        for called, line in zip(names(), lines(), strict=True):
+            words = shlex.split(line)
+            if "{node}" in words:
+                words[-1] = deltamem("tree", "kitchen").data["nodes"][-1]["id"][:8]
+            found[called] = deltamem(*words)
+        return found
+
+
+def lay_out(folder: Path) -> None:
+    """The logs and banks that the story names."""
+    write_log(folder / "log.jsonl", [*RECORDS, *ENOUGH])
+    unsaid = [heat(thing, success=None) for thing in ("fig", "pear")]
+    unsaid[0]["outcome"] = {"success": None, "reason": "the run broke off"}
+    write_log(folder / "unsaid.jsonl", unsaid)
+    secret = heat("soup")
+    secret["task"] += " The key is AKIAIOSFODNN7EXAMPLQ, ask cook@kitchen.example."
+    write_log(folder / "leaky.jsonl", [secret])
+    (folder / "empty.jsonl").write_text("")
+    (folder / "broken.jsonl").write_text(
+        json.dumps(heat("bean")) + '\n{"task": \n{"task": "", "steps": []}\n'
+    )
+    (folder / "outcomes.csv").write_text("id,success\nnobody,true\n")
+    aside = {**_message("u8", None), "isSidechain": True}
+    games = gzip.decompress((DOCS / "sample" / "alfworld.jsonl.gz").read_bytes()).splitlines()
+    (folder / "games.jsonl").write_bytes(games[0])
+    (folder / "won.csv").write_text(f"id,success\n{json.loads(games[0])['id']},true\n")
+    write_log(folder / "session.jsonl", [_message("u1", None), _message("a1", "u1"), aside])
+    write_log(folder / "together.jsonl", [_together(thing) for thing in ("leek", "kale", "beet")])
+    flawed = folder / "flawed" / "alfworld"
+    flawed.mkdir(parents=True)
+    (flawed / "env_residual.md").write_text("{{ no_such_thing }}\n")
+    for name in ("left", "right", "killed", "living", "paid"):
+        shutil.copytree(FORMAT1 / name, folder / name)
+    deltamem("export", FORMAT1 / "old", "--as", "skills", "-o", folder / "changed")
+    first, *others = sorted((folder / "changed").glob("*/SKILL.md"))
+    first.write_text(first.read_text().replace("go to", "walk to"))
+    others[0].unlink()
+    torn = shutil.copytree(FORMAT1 / "old", folder / "torn")
+    lines = (torn / "task.nodes.jsonl").read_bytes()
+    (torn / "task.nodes.jsonl").write_bytes(lines.replace(b"root", b"rood", 1))
+    minilm = shutil.copytree(BANKS / "scienceworld", folder / "minilm")
+    deltamem("unfreeze", minilm)
+    deltamem("init", "leaky", "--embedder", "hashing")
+    deltamem("import", "leaky", folder / "leaky.jsonl", "--no-redact")
+    deltamem("extract", "leaky", "--extractor", "rules")
+
+
+def _message(name: str, before: str | None) -> dict[str, Any]:
+    """A line of a session of Claude Code."""
+    kind = "user" if name.startswith("u") else "assistant"
+    message = {"role": kind, "content": f"This is {name}."}
+    return {"type": kind, "uuid": name, "parentUuid": before, "sessionId": "s", "message": message}
+
+
+def _together(thing: str) -> dict[str, Any]:
+    """An episode whose task tells scene and goal in one text."""
+    record = heat(thing)
+    record["task"] = f"{record['environment']} {record['task']}"
+    record["environment"] = ""
+    return record
+
+
+def replies(request: Request) -> Reply:
+    """What the models of the story say; each is known by its name."""
+    model = str(request.body["model"])
+    if model == "interrupted":
+        signal.raise_signal(signal.SIGINT)
+    if model == "stubborn" or (model == "half-stubborn" and "leek" in request.prompt):
+        return Reply("I would rather not.")
+    return sensible_reply(request)
+
+
+def shape(value: Any, named: str = "") -> Shape:
+    """The keys and types of a value.
+
+    Args:
+        value: What `json.loads` gives.
+        named: The key under which it stood.
+
+    Returns:
+        The name of a type; `[shape]` for a list, of all its elements; an object with a shape for
+        each key, of which those that end in `?` are not in every element of a list, or with one
+        shape for `*` where the keys are data; `{"|": [shape]}` for more than one of these.
+    """
+    if isinstance(value, dict):
+        if named in NAMED_BY_DATA:
+            return {"*": union([shape(each) for each in value.values()])} if value else {}
+        return {key: shape(each, key) for key, each in value.items()}
+    if isinstance(value, list):
+        return [union([shape(each) for each in value])] if value else []
+    return "null" if value is None else type(value).__name__
+
+
+def union(shapes: list[Shape]) -> Shape:
+    """What is said of things of which each has one of these shapes."""
+    kinds: list[Shape] = [each for each in shapes if isinstance(each, str)]
+    objects = [each for each in shapes if isinstance(each, dict)]
+    lists = [each for each in shapes if isinstance(each, list)]
+    kinds = sorted(set(kinds))
+    if objects:
+        kinds.append(_object_union(objects))
+    if lists:
+        elements = [each[0] for each in lists if each]
+        kinds.append([union(elements)] if elements else [])
+    return kinds[0] if len(kinds) == 1 else {"|": kinds}
+
+
+def _object_union(objects: list[dict[str, Shape]]) -> dict[str, Shape]:
+    keys = list(dict.fromkeys(key.rstrip("?") for each in objects for key in each))
+    found = {}
+    for key in keys:
+        held = [each[name] for each in objects for name in (key, f"{key}?") if name in each]
+        always = len(held) == len(objects) and all(f"{key}?" not in each for each in objects)
+        found[key if always else f"{key}?"] = union(held)
+    return found
+
+
+def lost(recorded: Shape, found: Shape, place: str = "data") -> Iterator[str]:
+    """Where a shape does not keep what was recorded."""
+    if recorded == found or (recorded, found) == ("float", "int") or recorded in ([], {}):
+        return
+    if isinstance(recorded, dict) and "|" in recorded:
+        kinds = found["|"] if isinstance(found, dict) and "|" in found else [found]
+        for kind in kinds:
+            if not any(not [*lost(each, kind)] for each in recorded["|"]):
+                yield f"{place}: {kind} is none of {recorded['|']}"
+    elif isinstance(recorded, list) and isinstance(found, list) and found:
+        yield from lost(recorded[0], found[0], f"{place}[]")
+    elif isinstance(recorded, dict) and isinstance(found, dict):
+        for key, kept in recorded.items():
+            there = key if key in found else key.removesuffix("?")
+            if there in found:
+                yield from lost(kept, found[there], f"{place}.{key}")
+            else:
+                yield f"{place}.{key} is gone"
+    else:
+        yield f"{place}: {recorded} became {found}"
+
+
+def summed_up(answer: Answer) -> dict[str, Shape]:
+    document = answer.document
+    return {
+        "code": answer.code,
+        "command": document["command"],
+        "status": document["status"],
+        "data": shape(document["data"]),
+        "errors": shape(document["errors"]),
+    }
+
+
+def recorded() -> dict[str, dict[str, Shape]]:
+    found = json.loads(CONTRACT.read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, Answer]:
+    return told()
+
+
+def test_every_command_of_the_story_is_recorded() -> None:
+    assert sorted(names()) == sorted(recorded())
+
+
+def test_every_command_there_is_is_told(answers: dict[str, Answer]) -> None:
+    text = answers["--help"].document["data"]["help"]
+    there = {
+        line.split()[0] for line in text.splitlines() if line.startswith("  ") and line[2] > " "
+    }
+    commands = {word for word in there if word.isalpha() and word.islower()}
+    assert {"extract", "recall", "verify"} < commands
+    assert commands <= {line.split()[0] for line in lines()}
+
+
+@pytest.mark.parametrize("name", names())
+def test_it_says_all_that_it_said(answers: dict[str, Answer], name: str) -> None:
+    before, now = recorded()[name], summed_up(answers[name])
+    assert list(answers[name].document) == ["command", "status", "data", "errors"]
+    assert {key: now[key] for key in ("code", "command", "status")} == {
+        key: before[key] for key in ("code", "command", "status")
+    }, answers[name].document["errors"]
+    assert [*lost(before["data"], now["data"])] == []
+    assert [*lost(before["errors"], now["errors"], "errors")] == []
+
+
+def test_what_is_lost_is_noticed() -> None:
+    was = shape({"a": 1, "b": [{"c": "x"}, {"c": None, "d": 1.5}], "models": {"m": {"n": True}}})
+    assert was == {
+        "a": "int",
+        "b": [{"c": {"|": ["null", "str"]}, "d?": "float"}],
+        "models": {"*": {"n": "bool"}},
+    }
+    for now in (
+        {"a": 1, "b": [{"c": "x", "d": 1}], "models": {"k": {"n": False, "new": 1}}, "new": 1},
+        {"a": 1, "b": [{"c": None, "d": 2}], "models": {"m": {"n": True}}},
+    ):
+        assert [*lost(was, shape(now))] == []
+    for broken in (
+        {"b": [{"c": "x", "d": 1}], "models": {"m": {"n": True}}},
+        {"a": "1", "b": [{"c": "x", "d": 1}], "models": {"m": {"n": True}}},
+        {"a": 1, "b": [{"c": 1, "d": 1}], "models": {"m": {"n": True}}},
+        {"a": 1, "b": [{"c": "x"}], "models": {"m": {"n": True}}},
+        {"a": 1, "b": [], "models": {"m": {"n": True}}},
+        {"a": 1, "b": [{"c": "x", "d": 1}], "models": {"m": {}}},
+    ):
+        assert [*lost(was, shape(broken))] != []
+
+
+def record() -> None:
+    """Add what the story has and the contract lacks; nothing that is recorded changes."""
+    before = recorded() if CONTRACT.exists() else {}
+    kept = {name: before.get(name) or summed_up(answer) for name, answer in told().items()}
+    text = ",\n".join(f"{json.dumps(name)}: {json.dumps(each)}" for name, each in kept.items())
+    CONTRACT.write_text(f"{{\n{text}\n}}\n")
+
+
+if __name__ == "__main__":
+    record()
