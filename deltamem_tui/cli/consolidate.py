@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -11,7 +12,6 @@ from deltamem_tui.cli import options
 from deltamem_tui.cli.extractors import Wanted, chosen_extractor
 from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.model_client import usage_facts, usage_record
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import DeltaMemError, ExtractionError
@@ -109,6 +109,8 @@ def _record(fusion: Fusion) -> dict[str, Any]:
 
 
 def _result(found: list[dict[str, Any]], errors: list[DeltaMemError], usage: Usage) -> Result:
+    from deltamem_tui.memory.reports import usage_facts
+
     def view(page: Page) -> None:
         rows = [(each["tree"], each["node"], each["root"], each["reason"]) for each in found]
         if rows:
@@ -119,5 +121,5 @@ def _result(found: list[dict[str, Any]], errors: list[DeltaMemError], usage: Usa
     done = sum(each["root"] is not None for each in found)
     status = Result.verdict(done, errors)
     notes = () if found or errors else ("no chain is due",)
-    data = {"consolidated": done, "chains": found, "usage": usage_record(usage)}
+    data = {"consolidated": done, "chains": found, "usage": asdict(usage)}
     return Result("consolidate", data, errors, status, view=view, notes=notes)

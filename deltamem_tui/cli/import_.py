@@ -65,7 +65,7 @@ def run(
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.log_import import LogImport
-    from deltamem_tui.memory.reports import import_report
+    from deltamem_tui.memory.reports import view_import
     from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 
     redaction = _redaction(personal=redact_personal, off=no_redact)
@@ -96,7 +96,7 @@ def run(
     errors: list[DeltaMemError] = [*found.refusals]
     if stop:
         errors.append(_interrupted(0 if dry_run else found.count("imported")))
-    report = import_report(found, outcomes_name)
+    report = view_import(found, outcomes_name)
 
     def view(page: Page) -> None:
         page.facts(report.facts)

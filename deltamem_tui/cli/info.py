@@ -10,7 +10,6 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.model_client import untold_notes, usage_facts, usage_record
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.text import counted
@@ -25,6 +24,7 @@ _REFUSED_SHOWN = 20
 def run(context: typer.Context, bank: options.Bank) -> Result:
     """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
     from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.reports import unrecorded_notes, usage_facts
     from deltamem_tui.memory.runs.ledger import debts
     from deltamem_tui.memory.views.history import history
     from deltamem_tui.memory.views.statistics import bank_statistics
@@ -64,15 +64,15 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
         **episodes,
         "parameters": manifest.parameters,
         "provenance": manifest.provenance,
-        "usage": usage_record(past.usage),
-        "untold": usage_record(untold),
+        "usage": asdict(past.usage),
+        "untold": asdict(untold),
         "refused": [asdict(each) for each in past.refused],
     }
     data |= {str(name): asdict(numbers) for name, numbers in statistics.trees.items()}
-    notes = []
+    notes: list[object] = []
     if statistics.without_outcome:
         notes.append(_without_outcome(statistics.without_outcome, bank))
-    notes += untold_notes(untold)
+    notes += unrecorded_notes(untold)
     if len(past.refused) > _REFUSED_SHOWN:
         notes.append(f"{len(past.refused):,} episodes wait in vain; `--json` lists them all")
     return Result("info", data, view=view, notes=notes)

@@ -6,11 +6,14 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import IntEnum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from deltamem_tui.cli.page import Page
 from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.text import clean
+
+if TYPE_CHECKING:
+    from deltamem_tui.memory.reports import ReportView
 
 Status = Literal["success", "partial", "error"]
 View = Callable[[Page], None]
@@ -61,6 +64,24 @@ class Result:
     def failed(cls, command: str, error: DeltaMemError) -> Result:
         """The result of a command that an error ended."""
         return cls(command, None, (error,), "error")
+
+    @classmethod
+    def of_view(
+        cls,
+        command: str,
+        view: ReportView,
+        errors: Sequence[DeltaMemError] = (),
+        status: Status = "success",
+    ) -> Result:
+        """The result of a command that did what a report shows."""
+        return cls(
+            command,
+            view.record,
+            errors,
+            status,
+            view=lambda page: page.facts(view.facts),
+            notes=view.notes,
+        )
 
     @staticmethod
     def verdict(done: int, errors: Sequence[DeltaMemError]) -> Status:

@@ -10,7 +10,6 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.cli import extracted
 from deltamem_tui.errors import (
     CredentialsError,
     DeltaMemError,
@@ -20,7 +19,6 @@ from deltamem_tui.errors import (
     VectorError,
 )
 from deltamem_tui.memory.deltamem import write as learn_module
-from deltamem_tui.memory.deltamem.learn_result import Lesson
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.bank.support import file_bytes
@@ -128,28 +126,10 @@ def test_extracting_a_few_at_a_time(program: Program) -> None:
     assert "no episode with a known outcome waits" in nothing.err
 
 
-def test_what_teaches_nothing_new_is_learnt_too_and_said(program: Program) -> None:
-    program("import", "kitchen", program.log(heat("bread"), heat("bread") | {"task": "nothing"}))
-    lessons = [
-        Lesson("a", new=True, trees={}),
-        Lesson("b", new=True, trees={}),
-        Lesson("c", new=False, trees={}),
-    ]
-    counts = extracted.counts(lessons)
-    assert [counts[key] for key in ("learned", "skipped", "learned_elsewhere")] == [2, 2, 1]
-    assert list(extracted.facts({**counts, "waiting": 0}, dry_run=False).items())[:3] == [
-        ("episodes learnt", 2),
-        ("of these, nothing new to write", 2),
-        ("learnt by another process meanwhile", 1),
-    ]
-    said = program("extract", "kitchen", "--extractor", "rules").out
-    assert "meanwhile" not in said
-
-
 def test_a_dry_run_of_the_rules_estimates_nothing(program: Program) -> None:
     program("import", "kitchen", program.log(heat("bread")))
     answer = program("extract", "kitchen", "--extractor", "rules", "--dry-run")
-    assert answer.err == "nothing was written; the rules ask no model and cost nothing\n"
+    assert answer.err == "nothing was written; the rules are free\n"
 
 
 @pytest.mark.parametrize("kind", [ExtractionError, VectorError, RecordError])

@@ -428,7 +428,7 @@ def test_scenes_are_drawn_when_asked_for_and_are_on_the_bill(
 
 def test_a_run_without_scenes_says_what_is_missing(shed: Program, server: ModelServer) -> None:
     answer = shed(*for_shed(server))
-    assert "5 episodes say nothing of the scene" in answer.err
+    assert "5 episodes have no scene" in answer.err
     assert "`--draw-scenes` has the model" in answer.err
     assert "say nothing of the scene" not in shed("extract", "shed", "--extractor", "rules").err
     assert "scenes drawn" not in answer.out
@@ -525,12 +525,12 @@ def test_a_killed_runs_calls_are_told_in_words_and_before_a_journal_is_folded(
     ledger = house.bank / ".paid-0123456789abcdef.draft"
     paid = {"calls": 2, "prompt_tokens": 900, "completion_tokens": 100, "cost": 0.25}
     ledger.write_text(json.dumps({"paid": paid}) + "\n")
-    words = "an earlier run ended before the journal could tell of 2 answers that it had paid for"
+    words = "an earlier run ended before the journal had 2 answers it paid for"
     looked = house("info", "kitchen")
     assert f"{words} (1,000 tokens, $0.2500); the next run with a model adds them" in looked.err
     assert house.json("info", "kitchen").data["untold"]["cost"] == 0.25
     answer = house(*by_model(server))
-    assert f"{words} (1,000 tokens, $0.2500); the journal tells of them now" in answer.err
+    assert f"{words} (1,000 tokens, $0.2500); the journal has them now" in answer.err
     assert words not in house("info", "kitchen").err
     assert not ledger.exists()
     ledger = ledger.with_name(".paid-fedcba9876543210.draft")

@@ -8,10 +8,10 @@ from functools import partial
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.cli.extracted import left_notes
 from deltamem_tui.llm import cache
-from deltamem_tui.memory.episodes import judging
 from deltamem_tui.memory.episodes.stored_episodes import episodes
+from deltamem_tui.memory.reports import in_flight_notes
+from deltamem_tui.memory.runs import judging
 from deltamem_tui.trajectory.model import Outcome
 from tests.cli.support import RECORDS, Program, heat, state_of
 from tests.llm.server import ModelServer, Reply, Request
@@ -130,8 +130,8 @@ def test_a_call_that_is_left_behind_is_told(
         signal.signal(signal.SIGINT, before)
     assert answer.code == 130
     assert (answer.data["judged"], answer.data["on_their_way"]) == (1, 1)
-    (said,) = left_notes(1)
-    assert said.startswith("1 call was still on the way")
+    (note,) = in_flight_notes(1)
+    assert note.text.startswith("1 call was still in flight")
 
 
 def test_a_cost_limit_stops_before_it_is_passed(program: Program, server: ModelServer) -> None:

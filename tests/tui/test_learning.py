@@ -13,9 +13,10 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.runs.learning import candidates
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.tui.background import Progress
-from deltamem_tui.tui.jobs.extracting import ModelChoice, extract_by_model, ready
+from deltamem_tui.tui.jobs.extracting import ModelChoice, extract_by_model
 from deltamem_tui.tui.messages import Changed
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar
@@ -81,7 +82,7 @@ def test_an_episode_that_is_refused_says_why(folder: Path, server: ModelServer) 
         await person.press("3")
         await ask(person, server)
         await person.press("y")
-        assert "1 could not be distilled" in person.said[-1]
+        assert "1 could not be learnt" in person.said[-1]
         await person.press("g", "j")
         assert "refused" in person.screen
         assert "Could not be learnt, so it waits" in person.screen
@@ -155,7 +156,7 @@ def test_a_model_that_cannot_be_asked_is_told_and_nothing_is_written(folder: Pat
         await person.press("shift+tab")
         await person.write(MODEL)
         await person.press("enter")
-        assert "is no number of dollars" in person.said[-1]
+        assert "is not a number of dollars" in person.said[-1]
 
     browse(folder, story, "kitchen")
     assert Bank.open(folder / "kitchen").commit.sequence == before
@@ -201,11 +202,11 @@ def test_the_bill_has_the_calls_that_came_back_after_the_end(
     server.replies = reply
     choice = ModelChoice(MODEL, concurrency=4, address=server.base)
     bank = Bank.open(folder / "kitchen")
-    ids = [episode.id for episode in ready(bank)]
+    ids = [episode.id for episode in candidates(bank).episodes]
     changed = extract_by_model(bank.path, choice, Configuration(), work, ids)
     assert isinstance(changed, Changed)
     bill = history(Bank.open(folder / "kitchen")).usage
     assert bill.calls == len(server.requests) >= 5
     assert f"for ${bill.cost:.4f} ({bill.calls} calls, 0 cached)" in changed.summary
-    assert "came to nothing" in changed.summary
+    assert "not used" in changed.summary
     assert changed.summary.endswith("cancelled")

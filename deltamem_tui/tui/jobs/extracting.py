@@ -11,7 +11,7 @@ from textual.message import Message
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
-from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.errors import UsageError
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.form_errors import about
@@ -21,7 +21,7 @@ from deltamem_tui.tui.models.words import dollars
 
 if TYPE_CHECKING:
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.runs.run import LearningRun
+    from deltamem_tui.memory.writers.extraction import Extractor
     from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.trajectory.model import Trajectory
 
@@ -66,7 +66,7 @@ def _cost(text: str) -> float:
     try:
         cost = float(text.lstrip("$").replace(",", "."))
     except ValueError as error:
-        raise UsageError(f"{one_line(text, 40)!r} is no number of dollars") from error
+        raise UsageError(f"{one_line(text, 40)!r} is not a number of dollars") from error
     if not cost >= 0:
         raise UsageError("a cost is not below 0")
     return cost
@@ -76,18 +76,10 @@ def _width(text: str) -> int:
     try:
         width = int(text)
     except ValueError as error:
-        raise UsageError(f"{one_line(text, 40)!r} is no number of questions") from error
+        raise UsageError(f"{one_line(text, 40)!r} is not a number of questions") from error
     if not 1 <= width <= 256:
         raise UsageError("questions at once are 1 to 256")
     return width
-
-
-def ready(bank: Bank) -> list[Trajectory]:
-    """The episodes that can be learnt now, in the order of their import."""
-    from deltamem_tui.memory.episodes.stored_episodes import waiting
-    from deltamem_tui.memory.policies.admission import DEFAULT_POLICY, admitted_by
-
-    return [each for each in waiting(bank) if admitted_by(DEFAULT_POLICY, each.outcome)]
 
 
 def extract_by_rules(path: Path, progress: Progress) -> Changed:
@@ -96,12 +88,11 @@ def extract_by_rules(path: Path, progress: Progress) -> Changed:
     Raises:
         BankError: The bank cannot be opened or written.
     """
-    from deltamem_tui.memory.runs.run import LearningRun
+    from deltamem_tui.memory.runs.learning import candidates
     from deltamem_tui.memory.writers.rules import RulesExtractor
 
     bank = Bank.open(path)
-    run = LearningRun(bank, RulesExtractor(), stopped=lambda: progress.stopped)
-    return _learnt(bank, run, ready(bank), progress)
+    return _learn(bank, RulesExtractor(), candidates(bank).episodes, progress)
 
 
 def plan_by_model(
@@ -115,10 +106,11 @@ def plan_by_model(
         BankError: The bank cannot be opened.
     """
     from deltamem_tui.memory.runs.estimate import rehearse
+    from deltamem_tui.memory.runs.learning import candidates
     from deltamem_tui.memory.vectors.embedder import embedder_of
 
     bank = Bank.open(path)
-    episodes = ready(bank)
+    episodes = candidates(bank).episodes
     if not episodes:
         return Told("no episode with a known outcome waits")
     extractor = _extractor(bank, choice, configuration, progress, asks=False)
@@ -166,20 +158,14 @@ def extract_by_model(
         ConfigurationError: A prompt cannot be used.
         BankError: The bank cannot be opened or written.
     """
-    from deltamem_tui.memory.runs.run import LearningRun
+    from deltamem_tui.memory.runs.learning import candidates
 
     bank = Bank.open(path)
-    episodes = [episode for episode in ready(bank) if episode.id in set(ids)]
+    episodes = [episode for episode in candidates(bank).episodes if episode.id in set(ids)]
     if not episodes:
         return Told("the episodes that were asked about wait no more; nothing was sent")
     extractor = _extractor(bank, choice, configuration, progress, asks=True)
-    run = LearningRun(
-        bank,
-        extractor,
-        concurrency=choice.concurrency,
-        stopped=lambda: progress.stopped,
-    )
-    return _learnt(bank, run, episodes, progress)
+    return _learn(bank, extractor, episodes, progress, choice.concurrency)
 
 
 def _extractor(
@@ -213,47 +199,32 @@ def _estimate(usage: Usage, choice: ModelChoice) -> str:
     )
 
 
-def _learnt(
-    bank: Bank, run: LearningRun, episodes: Sequence[Trajectory], progress: Progress
+def _learn(
+    bank: Bank,
+    extractor: Extractor,
+    episodes: Sequence[Trajectory],
+    progress: Progress,
+    concurrency: int = 1,
 ) -> Changed:
-    """Learn, telling how far it is and what it cost; what ends the run is told as well.
-
-    The bill is made when the run is closed: calls that were on their way are on it too.
-    """
-    from deltamem_tui.memory.runs.run import Refusal
+    """Learn, showing how far it is and what it cost; the report covers calls in flight, too."""
+    from deltamem_tui.memory.reports import view_learning
+    from deltamem_tui.memory.runs.learning import learn_episodes
 
     progress.advance(0, len(episodes))
-    nodes = learnt = 0
-    refused: list[DeltaMemError] = []
-    ended: DeltaMemError | None = None
-    try:
-        with run:
-            for found in run.learn(episodes):
-                if isinstance(found, Refusal):
-                    refused.append(found.error)
-                else:
-                    learnt += 1
-                    nodes += sum(taught.node is not None for taught in found.trees.values())
-                asked = run.usage.calls + run.usage.cached
-                progress.advance(1, len(episodes), dollars(run.usage.cost) if asked else "")
-    except DeltaMemError as error:
-        ended = error
-    words = [f"learnt {counted(learnt, 'episode')} {_price(run.usage)}: {counted(nodes, 'node')}"]
-    words.append(f"{len(bank.episodes.waiting()):,} waiting")
-    if run.wasted.calls > 0:
-        words.append(f"{counted(run.wasted.calls, 'call')} came to nothing")
-    if run.on_their_way:
-        words.append(f"{run.on_their_way:,} had no answer yet and may be paid for")
-    if refused:
-        words.append(f"{len(refused):,} could not be distilled, first: {refused[0]}")
-    if ended:
-        words.append(f"then it ended: {ended}")
-    elif progress.stopped:
-        words.append("cancelled")
-    return Changed(bank.path, "; ".join(words))
 
+    def show(usage: Usage) -> None:
+        asked = usage.calls + usage.cached
+        progress.advance(1, len(episodes), dollars(usage.cost) if asked else "")
 
-def _price(usage: Usage) -> str:
-    if not usage.calls + usage.cached:
-        return "by rules, no cost"
-    return f"for {dollars(usage.cost)} ({counted(usage.calls, 'call')}, {usage.cached:,} cached)"
+    found = learn_episodes(
+        bank,
+        extractor,
+        episodes,
+        concurrency=concurrency,
+        advance=show,
+        stopped=lambda: progress.stopped,
+    )
+    waiting = len(bank.episodes.waiting())
+    summary = view_learning(found, episodes=len(episodes), waiting=waiting).summary
+    cancelled = "; cancelled" if progress.stopped and not found.failure else ""
+    return Changed(bank.path, summary + cancelled)

@@ -105,6 +105,6 @@ def _imported(path: Path, job: LogImport, progress: Progress) -> Changed:
 
 
 def _summary(found: ImportReport) -> str:
-    from deltamem_tui.memory.reports import import_report
+    from deltamem_tui.memory.reports import view_import
 
-    return import_report(found).summary
+    return view_import(found).summary

@@ -15,8 +15,8 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.consolidate import consolidate, due
 from deltamem_tui.memory.deltamem.settings import TreeParameters, change
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.episodes.judging import judge_episodes, without_outcome
 from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.runs.judging import judge_episodes, without_outcome
 from deltamem_tui.memory.runs.ledger import tell_debts
 from deltamem_tui.memory.runs.run import LearningRun
 from deltamem_tui.memory.views.history import history

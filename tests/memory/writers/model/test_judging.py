@@ -24,12 +24,12 @@ from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.llm.retry_policy import Patience
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.episodes.judging import Judged, judge_episodes, without_outcome
 from deltamem_tui.memory.episodes.outcomes import give_outcome, take_judgement
 from deltamem_tui.memory.episodes.stored_episodes import episode as kept
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.policies.admission import admitted_by
 from deltamem_tui.memory.runs.in_order import in_order
+from deltamem_tui.memory.runs.judging import JudgedEpisode, judge_episodes, without_outcome
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.memory.writers.model.judge import Judge
 from deltamem_tui.trajectory.model import Outcome, Trajectory
@@ -61,7 +61,7 @@ def by_task(**verdicts: Reply) -> Callable[[Request], Reply]:
     return reply
 
 
-def judged(bank: Bank, judge: Judge, concurrency: int = 1) -> list[Judged | DeltaMemError]:
+def judged(bank: Bank, judge: Judge, concurrency: int = 1) -> list[JudgedEpisode | DeltaMemError]:
     return list(judge_episodes(bank, judge, without_outcome(bank), concurrency=concurrency))
 
 
@@ -76,7 +76,7 @@ def test_each_episode_without_an_outcome_is_judged_once(
 ) -> None:
     server.replies = by_task(n2=Reply("no\nIt broke off.", delay=0.05))
     found = judged(bank, Judge(client(server)), concurrency)
-    assert [each.trajectory.id for each in found if isinstance(each, Judged)] == [
+    assert [each.trajectory.id for each in found if isinstance(each, JudgedEpisode)] == [
         each.id for each in UNSAID
     ]
     outcomes = {each.task: each.outcome for each in episodes(Bank.open(bank.path))}
@@ -135,7 +135,7 @@ def test_one_bad_answer_stops_none_of_the_others(
     first, *others = judged(bank, Judge(client(server)), concurrency)
     assert isinstance(first, TrajectoryError)
     assert first.source == UNSAID[0].id
-    assert all(isinstance(each, Judged) for each in others)
+    assert all(isinstance(each, JudgedEpisode) for each in others)
     assert without_outcome(bank) == [UNSAID[0].id]
 
 
@@ -148,7 +148,7 @@ def test_a_refused_key_stops_the_run_and_the_next_one_goes_on(
     assert isinstance(error, CredentialsError)
     # What was under way when the refusal came is kept too, and nothing is sent after it.
     assert 3 <= len(done) <= 2 + concurrency
-    assert all(isinstance(each, Judged) for each in done)
+    assert all(isinstance(each, JudgedEpisode) for each in done)
     left = without_outcome(bank)
     assert left[0] == UNSAID[3].id
     server.answer("no\nNo.")
@@ -231,7 +231,7 @@ def test_an_episode_that_is_not_there_is_told(server: ModelServer, bank: Bank) -
     server.answer("yes\nIt is done.")
     missing, found = judge_episodes(bank, Judge(client(server)), ["0" * 16, UNSAID[0].id])
     assert isinstance(missing, TrajectoryError)
-    assert isinstance(found, Judged)
+    assert isinstance(found, JudgedEpisode)
     assert len(server.requests) == 1
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice, takewhile
 
 from deltamem_tui.bank.bank import Bank
@@ -34,8 +34,35 @@ from deltamem_tui.memory.writers.model.judge import Judge, Judgement
 from deltamem_tui.trajectory.model import Trajectory
 
 
+@dataclass(slots=True)
+class JudgingReport:
+    """What judging episodes came to, or would take.
+
+    Attributes:
+        judged: The episodes that were judged.
+        errors: Why others were not, and what ended the run.
+        interrupted: Whether a `KeyboardInterrupt` ended it.
+        usage: What calls of the model took.
+        recovered: What killed runs had paid, which the journal states only now.
+        in_flight: How many calls had no answer at the end, and may be paid for.
+        without_outcome: How many episodes wait for an outcome now.
+        would_judge: How many episodes a run would ask about; 0 once it is done.
+        dry_run: Whether nothing was done.
+    """
+
+    judged: list[JudgedEpisode] = field(default_factory=list)
+    errors: list[DeltaMemError] = field(default_factory=list)
+    interrupted: bool = False
+    usage: Usage = field(default_factory=Usage)
+    recovered: Usage = field(default_factory=Usage)
+    in_flight: int = 0
+    without_outcome: int = 0
+    would_judge: int = 0
+    dry_run: bool = False
+
+
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedEpisode:
     """An episode that was judged.
 
     Attributes:
@@ -58,6 +85,53 @@ def without_outcome(bank: Bank, limit: int | None = None) -> list[str]:
     return list(islice(unknown, limit))
 
 
+def estimate_judging(
+    bank: Bank, judge: Judge, ids: Sequence[str], advance: Callable[[], object] = lambda: None
+) -> JudgingReport:
+    """Estimate what judging episodes will take. Nothing is sent.
+
+    Args:
+        bank: The bank, as its handle shows it.
+        judge: The judge.
+        ids: The episodes.
+        advance: Called after each episode.
+    """
+    usage = Usage()
+    for each in ids:
+        if found := episode(bank, each):
+            usage += judge.estimate(found)
+        advance()
+    return JudgingReport(usage=usage, without_outcome=len(ids), would_judge=len(ids), dry_run=True)
+
+
+def judge_and_report(
+    bank: Bank,
+    judge: Judge,
+    ids: Sequence[str],
+    *,
+    concurrency: int = 1,
+    advance: Callable[[], object] = lambda: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> JudgingReport:
+    """Judge episodes as `judge_episodes` does, up to the report; `advance` follows each."""
+    report = JudgingReport(recovered=tell_debts(bank))
+    in_flight: list[int] = []
+    try:
+        for found in judge_episodes(
+            bank, judge, ids, concurrency=concurrency, stopped=stopped, left=in_flight.append
+        ):
+            if isinstance(found, DeltaMemError):
+                report.errors.append(found)
+            else:
+                report.judged.append(found)
+            advance()
+    except KeyboardInterrupt:
+        report.interrupted = True
+    report.usage, report.in_flight = judge.usage, sum(in_flight)
+    report.without_outcome = len(without_outcome(bank))
+    return report
+
+
 def judge_episodes(
     bank: Bank,
     judge: Judge,
@@ -67,7 +141,7 @@ def judge_episodes(
     stopped: Callable[[], bool] = lambda: False,
     grace: float = GRACE,
     left: Callable[[int], object] = lambda _: None,
-) -> Iterator[Judged | DeltaMemError]:
+) -> Iterator[JudgedEpisode | DeltaMemError]:
     """Judge episodes and keep each outcome, one commit each.
 
     What is wrong with one episode stops none of the others. What would be wrong with all of
@@ -155,7 +229,7 @@ def _asked(judge: Judge, found: Trajectory | DeltaMemError, late: deque[Call]) -
     return _Said(judgement, judgement.call())
 
 
-def _kept(bank: Bank, episode_id: str, said: _Said, entry: Entry) -> Judged | DeltaMemError:
+def _kept(bank: Bank, episode_id: str, said: _Said, entry: Entry) -> JudgedEpisode | DeltaMemError:
     """Keep a judgement, or tell what it took if there is none; what the bank refuses is owed."""
     entry.asked(said.call)
     found = said.found
@@ -163,7 +237,7 @@ def _kept(bank: Bank, episode_id: str, said: _Said, entry: Entry) -> Judged | De
         if isinstance(found, Judgement):
             judged = take_judgement(bank, episode_id, found)
             entry.told(entry.calls[:])
-            return Judged(judged, found)
+            return JudgedEpisode(judged, found)
     except DeltaMemError as error:
         found = error
     try:

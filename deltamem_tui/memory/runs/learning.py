@@ -1,0 +1,124 @@
+"""Learning from the episodes that wait, or estimating what it takes, up to the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.deltamem.learn_result import Lesson
+from deltamem_tui.memory.deltamem.settings import of_bank
+from deltamem_tui.memory.episodes.scenes import lacks_scene
+from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.policies.admission import DEFAULT_POLICY, Policy, admitted_by
+from deltamem_tui.memory.runs.run import LearningRun, Refusal
+from deltamem_tui.memory.writers.extraction import AskingExtractor, Drawer, Extractor
+from deltamem_tui.trajectory.model import Trajectory
+
+
+@dataclass(slots=True)
+class LearningReport:
+    """What learning from some episodes came to, or would take.
+
+    Attributes:
+        lessons: What was learnt, an entry an episode.
+        refusals: Why episodes could not be learnt; each names its episode as its source.
+        failure: What ended the run before its last episode.
+        usage: What calls of a model took, used or not.
+        wasted: The part of it that was not used.
+        recovered: What killed runs had paid, which the journal states only now.
+        in_flight: How many calls had no answer at the end, and may be paid for.
+        scenes_drawn: How many scenes were drawn.
+    """
+
+    lessons: list[Lesson] = field(default_factory=list)
+    refusals: list[DeltaMemError] = field(default_factory=list)
+    failure: DeltaMemError | KeyboardInterrupt | None = None
+    usage: Usage = field(default_factory=Usage)
+    wasted: Usage = field(default_factory=Usage)
+    recovered: Usage = field(default_factory=Usage)
+    in_flight: int = 0
+    scenes_drawn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The waiting episodes with a known outcome, in the order of their import.
+
+    Attributes:
+        episodes: Those that are to be learnt.
+        not_admitted: How many the policy keeps out.
+    """
+
+    episodes: Sequence[Trajectory]
+    not_admitted: int = 0
+
+
+def candidates(bank: Bank, policy: Policy = DEFAULT_POLICY, limit: int | None = None) -> Candidates:
+    """The episodes to learn from.
+
+    Args:
+        bank: The bank, as its handle shows it.
+        policy: Whose word on an outcome counts.
+        limit: The most episodes to learn.
+    """
+    known = [each for each in waiting(bank) if each.outcome.known]
+    admitted = [each for each in known if admitted_by(policy, each.outcome)]
+    return Candidates(admitted[:limit], len(known) - len(admitted))
+
+
+def learn_episodes(
+    bank: Bank,
+    extractor: Extractor,
+    episodes: Sequence[Trajectory],
+    *,
+    drawer: Drawer | None = None,
+    concurrency: int = 1,
+    advance: Callable[[Usage], object] = lambda _: None,
+    stopped: Callable[[], bool] = lambda: False,
+    closing: Callable[[int], object] = lambda _: None,
+) -> LearningReport:
+    """Learn from episodes, one commit each, whatever is wrong with some of them.
+
+    Args:
+        bank: The bank; its handle shows the new state after each episode.
+        extractor: What distils the episodes.
+        episodes: Episodes of known outcome, in their order.
+        drawer: Draws the scenes that logs lack; none are drawn if None.
+        concurrency: The most calls at once.
+        advance: Called after each episode with what the run took so far.
+        stopped: Whether to stop.
+        closing: Called with the number of calls in flight before they are waited for. A
+            `KeyboardInterrupt` ends the wait.
+    """
+    report = LearningReport()
+    if not episodes:
+        return report
+    run = LearningRun(bank, extractor, drawer=drawer, concurrency=concurrency, stopped=stopped)
+    try:
+        for outcome in run.learn(episodes):
+            if isinstance(outcome, Refusal):
+                outcome.error.source = outcome.trajectory
+                report.refusals.append(outcome.error)
+            else:
+                report.lessons.append(outcome)
+            advance(run.usage)
+    except (DeltaMemError, KeyboardInterrupt) as error:
+        report.failure = error
+    finally:
+        if run.on_their_way:
+            closing(run.on_their_way)
+        with suppress(KeyboardInterrupt):
+            run.close()
+    report.usage, report.wasted, report.recovered = run.usage, run.wasted, run.recovered
+    report.in_flight, report.scenes_drawn = run.on_their_way, run.scenes_drawn
+    return report
+
+
+def without_scene(bank: Bank, episodes: Iterable[Trajectory], extractor: Extractor) -> int:
+    """How many episodes have no scene that a model could still draw."""
+    asks = isinstance(extractor, AskingExtractor) and of_bank(bank)["env"].enabled
+    return sum(map(lacks_scene, episodes)) if asks else 0
