@@ -19,7 +19,7 @@ from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.readers import read_log
 from deltamem_tui.trajectory.readers.detection import reader_of
-from deltamem_tui.trajectory.secrets.redaction import redact
+from deltamem_tui.trajectory.redaction import redact
 
 COLUMNS = (
     *("log", "format", "episodes", "steps", "success", "failure", "unknown"),

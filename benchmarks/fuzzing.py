@@ -38,7 +38,7 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import detect, read_log, readers
 from deltamem_tui.trajectory.readers.reading import read_written
 from deltamem_tui.trajectory.readers.written import written
-from deltamem_tui.trajectory.secrets.redaction import redact
+from deltamem_tui.trajectory.redaction import redact
 
 LARGEST = 200_000  # bytes of a sample: long ones show nothing that short ones do not
 _PIECE = 5000  # bytes; or a log would grow beyond all measure, piece by piece

@@ -43,7 +43,7 @@ from deltamem_tui.text import clean
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_record
-from deltamem_tui.trajectory.secrets.redaction import redact
+from deltamem_tui.trajectory.redaction import redact
 from deltamem_tui.trajectory.validation import admitted
 
 if TYPE_CHECKING:

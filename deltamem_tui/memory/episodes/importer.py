@@ -29,7 +29,8 @@ from deltamem_tui.trajectory.notice import Notice, Told, located
 from deltamem_tui.trajectory.readers.native import from_record, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.written import Written, written
-from deltamem_tui.trajectory.secrets.redaction import NOTHING, redact
+from deltamem_tui.trajectory.redaction import redact
+from deltamem_tui.trajectory.secrets.redaction import NOTHING
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 from deltamem_tui.trajectory.validation import admitted
 

@@ -24,8 +24,8 @@ from deltamem_tui.trajectory.outcomes import decided, undisputed
 from deltamem_tui.trajectory.readers import native
 from deltamem_tui.trajectory.readers.reader import Reading, readings_of
 from deltamem_tui.trajectory.readers.written import Written
+from deltamem_tui.trajectory.redaction import notes_of
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets, names_may_hold_secrets
-from deltamem_tui.trajectory.secrets.redaction import notes_of
 from deltamem_tui.trajectory.validation import is_clean
 
 _Word = Annotated[str, msgspec.Meta(min_length=1)]

@@ -12,7 +12,8 @@ from deltamem_tui.trajectory.readers.detection import Claim, detect
 from deltamem_tui.trajectory.readers.reader import Reader
 from deltamem_tui.trajectory.readers.reading import read_log
 from deltamem_tui.trajectory.reasons import ReasonTally
-from deltamem_tui.trajectory.secrets.redaction import redact, without_secrets
+from deltamem_tui.trajectory.redaction import redact
+from deltamem_tui.trajectory.secrets.redaction import without_secrets
 
 
 @dataclass(slots=True)

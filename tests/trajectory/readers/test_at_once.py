@@ -28,8 +28,9 @@ from deltamem_tui.trajectory.readers.at_once import written_at_once
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.reading import read_written
 from deltamem_tui.trajectory.readers.written import Written, written
+from deltamem_tui.trajectory.redaction import redact
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
-from deltamem_tui.trajectory.secrets.redaction import NOTHING, redact
+from deltamem_tui.trajectory.secrets.redaction import NOTHING
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 from tests.bank.support import file_bytes
 from tests.effort import examples

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.trajectory.secrets.redaction import NOTHING, redact
+from deltamem_tui.trajectory.redaction import redact
+from deltamem_tui.trajectory.secrets.redaction import NOTHING
 from tests.trajectory.secrets.planting import (
     planted,
 )

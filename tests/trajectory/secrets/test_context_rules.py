@@ -14,7 +14,8 @@ from collections.abc import Callable
 import pytest
 
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.secrets.redaction import NOTHING, redact
+from deltamem_tui.trajectory.redaction import redact
+from deltamem_tui.trajectory.secrets.redaction import NOTHING
 
 Maker = Callable[[random.Random], str]
 ALNUM = string.ascii_letters + string.digits

@@ -10,7 +10,8 @@ import pytest
 
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
-from deltamem_tui.trajectory.secrets.redaction import NOTHING, redact
+from deltamem_tui.trajectory.redaction import redact
+from deltamem_tui.trajectory.secrets.redaction import NOTHING
 from tests.places import GENERATED, PUBLISHED
 from tests.trajectory.secrets.planting import (
     planted,

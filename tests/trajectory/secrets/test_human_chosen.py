@@ -17,8 +17,9 @@ from collections.abc import Callable
 import pytest
 
 from deltamem_tui.trajectory.model import Step, Trajectory
+from deltamem_tui.trajectory.redaction import redact
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
-from deltamem_tui.trajectory.secrets.redaction import NOTHING, redact
+from deltamem_tui.trajectory.secrets.redaction import NOTHING
 
 ALNUM = string.ascii_letters + string.digits
 BASE64 = ALNUM + "+/"

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.secrets.redaction import redact
+from deltamem_tui.trajectory.redaction import redact
 from deltamem_tui.trajectory.validation import admitted
 from tests.trajectory.secrets.independent.drawing import drawn, filled
 from tests.trajectory.secrets.independent.keys import (

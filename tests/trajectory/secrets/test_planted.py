@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import to_record
+from deltamem_tui.trajectory.redaction import redact
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
-from deltamem_tui.trajectory.secrets.redaction import NOTHING, kinds_of_secrets, redact
+from deltamem_tui.trajectory.secrets.redaction import NOTHING, kinds_of_secrets
 from tests.trajectory.secrets.planting import (
     ALNUM,
     COMMANDS,

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.redaction import notes_of, redact
 from deltamem_tui.trajectory.secrets import redaction
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets, names_may_hold_secrets
 from tests.trajectory.secrets import test_human_chosen as made_up
@@ -222,7 +223,7 @@ def test_no_value_is_passed_over_whose_name_makes_it_a_secret(chance: random.Ran
     with_secrets = 0
     for name in NAMES:
         for make in VALUES:
-            notes = redaction.notes_of(metadata={name: make(chance)})
+            notes = notes_of(metadata={name: make(chance)})
             if any(map(redaction.kinds_of_secrets, notes)):
                 with_secrets += 1
                 assert names_may_hold_secrets(notes), notes
@@ -248,7 +249,7 @@ def test_a_secret_goes_from_wherever_an_episode_has_text(text: str) -> None:
         agent=text,
         metadata={"note": text, "psk": "Hunter2$9x", "pw": "Hunter2$9x"},
     )
-    clean, redactions = redaction.redact(found)
+    clean, redactions = redact(found)
     assert "Hunter2" not in repr(clean)
     assert redactions.total == 10
     for alone in (
@@ -256,4 +257,4 @@ def test_a_secret_goes_from_wherever_an_episode_has_text(text: str) -> None:
         Trajectory("t", steps=(Step("a"),), metadata={"note": text}),
         Trajectory("t", steps=(Step("a"),), agent=text),
     ):
-        assert redaction.redact(alone)[1].total == 1
+        assert redact(alone)[1].total == 1

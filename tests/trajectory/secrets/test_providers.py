@@ -17,7 +17,7 @@ from collections.abc import Callable
 import pytest
 
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.secrets.redaction import redact
+from deltamem_tui.trajectory.redaction import redact
 
 Maker = Callable[[random.Random], str]
 LOWER = string.ascii_lowercase + string.digits

@@ -9,7 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.secrets.redaction import NOTHING, redact
+from deltamem_tui.trajectory.redaction import redact
+from deltamem_tui.trajectory.secrets.redaction import NOTHING
 from tests.trajectory.secrets.planting import (
     COMMANDS,
     TOKENS,

@@ -1,0 +1,72 @@
+"""Removes secrets from an episode before anything else sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from deltamem_tui.trajectory.model import LogSource, Trajectory
+from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets, names_may_hold_secrets
+from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions, Redactor
+
+
+def redact(trajectory: Trajectory, *, personal: bool = False) -> tuple[Trajectory, Redactions]:
+    """Returns the episode without secrets; the same object if it holds none.
+
+    Searched are all its texts and its provenance: source file, domain, agent, and the names and
+    values of its metadata. A secret becomes `[redacted: kind]`. One that was found once is removed
+    wherever else it occurs in the episode.
+
+    Args:
+        trajectory: The episode.
+        personal: Remove e-mail addresses too.
+    """
+    texts, notes = _texts(trajectory), _notes(trajectory)
+    redactor = Redactor(personal=personal)
+    if may_hold_secrets("\n".join(texts)) or (personal and any("@" in text for text in texts)):
+        redactor.learn(texts)
+    if names_may_hold_secrets(notes) or (personal and any("@" in note for note in notes)):
+        redactor.learn(notes)
+    if not redactor.found:
+        return trajectory, NOTHING
+    clean = _cleaned(trajectory, redactor)
+    return clean, redactor.redactions
+
+
+def notes_of(*names: str, metadata: Mapping[str, str]) -> list[str]:
+    """Returns the short strings that describe an episode, besides its texts.
+
+    A metadata value is preceded by its name, since some values are secrets only because of their
+    names. A name that is more than a word is also listed alone: it may itself contain a secret.
+    """
+    keys = [key for key in metadata if not key.isidentifier()]
+    return [*names, *keys, *(f"{key}={value}" for key, value in metadata.items())]
+
+
+def _texts(trajectory: Trajectory) -> list[str]:
+    """All that was said and shown in the episode, and why it ended as it did."""
+    parts = [trajectory.task, trajectory.environment, trajectory.outcome.reason]
+    for step in trajectory.steps:
+        parts += (step.thought, step.action, step.observation)
+    return parts
+
+
+def _notes(trajectory: Trajectory) -> list[str]:
+    source = trajectory.source
+    names = (trajectory.domain, trajectory.agent, source.file, source.position, source.format)
+    return notes_of(*names, metadata=trajectory.metadata)
+
+
+def _cleaned(trajectory: Trajectory, redactor: Redactor) -> Trajectory:
+    clean, source, metadata = redactor.clean, trajectory.source, trajectory.metadata
+    return replace(
+        trajectory,
+        task=clean(trajectory.task),
+        environment=clean(trajectory.environment),
+        steps=tuple(step.with_texts(clean) for step in trajectory.steps),
+        outcome=replace(trajectory.outcome, reason=clean(trajectory.outcome.reason)),
+        source=LogSource(clean(source.file), clean(source.position), clean(source.format)),
+        domain=clean(trajectory.domain),
+        agent=clean(trajectory.agent),
+        metadata={clean(key): redactor.clean_value(key, text) for key, text in metadata.items()},
+    )
