@@ -29,6 +29,9 @@ _UNCLEAN = re.compile(
     "\U00010000-\U000dffff\U000e0080-\U0010ffff]"
 )
 _BLANK = re.compile(r"\s+")
+_WORD = re.compile(r"\s+|\w+|[^\w\s]")
+# Comparing may take time with the cube of the words, and a text may be a stranger's.
+_MOST_COMPARED_WORDS = 500
 
 
 def clean(text: str) -> str:
@@ -66,3 +69,25 @@ def counted(number: int, one: str, many: str = "") -> str:
 def count_tokens(text: str) -> int:
     """The number of whitespace-separated tokens, the unit in which the papers report size."""
     return len(text.split())
+
+
+def word_diff(before: str, after: str) -> str:
+    """The second text with `[−what went−]` and `{+what came+}` in place, word by word.
+
+    Of texts that are too long to be compared, only the lengths are shown.
+    """
+    from difflib import SequenceMatcher
+
+    old, new = _WORD.findall(before), _WORD.findall(after)
+    if max(len(old), len(new)) > _MOST_COMPARED_WORDS:
+        return f"[−{len(before):,} characters−]{{+{len(after):,} characters+}}"
+    parts = []
+    for what, i, j, k, m in SequenceMatcher(None, old, new).get_opcodes():
+        if what == "equal":
+            parts += new[k:m]
+            continue
+        if i < j:
+            parts.append(f"[−{''.join(old[i:j])}−]")
+        if k < m:
+            parts.append(f"{{+{''.join(new[k:m])}+}}")
+    return "".join(parts)

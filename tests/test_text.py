@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from deltamem_tui.text import clean, count_tokens, counted, one_line
+from deltamem_tui.text import clean, count_tokens, counted, one_line, word_diff
 
 ANY_TEXT = st.text(st.characters(), max_size=60)
 HOSTILE = st.lists(
@@ -103,3 +103,13 @@ def test_long_text_takes_no_longer_than_reading_it() -> None:
     assert clean(long) == long
     assert clean(f"0%\r{long}") == f"0%\n{long}"
     assert clean("\r" * 3_000_000) == "\n" * 3_000_000
+
+
+def test_words_that_came_and_went() -> None:
+    assert word_diff("put it on the table", "put it under the table") == (
+        "put it [−on−]{+under+} the table"
+    )
+    assert word_diff("", "new words") == "{+new words+}"
+    assert word_diff("same", "same") == "same"
+    long = "word " * 5000
+    assert word_diff(long, "short") == "[−25,000 characters−]{+5 characters+}"

@@ -109,7 +109,7 @@ def _record(fusion: Fusion) -> dict[str, Any]:
 
 
 def _result(found: list[dict[str, Any]], errors: list[DeltaMemError], usage: Usage) -> Result:
-    from deltamem_tui.memory.reports import usage_facts
+    from deltamem_tui.memory.reports.view import usage_facts
 
     def view(page: Page) -> None:
         rows = [(each["tree"], each["node"], each["root"], each["reason"]) for each in found]

@@ -13,9 +13,10 @@ from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import ExitCode, Result
 from deltamem_tui.errors import UsageError
+from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
-    from deltamem_tui.bank.diff import BankDiff, CountChange, FieldChange, NodeChange, TreeDiff
+    from deltamem_tui.bank.diff import BankDiff, CountChange, NodeChange, TreeDiff
     from deltamem_tui.bank.node import Node
 
 Banks = Annotated[
@@ -48,7 +49,7 @@ def run(
     + is in the second alone, − in the first alone, ~ in both, but otherwise.
     """
     if text is not None:
-        return _readable(text, banks or [])
+        return _text_dump(text, banks or [])
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.diff import diff
 
@@ -67,7 +68,7 @@ def run(
     )
 
 
-def _readable(path: Path, banks: list[str]) -> Result:
+def _text_dump(path: Path, banks: list[str]) -> Result:
     from deltamem_tui.bank.text_dump import readable
 
     if banks:
@@ -115,17 +116,19 @@ def _change_record(change: NodeChange) -> dict[str, Any]:
 
 def show(page: Page, found: BankDiff) -> None:
     """Show a difference, a sign before each thing that differs."""
+    from deltamem_tui.memory.reports.transfer import value_change
+
     for change in found.manifest:
-        page.text(f"~ {change.name}: {_shortly(change)}", style=_CHANGED)
+        page.text(f"~ {change.name}: {value_change(change)}", style=_CHANGED)
     for name, tree in found.trees.items():
         for node in tree.removed:
-            page.text(f"− {name} {_node_words(node)}", style=_GONE)
+            page.text(f"− {name} {_node_text(node)}", style=_GONE)
         for node in tree.added:
-            page.text(f"+ {name} {_node_words(node)}", style=_NEW)
+            page.text(f"+ {name} {_node_text(node)}", style=_NEW)
         for other in (*tree.changed, *tree.moved):
             _show_change(page, name, other)
         for counted in tree.counted:
-            page.text(f"~ {name} {counted.node[:8]} {_counts_words(counted)}", style=_CHANGED)
+            page.text(f"~ {name} {counted.node[:8]} {_counts_text(counted)}", style=_CHANGED)
     _show_episodes(page, found)
 
 
@@ -133,20 +136,11 @@ _NEW, _GONE, _CHANGED = "green", "red", "yellow"
 
 
 def _show_change(page: Page, tree: str, change: NodeChange) -> None:
-    page.text(f"~ {tree} {_node_words(change.node)}", style=_CHANGED)
+    from deltamem_tui.memory.reports.transfer import field_text
+
+    page.text(f"~ {tree} {_node_text(change.node)}", style=_CHANGED)
     for each in change.fields:
-        page.text(field_words(each))
-
-
-def field_words(change: FieldChange) -> str:
-    """One changed field, indented: long texts word by word, else as before → after."""
-    from deltamem_tui.cli.word_diff import word_diff
-
-    before, after = change.before, change.after
-    long = isinstance(before, str) and isinstance(after, str) and " " in after
-    said = word_diff(before, after) if long else _shortly(change)
-    first, *rest = said.split("\n")
-    return "\n".join([f"    {change.name}: {first}", *(f"      {line}" for line in rest)])
+        page.text(field_text(each))
 
 
 def _show_episodes(page: Page, found: BankDiff) -> None:
@@ -161,24 +155,12 @@ def _show_episodes(page: Page, found: BankDiff) -> None:
             page.text(f"{sign} {words} {each}", style=style)
 
 
-def _node_words(node: Node) -> str:
-    from deltamem_tui.text import one_line
-
+def _node_text(node: Node) -> str:
     mark = "✗" if node.label == "failure" else "●" if node.kind == "root" else "△"
     return f"{node.id[:8]} {mark} {one_line(node.payload.activation_condition, 120)}"
 
 
-def _shortly(change: FieldChange) -> str:
-    from deltamem_tui.text import one_line
-
-    before, after = (
-        "nothing" if value in (None, "") else one_line(str(value), 100)
-        for value in (change.before, change.after)
-    )
-    return f"{before} → {after}"
-
-
-def _counts_words(change: CountChange) -> str:
+def _counts_text(change: CountChange) -> str:
     before, after = asdict(change.before), asdict(change.after)
     return ", ".join(
         f"{name} {before[name]} → {after[name]}" for name in before if before[name] != after[name]

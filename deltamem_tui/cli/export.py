@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deltamem_tui.cli import options
-from deltamem_tui.cli.forms import FORMS, Replacing, checked_name
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
@@ -20,6 +20,88 @@ from deltamem_tui.text import counted, one_line
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.transfer.export import Leak, Outgoing
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What may be written over.
+
+    Attributes:
+        allowed: An earlier export.
+        changed: Even files of it that were changed since, as far as a form can tell.
+    """
+
+    allowed: bool = False
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form in which a bank can be written.
+
+    Attributes:
+        ending: What the name of the file or folder ends with.
+        note: What to do with it, for a person.
+        write: Writes a bank to a path, and returns what was written.
+    """
+
+    ending: str
+    note: str
+    write: Callable[[Bank, Path, Replacement], dict[str, Any]]
+
+
+def _skills(bank: Bank, path: Path, replacing: Replacement) -> dict[str, Any]:
+    from deltamem_tui.memory.skills.writing import write_skills
+
+    written = write_skills(bank, path, replace=replacing.allowed, discard_changes=replacing.changed)
+    return asdict(written) | {"folder": path}
+
+
+def _markdown(bank: Bank, path: Path, replacing: Replacement) -> dict[str, Any]:
+    from deltamem_tui.memory.transfer.plain import write_markdown
+
+    write_markdown(bank, path, replace=replacing.allowed)
+    return {"file": path, "nodes": _nodes(bank)}
+
+
+def _jsonl(bank: Bank, path: Path, replacing: Replacement) -> dict[str, Any]:
+    from deltamem_tui.memory.transfer.plain import write_jsonl
+
+    write_jsonl(bank, path, replace=replacing.allowed)
+    return {"file": path, "nodes": _nodes(bank)}
+
+
+def _nodes(bank: Bank) -> int:
+    return sum(map(len, bank.trees.values()))
+
+
+FORMS: Mapping[str, Form] = {
+    "skills": Form(
+        "-skills",
+        "put the folders where your agent looks for skills; `deltamem install` reads them back",
+        _skills,
+    ),
+    "markdown": Form(".md", "a document to read; it cannot be installed again", _markdown),
+    "jsonl": Form(".jsonl", "a node a line, with its chain; it cannot be installed again", _jsonl),
+}
+
+_ENDINGS = {"archive": ARCHIVE_SUFFIX, "markdown": ".md", "jsonl": ".jsonl"}
+
+
+def _checked_name(form: str, path: Path) -> Path:
+    """A path to write a form to.
+
+    Raises:
+        UsageError: Its name ends as that of another form.
+    """
+    for other, ending in _ENDINGS.items():
+        if other != form and path.name.endswith(ending):
+            raise UsageError(
+                f"{one_line(path.name, 80)} has the ending of {other}, not of {form}",
+                hint=f"end it with {FORMS[form].ending}, or leave --as {form}",
+            )
+    return path
+
 
 _ARCHIVE = "archive"
 _FORM_NAMES = (_ARCHIVE, *FORMS)
@@ -93,7 +175,7 @@ def run(
             if leaks and not allow_secrets:
                 return _kept_here(opened, leaks)
             return _in_form(
-                opened, form, out, leaks, Replacing(allowed=replace, changed=discard_changes)
+                opened, form, out, leaks, Replacement(allowed=replace, changed=discard_changes)
             )
         ready = export.prepare(
             opened, with_episodes=episodes, with_journal=journal, builder=one_line(builder, 200)
@@ -103,7 +185,7 @@ def run(
         path = _path(out, opened.name, ARCHIVE_SUFFIX)
         _require_export(path)
         digest = ready.package.write(path, replace=replace)
-    return _written(path, digest, ready)
+    return _result(path, digest, ready)
 
 
 def _require_elsewhere(out: Path) -> None:
@@ -136,14 +218,15 @@ def _path(out: Path | None, name: str, ending: str) -> Path:
 
 
 def _in_form(
-    bank: Bank, form: str, out: Path | None, leaks: Sequence[Leak], replacing: Replacing
+    bank: Bank, form: str, out: Path | None, leaks: Sequence[Leak], replacing: Replacement
 ) -> Result:
     chosen = FORMS[form]
-    told = chosen.write(bank, checked_name(form, _path(out, bank.name, chosen.ending)), replacing)
-    data = {"bank": bank.name, "form": form, **told, "secrets": leaks}
+    path = _checked_name(form, _path(out, bank.name, chosen.ending))
+    written = chosen.write(bank, path, replacing)
+    data = {"bank": bank.name, "form": form, **written, "secrets": leaks}
 
     def view(page: Page) -> None:
-        page.facts({name: str(fact) for name, fact in told.items()})
+        page.facts({name: str(fact) for name, fact in written.items()})
 
     return Result("export", data, view=view, notes=[chosen.note, *_allowed(leaks)])
 
@@ -154,36 +237,27 @@ def _kept_here(bank: Bank, leaks: Sequence[Leak]) -> Result:
 
 
 def _errors(leaks: Sequence[Leak]) -> tuple[DeltaMemError, ...]:
-    found = [_error(leak) for leak in leaks]
+    from deltamem_tui.memory.reports.transfer import leak_position
+
+    found = [
+        BankError(f"holds a secret: {leak.kind}", source=leak.place, position=leak_position(leak))
+        for leak in leaks
+    ]
     last = BankError(
         f"{counted(len(found), 'secret')} would leave with the bank, so nothing was written",
-        hint="take them out in `deltamem browse`, or write them along with --allow-secrets",
+        hint="remove them in `deltamem browse`, or write them with --allow-secrets",
     )
     return (*found, last)
 
 
-def _error(leak: Leak) -> BankError:
-    return BankError(f"holds a secret: {leak.kind}", source=leak.place, position=_where(leak))
+def _result(path: Path, digest: str, outgoing: Outgoing) -> Result:
+    from deltamem_tui.memory.reports.transfer import view_export
 
-
-def _where(leak: Leak) -> str:
-    return f"{one_line(leak.record, 40)} {one_line(leak.field, 60)}".strip()
-
-
-def _written(path: Path, digest: str, outgoing: Outgoing) -> Result:
-    layout = outgoing.package.layout
-    data: dict[str, Any] = {
-        "bank": outgoing.package.manifest.name,
-        "file": path,
-        "digest": digest,
-        "bytes": layout.size,
-        "members": {entry.name: entry.size for entry in layout.entries},
-        "contents": outgoing.contents,
-        "secrets": outgoing.leaks,
-    }
+    record = view_export(outgoing).record
+    data = {"bank": outgoing.package.manifest.name, "file": path, "digest": digest, **record}
 
     def view(page: Page) -> None:
-        page.facts({"file": str(path), "digest": digest, "bytes": layout.size})
+        page.facts({"file": str(path), "digest": digest, "bytes": record["bytes"]})
 
     notes = [f"install it with `deltamem install {one_line(str(path))} --digest {digest}`"]
     return Result("export", data, view=view, notes=[*notes, *_allowed(outgoing.leaks)])

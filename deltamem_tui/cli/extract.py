@@ -64,7 +64,7 @@ def run(
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.policies.admission import policy_named
-    from deltamem_tui.memory.reports import view_learning
+    from deltamem_tui.memory.reports.runs import view_learning
     from deltamem_tui.memory.runs.learning import candidates, without_scene
 
     invocation = Invocation.of(context)
@@ -161,7 +161,7 @@ def _learnt(
     concurrency: int,
     stopped: Interruption,
 ) -> LearningReport:
-    from deltamem_tui.memory.reports import cost_text
+    from deltamem_tui.memory.reports.view import cost_text
     from deltamem_tui.memory.runs.learning import learn_episodes
 
     def closing(_: int) -> None:

@@ -117,7 +117,7 @@ def _attempt(
 
 def _reasons(source: str, chosen: str | None, trials: list[Trial]) -> Iterator[str]:
     """Why outcomes are unknown, as an import would read the log."""
-    from deltamem_tui.memory.reports import reason_notes
+    from deltamem_tui.memory.reports.imports import reason_notes
 
     for trial in trials:
         if trial.format == chosen:
@@ -144,7 +144,7 @@ def _rows(source: str, chosen: str | None, trials: list[Trial]) -> list[tuple[st
 
 
 def _record(trial: Trial) -> dict[str, Any]:
-    from deltamem_tui.memory.reports import reasons_record
+    from deltamem_tui.memory.reports.imports import reasons_record
 
     refused = trial.first_rejection
     return {

@@ -65,7 +65,7 @@ def run(
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.log_import import LogImport
-    from deltamem_tui.memory.reports import view_import
+    from deltamem_tui.memory.reports.imports import view_import
     from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
 
     redaction = _redaction(personal=redact_personal, off=no_redact)
@@ -139,7 +139,7 @@ _COLUMNS = (
 
 
 def _row(file: str, tally: FileTally) -> tuple[str | int, ...]:
-    from deltamem_tui.memory.reports import sources_text
+    from deltamem_tui.memory.reports.imports import sources_text
 
     return (
         ", ".join(tally.formats),

@@ -24,7 +24,8 @@ _REFUSED_SHOWN = 20
 def run(context: typer.Context, bank: options.Bank) -> Result:
     """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.reports import unrecorded_notes, usage_facts
+    from deltamem_tui.memory.reports.runs import unrecorded_notes
+    from deltamem_tui.memory.reports.view import usage_facts
     from deltamem_tui.memory.runs.ledger import debts
     from deltamem_tui.memory.views.history import history
     from deltamem_tui.memory.views.statistics import bank_statistics

@@ -13,11 +13,12 @@ from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import UsageError
-from deltamem_tui.text import one_line
+from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
-    from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.transfer.installing import Delivery
+    from deltamem_tui.memory.skills.reading import SkillBook
+
+_SHOWN = 10
 
 Source = Annotated[
     Path,
@@ -68,14 +69,14 @@ def run(
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.limits import GIGABYTE, LIMITS, Limits
     from deltamem_tui.bank.transfer import installing
-    from deltamem_tui.cli import skill_folders
+    from deltamem_tui.memory.reports.transfer import view_install
 
     invocation = Invocation.of(context)
     source = source.expanduser()
-    if skill_folders.is_one(source):
+    if _is_skills(source):
         if digest or max_gigabytes:
             raise UsageError("--digest and --max-gigabytes are for archives and banks")
-        return skill_folders.install(
+        return _install_skills(
             invocation,
             source,
             name=name,
@@ -86,7 +87,7 @@ def run(
         )
     if embedder:
         raise UsageError(
-            "a bank brings its vectors along, so no embedder is asked",
+            "a bank has vectors of its own, so --embedder is not used",
             hint="`deltamem reembed` gives an installed bank those of another",
         )
     pinned = installing.checked_digest(digest)
@@ -103,62 +104,113 @@ def run(
             bank, found = installing.install(
                 delivery, path, pinned=pinned, replacing=replace, frozen=not unfreeze
             )
-    return _result(delivery, bank, path, found, dry_run=dry_run, pinned=pinned is not None)
+    view = view_install(delivery, bank, path, found, pinned=pinned is not None, dry_run=dry_run)
+    notes: list[object] = ["sound; nothing was written"]
+    if not dry_run:
+        notes = [f"{path.name} is installed" + (", and frozen" if bank.frozen else ""), *view.notes]
+    return Result("install", view.record, view=lambda page: page.facts(view.facts), notes=notes)
 
 
-def _result(
-    delivery: Delivery, bank: Bank, path: Path, digest: str, *, dry_run: bool, pinned: bool
+def _is_skills(source: Path) -> bool:
+    """Whether a path is a folder of skills, and not a bank."""
+    from deltamem_tui.bank import manifest
+    from deltamem_tui.bank.disk import files
+    from deltamem_tui.memory.skills.reading import is_skills_folder
+
+    with files.storage_errors(source):
+        return (
+            source.is_dir()
+            and not (source / manifest.FILE_NAME).exists()
+            and is_skills_folder(source)
+        )
+
+
+def _install_skills(
+    invocation: Invocation,
+    source: Path,
+    *,
+    name: str | None,
+    embedder: str | None,
+    replace: bool,
+    frozen: bool,
+    dry_run: bool,
 ) -> Result:
-    about = _about(delivery, bank)
-    data = {
-        **about,
+    """Make a bank of a folder of skills.
+
+    Args:
+        invocation: The call of the program.
+        source: The folder.
+        name: What to call the bank; None if as the folder says.
+        embedder: What embeds the nodes; None for what the folder says.
+        replace: Whether a bank of this name may go.
+        frozen: Whether the bank is frozen.
+        dry_run: Whether nothing is written.
+    """
+    from deltamem_tui.embedding.load import load
+    from deltamem_tui.memory.skills.installing import embedder_name, install_skills
+    from deltamem_tui.memory.skills.reading import read_skills
+
+    book = read_skills(source)
+    path = invocation.bank_to_install(name, _own_name(book, source), replace=replace)
+    own = embedder_name(book) if book.facts else None
+    model = embedder or own or invocation.configuration.embedder
+    nodes = sum(len(nodes) for nodes in book.nodes.values())
+    if not dry_run:
+        with invocation.output.progress("embedding", nodes) as advance:
+            install_skills(
+                book,
+                path,
+                embedder=load(model),
+                replacing=replace,
+                frozen=frozen,
+                advance=advance,
+            )
+    return _skills_result(book, path, model, frozen=frozen, dry_run=dry_run)
+
+
+def _own_name(book: SkillBook, source: Path) -> str:
+    name = book.facts.get("name")
+    return name if isinstance(name, str) and name else source.resolve().name
+
+
+def _skills_result(
+    book: SkillBook, path: Path, model: str, *, frozen: bool, dry_run: bool
+) -> Result:
+    data: dict[str, Any] = {
         "bank": path.name,
         "path": path,
-        "digest": digest,
-        "pinned": pinned,
-        "frozen": bank.frozen,
+        "embedder": model,
+        **{f"{name}_nodes": len(nodes) for name, nodes in book.nodes.items()},
+        "changed": list(book.changed),
+        "adopted": list(book.adopted),
+        "missing": list(book.missing),
+        "left": [str(each) for each in book.left],
+        "frozen": frozen,
         "dry_run": dry_run,
-        "provenance": delivery.manifest.provenance,
     }
 
     def view(page: Page) -> None:
-        page.facts({"bank": path.name, "folder": str(path), **about, "digest": digest})
+        shown = ("bank", "embedder", *(f"{name}_nodes" for name in book.nodes))
+        page.facts({key: data[key] for key in shown} | {"folder": str(path)})
 
-    if dry_run:
-        return Result("install", data, view=view, notes=["sound; nothing was written"])
-    notes = [f"{path.name} is installed" + (", and frozen" if bank.frozen else "")]
-    if not delivery.sealed:
-        notes.append("the folder was not frozen, so nothing says what its files should have been")
-    elif not pinned:
-        notes.append("nobody vouched for it: --digest would prove that it is the one you mean")
-    return Result("install", data, view=view, notes=notes)
+    return Result("install", data, view=view, notes=_skills_notes(book, path, data))
 
 
-def _about(delivery: Delivery, bank: Bank) -> dict[str, Any]:
-    """Who built the bank, with what, from how much, and what is in it; None where unknown."""
-    from deltamem_tui.bank.commits import journal
-
-    manifest = delivery.manifest
-    contents = manifest.provenance.get("contents")
-    contents = contents if isinstance(contents, dict) else {}
-    return {
-        "description": _text(manifest.description),
-        "domain": _text(manifest.domain),
-        "builder": _text(manifest.provenance.get("builder")),
-        "extractors": _text(contents.get("extractors")),
-        "models": _text(contents.get("models")),
-        "embedder": _text(manifest.embedder.get("model")),
-        "learnt_from": _text(contents.get("episodes", manifest.provenance.get("episodes"))),
-        "task_nodes": len(bank.tree("task")),
-        "env_nodes": len(bank.tree("env")),
-        "episodes": len(bank.episodes),
-        "journal": any(member.name == journal.FILE_NAME for member in delivery.members),
-        "bytes": delivery.size,
-    }
-
-
-def _text(value: Any) -> str | None:
-    """What a stranger wrote, short and on one line; None if it is nothing."""
-    if isinstance(value, list):
-        value = ", ".join(map(str, value))
-    return one_line(str(value), 200) if value not in (None, "") else None
+def _skills_notes(book: SkillBook, path: Path, data: dict[str, Any]) -> list[str]:
+    notes = [one_line(str(each), 300) for each in book.left[:_SHOWN]]
+    if len(book.left) > _SHOWN:
+        notes.append(f"{len(book.left) - _SHOWN:,} more are left out; --json lists them")
+    if book.missing:
+        shown = ", ".join(book.missing[:_SHOWN]) + (", …" if len(book.missing) > _SHOWN else "")
+        missing = counted(len(book.missing), "node")
+        notes.append(f"{missing} of the bank in no file here, so left out: {shown}")
+    if book.changed:
+        notes.append(f"{counted(len(book.changed), 'node')} changed since the folder was written")
+    if book.adopted:
+        skills = counted(len(book.adopted), "skill")
+        notes.append(f"{skills} from elsewhere, added to the roots")
+    if data["dry_run"]:
+        return [*notes, "sound; nothing was written"]
+    notes.append(f"{path.name} is installed" + (", and frozen" if data["frozen"] else ""))
+    notes.append("counts start anew: a folder of skills carries none")
+    return notes

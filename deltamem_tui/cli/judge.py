@@ -38,7 +38,7 @@ def run(
     does not learn from judged episodes, unless you tell it to with `--admit all`.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.reports import view_judging
+    from deltamem_tui.memory.reports.runs import view_judging
     from deltamem_tui.memory.runs.judging import (
         estimate_judging,
         judge_and_report,

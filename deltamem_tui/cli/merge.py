@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,8 +14,8 @@ from deltamem_tui.memory.transfer.near_roots import NEAR, NEAR_POLICIES
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.union.merge import Plan
-    from deltamem_tui.bank.union.resolve import Conflict
-    from deltamem_tui.memory.transfer.merging import Merge, NearRoots
+    from deltamem_tui.memory.reports.view import ReportView
+    from deltamem_tui.memory.transfer.merging import Merge
 
 Banks = Annotated[
     list[str],
@@ -44,8 +42,6 @@ NoEpisodes = Annotated[
     bool, typer.Option("--no-episodes", help="Leave the episodes where they are.")
 ]
 
-_SHOWN_TEXT = 100
-
 
 def run(
     context: typer.Context,
@@ -65,6 +61,7 @@ def run(
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.union.merge_diff import difference
+    from deltamem_tui.memory.reports.transfer import view_merge
     from deltamem_tui.memory.transfer.merging import merge
 
     invocation = Invocation.of(context)
@@ -84,18 +81,18 @@ def run(
             dry_run=dry_run,
         )
     target = output if output is not None else first
-    data = {"bank": target, "dry_run": dry_run, "changed": done.changed, **_record(done)}
-    if not dry_run:
-        notes = _notes(done, target, dry_run)
-        return Result("merge", data, view=lambda page: _show(page, done), notes=notes)
-    planned = difference(done.plan)
+    view = view_merge(done)
+    data = {"bank": target, "dry_run": dry_run, "changed": done.changed, **view.record}
+    planned = difference(done.plan) if dry_run else None
+    if planned:
+        data["plan"] = diff.record(planned)
 
-    def view(page: Page) -> None:
-        diff.show(page, planned)
-        _show(page, done)
+    def show(page: Page) -> None:
+        if planned:
+            diff.show(page, planned)
+        _show(page, done.plan, view)
 
-    data["plan"] = diff.record(planned)
-    return Result("merge", data, view=view, notes=_notes(done, target, dry_run))
+    return Result("merge", data, view=show, notes=_notes(done, target, dry_run))
 
 
 def _notes(done: Merge, target: str, dry_run: bool) -> list[str]:
@@ -107,141 +104,19 @@ def _notes(done: Merge, target: str, dry_run: bool) -> list[str]:
     return [f"{target} holds what {names} have learnt"]
 
 
-def _record(done: Merge) -> dict[str, Any]:
-    plan = done.plan
-    return {
-        "from": [
-            {"name": bank.name, "path": bank.path, "origin": bank.manifest.counts_as}
-            for bank in plan.banks
-        ],
-        "trees": {name: asdict(changes) for name, changes in plan.changes.items()},
-        "conflicts": [_conflict_record(plan, each) for each in plan.conflicts],
-        "near": [_near_record(each) for each in done.near],
-        "disagreements": [asdict(each) for each in plan.disagreements],
-        "counted_as_one": plan.counted_as_one,
-        "episodes": _episodes(plan),
-    }
+def _show(page: Page, plan: Plan, view: ReportView) -> None:
+    from deltamem_tui.memory.reports.transfer import change_counts
 
-
-def _episodes(plan: Plan) -> dict[str, int] | None:
-    if plan.episodes is None:
-        return None
-    return {
-        "added": plan.episodes.added,
-        "revised": len(plan.episodes.revised),
-        "learnt": len(plan.episodes.learnt),
-    }
-
-
-def _conflict_record(plan: Plan, conflict: Conflict) -> dict[str, Any]:
-    return {
-        "tree": conflict.tree,
-        "node": conflict.kept.id,
-        "kind": conflict.kind,
-        "kept": _said(conflict.kept, plan.banks[conflict.kept_from].name),
-        "lost": _said(conflict.lost, plan.banks[conflict.lost_from].name),
-    }
-
-
-def _near_record(near: NearRoots) -> dict[str, Any]:
-    return {
-        "tree": near.tree,
-        "label": near.label,
-        "similarity": near.similarity,
-        "root": _said(near.root, near.bank),
-        "near": _said(near.near, near.near_bank),
-    }
-
-
-def _said(node: Any, bank: str) -> dict[str, Any]:
-    return {
-        "bank": bank,
-        "id": node.id,
-        "revision": node.revision,
-        "deleted": node.deleted,
-        "parent": node.parent,
-        "label": node.label,
-        **asdict(node.payload),
-    }
-
-
-def _show(page: Page, done: Merge) -> None:
-    plan = done.plan
-    names = list(plan.changes)
+    counts = {name: change_counts(changes) for name, changes in plan.changes.items()}
     rows: list[list[Cell]] = [
-        [words, *(_count(getattr(plan.changes[name], field)) for name in names)]
-        for field, words in _ROWS.items()
+        [f"nodes {label}", *(each[label] for each in counts.values())]
+        for label in next(iter(counts.values()))
     ]
-    page.table(("", *names), [row for row in rows if any(row[1:])])
-    episodes = _episodes(plan)
-    if episodes is not None and any(episodes.values()):
+    page.table(("", *counts), [row for row in rows if any(row[1:])])
+    episodes = view.record["episodes"] or {}
+    if any(episodes.values()):
         page.facts({f"episodes {name}": count for name, count in episodes.items()})
-    for name, changes in plan.changes.items():
-        for node_id in changes.hidden:
-            page.text(f"{name} {node_id} is kept, but hidden: what is above it was deleted")
-        for node_id in changes.loosened:
-            page.text(f"{name} {node_id} became a root: it was moved below its own child")
-    for conflict in plan.conflicts:
-        page.text(_conflict_words(plan, conflict))
-    for near in done.near:
-        page.text(f"{near.tree} roots are near ({near.similarity:.3f}, {near.label}):")
-        page.text(_quoted(near.root, near.bank))
-        page.text(_quoted(near.near, near.near_bank))
-    for one, two in plan.counted_as_one:
-        page.text(
-            f"{one} and {two} both counted as one bank since one was copied from the other: of "
-            "each count the greater is kept"
-        )
-    for each in plan.disagreements:
-        page.text(f"{each.what}: {each.kept} stays; {each.bank} says {each.lost}")
-
-
-_ROWS = {
-    "added": "nodes added",
-    "revised": "nodes revised",
-    "deleted": "nodes deleted",
-    "revived": "nodes that live again",
-    "hidden": "nodes hidden below deleted ones",
-    "loosened": "nodes that became roots",
-    "tombstones": "tombstones added",
-    "left_out": "nodes left out",
-    "counted": "nodes with other counts",
-    "too_deep": "nodes deeper than d_max",
-}
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) else len(value)
-
-
-def _conflict_words(plan: Plan, conflict: Conflict) -> str:
-    why = "at the same revision" if conflict.kind == "tie" else "and one went further"
-    return "\n".join(
-        (
-            f"{conflict.tree} {conflict.kept.id} was changed in two banks, {why}; the first stays:",
-            _quoted(conflict.kept, plan.banks[conflict.kept_from].name),
-            _quoted(conflict.lost, plan.banks[conflict.lost_from].name),
-            *_lost_words(conflict),
-        )
-    )
-
-
-def _lost_words(conflict: Conflict) -> Iterator[str]:
-    """What else than its first line the lost state says otherwise."""
-    from deltamem_tui.bank.diff import FieldChange, changed_fields
-
-    lost, kept = conflict.lost, conflict.kept
-    if lost.deleted or kept.deleted:
-        return
-    if lost.parent != kept.parent:
-        yield diff.field_words(FieldChange("parent", lost.parent, kept.parent))
-    for each in changed_fields(lost, kept):
-        if each.name not in ("activation_condition", "consolidated"):
-            yield diff.field_words(each)
-
-
-def _quoted(node: Any, bank: str) -> str:
-    from deltamem_tui.text import one_line
-
-    what = "deleted" if node.deleted else one_line(node.payload.activation_condition, _SHOWN_TEXT)
-    return f"  {one_line(bank, 40)} {node.id[:8]} {what}"
+    for section in view.sections:
+        page.text(section.title, style="bold")
+        for line in section.lines:
+            page.text(line)

@@ -12,7 +12,6 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TREES
-from deltamem_tui.cli.word_diff import word_diff
 from deltamem_tui.memory import editing
 from tests.cli.support import Program, heat, state_of
 from tests.places import DOCS
@@ -64,7 +63,7 @@ def test_two_clones_that_both_counted_are_told(two: Program) -> None:
         with bank.writing() as batch:
             batch.count("task", next(iter(bank.tree("task"))).id, hits=hits)
             batch.log("learn")
-    told = "kitchen and clone both counted as one bank since one was copied from the other"
+    told = "kitchen and clone: the greater of each count"
     assert told in two("merge", "kitchen", "clone", "--dry-run").out
     answer = two.json("merge", "kitchen", "clone", "-o", "both")
     assert answer.data["counted_as_one"] == [["kitchen", "clone"]]
@@ -229,13 +228,3 @@ def test_git_shows_what_a_person_can_read(two: Program, tmp_path: Path) -> None:
     assert "+  how: wash your hands" in shown
     assert f"+{root.id}" in shown
     assert "an index of" not in shown
-
-
-def test_words_that_came_and_went() -> None:
-    assert word_diff("put it on the table", "put it under the table") == (
-        "put it [−on−]{+under+} the table"
-    )
-    assert word_diff("", "new words") == "{+new words+}"
-    assert word_diff("same", "same") == "same"
-    long = "word " * 5000
-    assert word_diff(long, "short") == "[−25,000 characters−]{+5 characters+}"

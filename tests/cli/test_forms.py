@@ -117,7 +117,7 @@ def test_changes_are_discarded_of_skills_only(program: Program, others: tuple[st
 def test_no_form_is_called_like_another(program: Program, form: str, name: str) -> None:
     answer = program("export", "kitchen", "--as", form, "-o", name)
     assert answer.code == 2
-    assert f"--as {form} writes none" in answer.error
+    assert f"not of {form}" in answer.error
     assert not (program.folder / name).exists()
 
 

@@ -45,7 +45,7 @@ def test_a_bank_is_exported_and_installed_under_another_name(folder: Path, tmp_p
         await fill(person, str(file), "copy", digest, "tick")
         assert "Install it as copy?" in person.screen
         assert "builder: me" in person.screen
-        assert "as you were told" in person.screen
+        assert "as you named it" in person.screen
         assert not (folder / "copy").exists()
         await person.press("y")
         assert person.said[-1] == "installed copy"
@@ -112,8 +112,8 @@ def test_a_merge_shows_what_it_changes_before_it_is_done(folder: Path) -> None:
         await fill(person, "other")
         assert "Merge 1 bank into kitchen?" in person.screen
         assert "task tree" in person.screen
-        assert "1 new" in person.screen
-        assert "domain: 'alfworld' stays, '[/b]' of other goes" in person.screen
+        assert "1 added" in person.screen
+        assert "domain: alfworld stays; other says [/b]" in person.screen
         await person.press("escape")
         assert len(Bank.open(folder / "kitchen").tree("task")) == 6
         await person.press("m")
@@ -143,8 +143,8 @@ def test_copies_that_both_counted_are_told(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("m")
         await fill(person, "other")
-        assert "Copies that both went on counting" in person.screen
-        assert "the greater of each count stays" in person.screen
+        assert "Copies of one bank that both counted since" in person.screen
+        assert "the greater of each count" in person.screen
 
     browse(folder, story, size=(120, 40))
 

@@ -207,7 +207,7 @@ def _learn(
     concurrency: int = 1,
 ) -> Changed:
     """Learn, showing how far it is and what it cost; the report covers calls in flight, too."""
-    from deltamem_tui.memory.reports import view_learning
+    from deltamem_tui.memory.reports.runs import view_learning
     from deltamem_tui.memory.runs.learning import learn_episodes
 
     progress.advance(0, len(episodes))

@@ -105,6 +105,6 @@ def _imported(path: Path, job: LogImport, progress: Progress) -> Changed:
 
 
 def _summary(found: ImportReport) -> str:
-    from deltamem_tui.memory.reports import view_import
+    from deltamem_tui.memory.reports.imports import view_import
 
     return view_import(found).summary

@@ -16,7 +16,7 @@ from deltamem_tui.errors import BankExistsError, UsageError
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.form_errors import about
 from deltamem_tui.tui.messages import Changed, Planned, Told
-from deltamem_tui.tui.models.transfer import delivery_section, merge_sections, outgoing_sections
+from deltamem_tui.tui.models.transfer import merge_sections, sections_of
 
 
 def plan_export(path: Path, out: str, *, episodes: bool, journal: bool, builder: str) -> Planned:
@@ -32,6 +32,7 @@ def plan_export(path: Path, out: str, *, episodes: bool, journal: bool, builder:
     Raises:
         BankError: It cannot be read.
     """
+    from deltamem_tui.memory.reports.transfer import view_export
     from deltamem_tui.memory.transfer.export import prepare
 
     bank = Bank.open(path)
@@ -48,7 +49,8 @@ def plan_export(path: Path, out: str, *, episodes: bool, journal: bool, builder:
     if outgoing.leaks:
         secrets = counted(len(outgoing.leaks), "secret")
         question = f"Write {file} although {secrets} would leave with it?"
-    return Planned("exporting", question, outgoing_sections(outgoing), lambda _: write())
+    sections = sections_of(view_export(outgoing).sections)
+    return Planned("exporting", question, sections, lambda _: write())
 
 
 def _archive_path(out: str, name: str) -> Path:
@@ -72,6 +74,7 @@ def plan_install(source: str, folder: Path, *, name: str, digest: str, writable:
         UsageError: The digest or the name is none.
     """
     from deltamem_tui.bank.transfer import installing
+    from deltamem_tui.memory.reports.transfer import view_install
 
     with about("digest"):
         pinned = installing.checked_digest(digest or None)
@@ -87,8 +90,10 @@ def plan_install(source: str, folder: Path, *, name: str, digest: str, writable:
         bank, _ = installing.install(delivery, path, pinned=pinned, frozen=not writable)
         return Changed(path, f"installed {bank.name}" + ("" if writable else ", frozen"))
 
-    section = delivery_section(delivery, found, pinned=pinned is not None)
-    return Planned("installing", f"Install it as {path.name}?", [section], lambda _: install())
+    bank = Bank.open(delivery.source)
+    view = view_install(delivery, bank, path, found, pinned=pinned is not None, dry_run=True)
+    question = f"Install it as {path.name}?"
+    return Planned("installing", question, sections_of(view.sections), lambda _: install())
 
 
 def _place_for(name: str, folder: Path) -> Path:

@@ -7,7 +7,8 @@ import pytest
 from deltamem_tui.errors import ExtractionError, StorageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.learn_result import Lesson
-from deltamem_tui.memory.reports import Note, view_learning
+from deltamem_tui.memory.reports.runs import view_learning
+from deltamem_tui.memory.reports.view import Note
 from deltamem_tui.memory.runs.learning import LearningReport
 
 LESSONS = [

@@ -1,0 +1,215 @@
+"""What an import came to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from deltamem_tui.memory.episodes.import_report import FileTally, ImportEntry, ImportReport
+from deltamem_tui.memory.reports.view import Note, ReportView
+from deltamem_tui.text import counted, one_line
+from deltamem_tui.trajectory.model import OutcomeSource
+from deltamem_tui.trajectory.reasons import ReasonTally
+
+_NOTICES = 5
+_SUMMARY_NOTICES = 3
+_REASONS = 5
+_NAMES = 3
+_NAME_WIDTH = 40
+_REASON_WIDTH = 160
+_SOURCES: Mapping[OutcomeSource, str] = {
+    "stated": "log",
+    "user": "user",
+    "judge": "judge",
+    "unknown": "nobody",
+}
+
+
+def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
+    """Show what an import came to.
+
+    Args:
+        found: What became of the records.
+        outcomes_name: The name of the user's file of outcomes, if there is one.
+    """
+    record: dict[str, Any] = {
+        "imported": found.count("imported"),
+        "updated": found.count("updated"),
+        "changed": found.changed,
+        "duplicates": found.count("duplicate"),
+        "rejected": found.refused,
+        "left_out": {
+            "total": found.notice_count,
+            "listed": [asdict(notice) for notice in found.notices],
+        },
+        "unmatched": found.unmatched,
+        "disputed": list(found.disputed),
+        "domains": {"total": found.domains.total, "listed": dict(found.domains.listed)},
+        "unknown": reasons_record(found.reasons),
+        "redactions": dict(found.redactions),
+        "redaction": found.redaction,
+        "dry_run": found.dry_run,
+        "files": [_file_record(file, tally) for file, tally in found.files.items()],
+        "trajectories": [
+            _entry_record(entry) for entry in found.entries if entry.reception != "duplicate"
+        ],
+    }
+    facts = {
+        **{name: record[name] for name in ("imported", "updated", "duplicates", "rejected")},
+        **{f"outcome from {_SOURCES[source]}": n for source, n in sorted(found.sources.items())},
+        **{f"redacted {kind}": count for kind, count in sorted(found.redactions.items())},
+    }
+    notes = (
+        *_domain_notes(found),
+        *_outcome_notes(found),
+        *reason_notes(found.reasons, _REASONS),
+        *_mode_notes(found),
+        *_notices(found, _NOTICES),
+        *_file_notes(found, outcomes_name),
+    )
+    return ReportView(record, facts, notes=notes, summary=_import_summary(found))
+
+
+def sources_text(tally: FileTally) -> str:
+    """Whose word the outcomes of a log are: `log 3, user 1`."""
+    return ", ".join(
+        f"{_SOURCES[source]} {count}" for source, count in sorted(tally.sources.items())
+    )
+
+
+def _file_record(file: str, tally: FileTally) -> dict[str, Any]:
+    return {
+        "source": file,
+        "formats": tally.formats,
+        "episodes": tally.episodes,
+        "steps": tally.steps,
+        "successes": tally.successes,
+        "failures": tally.failures,
+        "outcomes": dict(tally.sources),
+        "duplicates": tally.receptions["duplicate"],
+        "redactions": dict(tally.redactions),
+        "rejected": tally.rejected,
+    }
+
+
+def _entry_record(entry: ImportEntry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "task": entry.task,
+        "steps": entry.steps,
+        "success": entry.outcome.success,
+        "reward": entry.outcome.reward,
+        "outcome_source": entry.outcome.source,
+        "reason": entry.outcome.reason or None,
+        "format": entry.source.format,
+        "source": entry.source.file,
+        "position": entry.source.position,
+    }
+
+
+def reasons_record(reasons: ReasonTally) -> dict[str, Any]:
+    """Why outcomes are unknown: the first reasons, and how many outcomes have any."""
+    return {"total": reasons.total, "listed": dict(reasons.listed)}
+
+
+def reason_notes(reasons: ReasonTally, most: int) -> list[Note]:
+    """Why outcomes are unknown, a note for each of the `most` most frequent reasons."""
+    listed = reasons.listed.most_common(most)
+    notes = [
+        Note(
+            f"{counted(count, 'outcome is', 'outcomes are')} unknown: "
+            f"{one_line(reason, _REASON_WIDTH)}"
+        )
+        for reason, count in listed
+    ]
+    if more := reasons.total - sum(count for _, count in listed):
+        which = counted(more, "more outcome is", "more outcomes are")
+        notes.append(Note(f"{which} unknown, for other reasons"))
+    return notes
+
+
+def _domain_notes(found: ImportReport) -> Iterator[Note]:
+    """Episodes of other domains than the bank's: it may be the wrong bank."""
+    domains = found.domains
+    if domains.of_others:
+        which = counted(domains.of_others, "episode is", "episodes are")
+        bank = one_line(domains.usual, _NAME_WIDTH)
+        yield Note(f"{which} of {_names(domains.others)}, while the bank is of {bank}")
+
+
+def _outcome_notes(found: ImportReport) -> Iterator[Note]:
+    if found.changed:
+        changed = counted(found.changed, "outcome was", "outcomes were")
+        yield Note(f"{changed} changed: the later statement counts")
+    if waiting := found.without_outcome:
+        hint = (
+            "import again with `--outcome success`, `--outcome failure` or `--outcome FILE`, or "
+            "let a model judge: `deltamem judge`"
+        )
+        episodes = counted(waiting, "episode waits", "episodes wait")
+        yield Note(f"{episodes} without an outcome", hint)
+
+
+def _mode_notes(found: ImportReport) -> Iterator[Note]:
+    if found.redaction == "off":
+        yield Note("nothing was redacted: keys and passwords in the logs are in the episodes")
+    if found.dry_run:
+        yield Note("nothing was written: this was a dry run")
+
+
+def _notices(found: ImportReport, most: int) -> Iterator[Note]:
+    """The first notices of what readers left out by design; the others are counted."""
+    yield from (Note(str(notice)) for notice in found.notices[:most])
+    if (more := found.notice_count - most) > 0:
+        listed = len(found.notices) - most
+        lists = "`--json` lists them" if listed == more else f"`--json` lists {listed:,} of them"
+        yield Note(f"more was left out in {counted(more, 'other place')}", lists)
+
+
+def _file_notes(found: ImportReport, name: str) -> Iterator[Note]:
+    """What the user's file of outcomes says otherwise than the logs, or of no episode."""
+    if count := len(found.disputed):
+        state = counted(count, "episode states", "episodes state")
+        keep = "it keeps" if count == 1 else "they keep"
+        yield Note(f"{state} another outcome than {name}: {keep} it")
+    if count := len(found.unmatched):
+        which = counted(count, f"id of {name} matches", f"ids of {name} match")
+        yield Note(f"{which} no episode of these logs: {_names(found.unmatched)}")
+
+
+def _names(names: Sequence[str]) -> str:
+    """The first of some names, which come from outside."""
+    shown = ", ".join(one_line(name, _NAME_WIDTH) for name in names[:_NAMES])
+    return f"{shown}, …" if len(names) > _NAMES else shown
+
+
+def _import_summary(found: ImportReport) -> str:
+    text = f"imported {counted(found.count('imported'), 'episode')}{_read_as(found)}"
+    for count, what in (
+        (found.count("updated"), "updated"),
+        (found.count("duplicate"), "known already"),
+        (found.refused, "rejected"),
+        (found.redactions.total(), "redacted"),
+    ):
+        text += f", {count:,} {what}" if count else ""
+    if found.redactions:
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(found.redactions.items()))
+        text += f" ({kinds})"
+    if found.rejected:
+        text += f"; first: {found.rejected[0]}"
+    notes = [note for note in _outcome_notes(found) if note.hint]
+    notes += _notices(found, _SUMMARY_NOTICES)
+    return "; ".join((text, *(note.text for note in notes)))
+
+
+def _read_as(found: ImportReport) -> str:
+    """The formats and domains: a person who chose the wrong log or bank sees it here."""
+    formats = list(dict.fromkeys(name for each in found.files.values() for name in each.formats))
+    domains = found.domains
+    facts = [f"read as {_names(formats)}"] if formats else []
+    if domains.listed:
+        facts.append(f"of {_names([name for name, _ in domains.listed.most_common()])}")
+    if domains.of_others:
+        facts.append(f"while the bank is of {_names([domains.usual])}")
+    return f" ({', '.join(facts)})" if facts else ""

@@ -1,0 +1,212 @@
+"""What learning and judging came to, or would take."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.reports.view import Note, ReportView, Value, cost_text, usage_facts
+from deltamem_tui.memory.runs.judging import JudgingReport
+from deltamem_tui.memory.runs.learning import LearningReport
+from deltamem_tui.text import counted
+
+
+def view_learning(
+    found: LearningReport,
+    *,
+    episodes: int,
+    waiting: int,
+    not_admitted: int = 0,
+    without_scene: int = 0,
+    draws: bool = False,
+    dry_run: bool = False,
+) -> ReportView:
+    """Show what learning from the waiting episodes came to, or would take.
+
+    Args:
+        found: What it came to; of a dry run the usage alone.
+        episodes: How many were to be learnt.
+        waiting: How many wait now.
+        not_admitted: How many the policy kept out.
+        without_scene: How many have no scene that a model could draw.
+        draws: Whether scenes are drawn.
+        dry_run: Whether nothing was done.
+    """
+    record = {
+        **_lesson_counts(found),
+        "would_learn": episodes if dry_run else 0,
+        "waiting": waiting,
+        "not_admitted": not_admitted,
+        "usage": asdict(found.usage),
+        "wasted": asdict(found.wasted),
+        "recovered": asdict(found.recovered),
+        "scenes_drawn": found.scenes_drawn,
+        "would_draw": without_scene if dry_run and draws else 0,
+        "without_scene": 0 if draws else without_scene,
+        "on_their_way": found.in_flight,
+    }
+    facts = _foreseen_facts(record) if dry_run else _learning_facts(record)
+    asked = bool(found.usage.calls or found.usage.cached)
+    notes = [*_learning_notes(found, record, episodes)]
+    if dry_run and episodes:
+        nothing = "sent or written: calls, tokens and cost are an estimate"
+        notes.append(Note("nothing was " + (nothing if asked else "written; the rules are free")))
+    summary = _learning_summary(found, record)
+    facts |= usage_facts(found.usage) if asked else {}
+    return ReportView(record, facts, notes=notes, summary=summary)
+
+
+def _lesson_counts(found: LearningReport) -> dict[str, Any]:
+    """What the lessons came to; an episode that another process learnt first is not of this run."""
+    new = [lesson for lesson in found.lessons if lesson.new]
+    nodes = Counter({"task": 0, "env": 0})
+    consolidated = skipped = 0
+    for lesson in new:
+        written = [name for name, taught in lesson.trees.items() if taught.node]
+        nodes.update(written)
+        skipped += not written
+        consolidated += sum(taught.consolidated is not None for taught in lesson.trees.values())
+    return {
+        "learned": len(new),
+        "skipped": skipped,
+        "learned_elsewhere": len(found.lessons) - len(new),
+        "nodes_written": dict(nodes),
+        "consolidated": consolidated,
+    }
+
+
+def _foreseen_facts(record: Mapping[str, Any]) -> dict[str, Value]:
+    scenes = {"would draw scenes": record["would_draw"]} if record["would_draw"] else {}
+    return {"would learn": record["would_learn"], **scenes, "waiting": record["waiting"]}
+
+
+def _learning_facts(record: Mapping[str, Any]) -> dict[str, Value]:
+    optional = {
+        "learnt by another process meanwhile": record["learned_elsewhere"],
+        "scenes drawn": record["scenes_drawn"],
+    }
+    return {
+        "episodes learnt": record["learned"],
+        "of these, nothing new to write": record["skipped"],
+        "waiting": record["waiting"],
+        **{name: count for name, count in optional.items() if count},
+        **{f"new {tree} nodes": count for tree, count in record["nodes_written"].items()},
+        "consolidated": record["consolidated"],
+    }
+
+
+def _learning_notes(
+    found: LearningReport, record: Mapping[str, Any], episodes: int
+) -> Iterator[Note]:
+    if not episodes:
+        yield Note("no episode with a known outcome waits; `deltamem import` brings some")
+    if count := record["not_admitted"]:
+        wait = counted(count, "episode waits", "episodes wait")
+        yield Note(f"{wait} because of the source of the outcome", "see `--admit`")
+    if count := record["without_scene"]:
+        lack = counted(count, "episode has", "episodes have")
+        hint = "`--draw-scenes` has the model look for it in the task"
+        yield Note(f"{lack} no scene, so the env tree learns nothing from them", hint)
+    yield from recovery_notes(found.recovered)
+    if found.wasted.calls > 0:
+        yet = " yet" if found.refusals or found.failure else ""
+        bill = bill_text(found.wasted)
+        yield Note(f"{counted(found.wasted.calls, 'call')} not used{yet}: {bill}")
+    yield from in_flight_notes(found.in_flight)
+
+
+def _learning_summary(found: LearningReport, record: Mapping[str, Any]) -> str:
+    usage, nodes = found.usage, sum(record["nodes_written"].values())
+    price = "by rules, no cost"
+    if usage.calls or usage.cached:
+        calls = f"{counted(usage.calls, 'call')}, {usage.cached:,} cached"
+        price = f"for {cost_text(usage)} ({calls})"
+    parts = [
+        f"learnt {counted(len(found.lessons), 'episode')} {price}: {counted(nodes, 'node')}",
+        f"{record['waiting']:,} waiting",
+    ]
+    if found.wasted.calls > 0:
+        parts.append(f"{counted(found.wasted.calls, 'call')} not used")
+    if found.in_flight:
+        parts.append(f"{found.in_flight:,} in flight, which may be paid for")
+    if found.refusals:
+        parts.append(f"{len(found.refusals):,} could not be learnt, first: {found.refusals[0]}")
+    if isinstance(found.failure, DeltaMemError):
+        parts.append(f"then it ended: {found.failure}")
+    return "; ".join(parts)
+
+
+def bill_text(usage: Usage) -> str:
+    """Tokens and cost in a few words."""
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    return f"{tokens:,} tokens, {cost_text(usage)}"
+
+
+def in_flight_notes(calls: int) -> list[Note]:
+    """Calls that had no answer when the run ended."""
+    if not calls:
+        return []
+    were = counted(calls, "call was", "calls were")
+    return [Note(f"{were} still in flight and may be paid for; these numbers leave it out")]
+
+
+def recovery_notes(usage: Usage) -> list[Note]:
+    """Calls that killed runs had paid for, and that the journal states only now."""
+    return [Note(f"{_unrecorded(usage)}; the journal has them now")] if usage.calls > 0 else []
+
+
+def unrecorded_notes(usage: Usage) -> list[Note]:
+    """The same before a run with a model has written to the bank again."""
+    if usage.calls <= 0:
+        return []
+    return [Note(f"{_unrecorded(usage)}; the next run with a model adds them to these numbers")]
+
+
+def _unrecorded(usage: Usage) -> str:
+    answers = counted(usage.calls, "answer")
+    return f"an earlier run ended before the journal had {answers} it paid for ({bill_text(usage)})"
+
+
+def view_judging(found: JudgingReport, bank: str) -> ReportView:
+    """Show what judging came to, or would take.
+
+    Args:
+        found: What it came to; of a dry run the usage alone.
+        bank: What the user calls the bank.
+    """
+    successes = sum(each.judgement.outcome.success is True for each in found.judged)
+    record: dict[str, Any] = {
+        "judged": len(found.judged),
+        "successes": successes,
+        "failures": len(found.judged) - successes,
+        "without_outcome": found.without_outcome,
+        "usage": asdict(found.usage),
+        "would_judge": found.would_judge,
+        "judgements": [
+            {
+                "id": each.trajectory.id,
+                "task": each.trajectory.task,
+                "success": each.judgement.outcome.success,
+                "reason": each.judgement.outcome.reason,
+                "model": each.judgement.model,
+                "cut": each.judgement.cut or None,
+            }
+            for each in found.judged
+        ],
+    }
+    if found.dry_run:
+        facts: dict[str, Value] = {"would judge": found.would_judge, **usage_facts(found.usage)}
+        return ReportView(record, facts, notes=[Note("nothing was sent: this was a dry run")])
+    record |= {"recovered": asdict(found.recovered), "on_their_way": found.in_flight}
+    counts = ("judged", "successes", "failures", "without_outcome")
+    facts = {name.replace("_", " "): record[name] for name in counts} | usage_facts(found.usage)
+    notes = recovery_notes(found.recovered) + in_flight_notes(found.in_flight)
+    if found.judged:
+        notes.append(Note(f"`deltamem extract {bank} --admit all` learns from judged episodes too"))
+    elif not found.errors:
+        notes.append(Note("no episode waits for an outcome"))
+    return ReportView(record, facts, notes=notes)
