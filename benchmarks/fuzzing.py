@@ -35,9 +35,7 @@ from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import detect, read_log, readers
-from deltamem_tui.trajectory.readers.reading import read_written
-from deltamem_tui.trajectory.readers.written import written
+from deltamem_tui.trajectory.readers import detect, read_log, read_logs, readers, to_line
 from deltamem_tui.trajectory.redaction import redact
 
 LARGEST = 200_000  # bytes of a sample: long ones show nothing that short ones do not
@@ -264,15 +262,15 @@ def _read(chance: random.Random, path: Path) -> None:
     log = Log("log", path, LIMITS)
     try:
         claims = [claim.reader for claim in detect(log)]
-        for _ in read_written([path], limits=LIMITS):
+        for _ in read_logs([path], limits=LIMITS):
             pass
     except DeltaMemError:
         claims = []
     for reader in {each.name: each for each in [*claims, *chance.sample(readers(), 5)]}.values():
         for reading in read_log(log, reader):
             if isinstance(reading, Trajectory):
-                clean, redactions = redact(reading, personal=True)
-                written(clean, clean.source, redactions)
+                clean, _ = redact(reading, personal=True)
+                to_line(clean)
 
 
 @contextmanager

@@ -101,11 +101,11 @@ def _probe(log: Path) -> dict[str, float]:
     """Import a log into a new bank beside it; the peak memory of this process, and its speed."""
     from deltamem_tui.memory.banks import create_bank
     from deltamem_tui.memory.episodes.importer import take_in
-    from deltamem_tui.trajectory.readers.reading import read_written
+    from deltamem_tui.trajectory.readers.reading import read_logs
 
     bank = create_bank(log.parent / "bank", embedder="hashing")
     started = perf_counter()
-    intake = take_in(bank, read_written([log]), listed=False)
+    intake = take_in(bank, read_logs([log]), listed=False)
     seconds = perf_counter() - started
     if intake.rejected or not intake.episodes:
         raise RuntimeError(f"{intake.episodes} episodes and {len(intake.rejected)} rejected")

@@ -31,9 +31,8 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.sources import find_logs
-from deltamem_tui.trajectory.readers import Reader, read_log, readers, to_line
+from deltamem_tui.trajectory.readers import Reader, read_log, read_logs, readers, to_line
 from deltamem_tui.trajectory.readers.detection import reader_of
-from deltamem_tui.trajectory.readers.reading import read_written
 
 EPISODES = 3000
 ROUNDS = 3
@@ -52,12 +51,12 @@ def run() -> str:
         empty, *banks = [_bank(folder / f"bank-{number}") for number in range(ROUNDS + 2)]
 
         def import_all(number: int) -> None:
-            intake = take_in(banks[number], read_written([log]), listed=False)
+            intake = take_in(banks[number], read_logs([log]), listed=False)
             if intake.count("imported") != EPISODES:
                 raise RuntimeError(f"{intake.count('imported')} of {EPISODES} came in")
 
         def look_only(_: int) -> None:
-            take_in(empty, read_written([log]), dry_run=True, listed=False)
+            take_in(empty, read_logs([log]), dry_run=True, listed=False)
 
         def parse_all(_: int) -> None:
             with log.open("rb") as stream:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from functools import lru_cache
+
+from msgspec.structs import replace
 
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets, names_may_hold_secrets
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions, Redactor
+
+# Most episodes of a log end for one of a few reasons.
+_reason_may_hold_secrets = lru_cache(maxsize=256)(may_hold_secrets)
 
 
 def redact(trajectory: Trajectory, *, personal: bool = False) -> tuple[Trajectory, Redactions]:
@@ -21,26 +26,22 @@ def redact(trajectory: Trajectory, *, personal: bool = False) -> tuple[Trajector
         trajectory: The episode.
         personal: Remove e-mail addresses too.
     """
-    texts, notes = _texts(trajectory), _notes(trajectory)
+    notes, text, reason = _notes(trajectory), trajectory.text, trajectory.outcome.reason
+    in_texts = may_hold_secrets(text) or _reason_may_hold_secrets(reason)
+    in_notes = names_may_hold_secrets(notes)
+    if personal:
+        in_texts = in_texts or "@" in text or "@" in reason
+        in_notes = in_notes or any("@" in note for note in notes)
+    if not in_texts and not in_notes:
+        return trajectory, NOTHING
     redactor = Redactor(personal=personal)
-    if may_hold_secrets("\n".join(texts)) or (personal and any("@" in text for text in texts)):
-        redactor.learn(texts)
-    if names_may_hold_secrets(notes) or (personal and any("@" in note for note in notes)):
+    if in_texts:
+        redactor.learn(_texts(trajectory))
+    if in_notes:
         redactor.learn(notes)
     if not redactor.found:
         return trajectory, NOTHING
-    clean = _cleaned(trajectory, redactor)
-    return clean, redactor.redactions
-
-
-def notes_of(*names: str, metadata: Mapping[str, str]) -> list[str]:
-    """Returns the short strings that describe an episode, besides its texts.
-
-    A metadata value is preceded by its name, since some values are secrets only because of their
-    names. A name that is more than a word is also listed alone: it may itself contain a secret.
-    """
-    keys = [key for key in metadata if not key.isidentifier()]
-    return [*names, *keys, *(f"{key}={value}" for key, value in metadata.items())]
+    return _cleaned(trajectory, redactor), redactor.redactions
 
 
 def _texts(trajectory: Trajectory) -> list[str]:
@@ -55,6 +56,16 @@ def _notes(trajectory: Trajectory) -> list[str]:
     source = trajectory.source
     names = (trajectory.domain, trajectory.agent, source.file, source.position, source.format)
     return notes_of(*names, metadata=trajectory.metadata)
+
+
+def notes_of(*names: str, metadata: Mapping[str, str]) -> list[str]:
+    """Returns the short strings that describe an episode, besides its texts.
+
+    A metadata value is preceded by its name, since some values are secrets only because of their
+    names. A name that is more than a word is also listed alone: it may itself contain a secret.
+    """
+    keys = [key for key in metadata if not key.isidentifier()]
+    return [*names, *keys, *(f"{key}={value}" for key, value in metadata.items())]
 
 
 def _cleaned(trajectory: Trajectory, redactor: Redactor) -> Trajectory:

@@ -7,7 +7,9 @@ episode is seen to here, once, so that no reader can forget it.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+
+from msgspec.structs import replace
+from stringzilla import contains, translate
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean
@@ -15,14 +17,16 @@ from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.outcomes import attributed
 
-_PLAIN = b"\t\n" + bytes(range(0x20, 0x7F))
+# Every byte of plain ASCII is a blank, and every other is NUL: one search tells whether there
+# is any, ten times faster than a pattern.
+_PLAIN = bytes(32 if byte in (*b"\t\n", *range(0x20, 0x7F)) else 0 for byte in range(256))
 
 
 def admitted(trajectory: Trajectory, limits: Limits = DEFAULT_LIMITS) -> Trajectory:
     """The episode with all its text clean, if it is one that can be learnt from.
 
-    A clean and valid trajectory comes back equal. An outcome that is known, and that nobody is
-    named for, is the log's own.
+    A clean and valid trajectory comes back equal. An outcome that is known, and whose source is
+    not named, is the log's own.
 
     Raises:
         RecordError: No task, no step, a step without an action, a text over the limit, or a
@@ -44,11 +48,13 @@ def _check(trajectory: Trajectory) -> None:
         raise RecordError("the episode has no task")
     if not trajectory.steps:
         raise RecordError("the episode has no steps")
-    for index, step in enumerate(trajectory.steps, 1):
-        if not step.action.strip():
-            raise RecordError(f"step {index} has no action")
-        if step.reward is not None and not math.isfinite(step.reward):
-            raise RecordError(f"the reward of step {index} is not a finite number")
+    _, actions, _, rewards = trajectory.columns
+    if not all(actions) or any(map(str.isspace, actions)):
+        number = next(index for index, action in enumerate(actions, 1) if not action.strip())
+        raise RecordError(f"step {number} has no action")
+    if not all(map(math.isfinite, filter(None, rewards))):
+        number = next(n for n, each in enumerate(rewards, 1) if not math.isfinite(each or 0))
+        raise RecordError(f"the reward of step {number} is not a finite number")
     reward = trajectory.outcome.reward
     # The comparison is false for NaN too.
     if reward is not None and not 0.0 <= reward <= 1.0:
@@ -56,24 +62,23 @@ def _check(trajectory: Trajectory) -> None:
 
 
 def _is_presentable(trajectory: Trajectory, limits: Limits) -> bool:
-    """Whether nothing has to be cleaned or measured, told from all the text at once.
+    """Whether nothing has to be cleaned or measured, from all the text at once.
 
     Almost every episode passes here, ten times faster than field by field.
     """
-    source = trajectory.source
-    others = (trajectory.domain, trajectory.agent, trajectory.outcome.reason)
-    places = (source.file, source.position, source.format)
-    facts = (*trajectory.metadata, *trajectory.metadata.values())
-    whole = "\n".join((trajectory.text, *others, *places, *facts))
-    return len(whole) <= limits.field_characters and is_clean(whole)
+    source, facts = trajectory.source, trajectory.metadata
+    names = (trajectory.domain, trajectory.agent, trajectory.outcome.reason)
+    notes = "\n".join(
+        (*names, source.file, source.position, source.format, *facts, *facts.values())
+    )
+    fits = len(trajectory.text) + len(notes) < limits.field_characters
+    return fits and _is_clean(trajectory.text) and _is_clean(notes)
 
 
-def is_clean(text: str) -> bool:
+def _is_clean(text: str) -> bool:
     """Whether `clean` would leave a text as it is."""
-    # What is left of plain ASCII without its printable characters is nothing: a scan of bytes,
-    # four times faster than any pattern.
     if text.isascii():
-        return not text.encode().translate(None, _PLAIN)
+        return not contains(translate(text.encode(), _PLAIN), b"\0")
     return clean(text) == text
 
 

@@ -368,7 +368,7 @@ def test_a_format_that_there_is_not_is_a_wrong_call(program: Program) -> None:
 def test_ctrl_c_says_how_many_episodes_were_kept(
     program: Program, monkeypatch: pytest.MonkeyPatch, presses: int
 ) -> None:
-    real = reading.read_written
+    real = reading.read_logs
 
     def pressed(*args: Any, **named: Any) -> Iterator[Any]:
         for index, each in enumerate(real(*args, **named)):
@@ -376,7 +376,7 @@ def test_ctrl_c_says_how_many_episodes_were_kept(
                 signal.raise_signal(signal.SIGINT)
             yield each
 
-    monkeypatch.setattr(reading, "read_written", pressed)
+    monkeypatch.setattr(reading, "read_logs", pressed)
     monkeypatch.setattr(importer, "_BATCH_EPISODES", 2)
     before = len(Bank.open(program.bank).episodes)
     at_ctrl_c = signal.getsignal(signal.SIGINT)

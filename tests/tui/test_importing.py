@@ -237,13 +237,13 @@ def test_the_first_episode_of_another_domain_is_asked_about_and_nothing_is_read_
     log.write_bytes(b"".join(orjson.dumps(to_record(each)) + b"\n" for each in told))
     before = len(Bank.open(folder / "kitchen").episodes)
     opened: list[object] = []
-    found = reading.read_written
+    found = reading.read_logs
 
     def counting(*given: Any, **rest: Any) -> Any:
         opened.append(given)
         return found(*given, **rest)
 
-    monkeypatch.setattr(reading, "read_written", counting)
+    monkeypatch.setattr(reading, "read_logs", counting)
 
     async def story(person: Person) -> None:
         await person.press("3", "i")

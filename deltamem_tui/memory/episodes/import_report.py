@@ -16,8 +16,8 @@ from deltamem_tui.memory.episodes.domains import DomainTally
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource
 from deltamem_tui.trajectory.notice import Notice
-from deltamem_tui.trajectory.readers.written import Written
 from deltamem_tui.trajectory.reasons import ReasonTally
+from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions
 
 LISTED_FILES = 1000
 """How many logs have a tally of their own: the first. A log may name another for every episode."""
@@ -36,6 +36,32 @@ Redaction = Literal["secrets", "personal", "off"]
 _Trait = TypeVar("_Trait")
 
 
+class Arrival(NamedTuple):
+    """An episode as a bank shall keep it, and what is reported of it.
+
+    Attributes:
+        id: Its id.
+        line: Its record as one line of JSON, newline included.
+        task: Its task.
+        steps: How many steps it has.
+        outcome: How it ended, and who says so.
+        source: Where it was read.
+        domain: Its domain; empty if it is not known.
+        redactions: What was taken out of it.
+        given: Whether the user's file says that it was a success; None if that is silent.
+    """
+
+    id: str
+    line: bytes
+    task: str
+    steps: int
+    outcome: Outcome
+    source: LogSource
+    domain: str = ""
+    redactions: Redactions = NOTHING
+    given: bool | None = None
+
+
 class EpisodeImport(NamedTuple):
     """An episode that was read, and what became of it.
 
@@ -46,7 +72,7 @@ class EpisodeImport(NamedTuple):
         before: The outcome that counted before; unknown for a new episode.
     """
 
-    arrival: Written
+    arrival: Arrival
     reception: Reception
     outcome: Outcome
     before: Outcome = Outcome()

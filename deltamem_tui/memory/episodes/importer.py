@@ -7,7 +7,6 @@ their domain. An episode's id is that of what is kept, and users name outcomes b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, groupby
 from typing import TypedDict, Unpack
 
@@ -19,7 +18,12 @@ from deltamem_tui.bank.commits.table import LINE_LIMIT
 from deltamem_tui.bank.episodes import Episodes, EpisodeState
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.episodes.domains import DomainTally, domain_of
-from deltamem_tui.memory.episodes.import_report import EpisodeImport, ImportReport, Redaction
+from deltamem_tui.memory.episodes.import_report import (
+    Arrival,
+    EpisodeImport,
+    ImportReport,
+    Redaction,
+)
 from deltamem_tui.memory.episodes.outcome_precedence import Standing, standing
 from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
@@ -28,7 +32,6 @@ from deltamem_tui.trajectory.model import LogSource, Outcome
 from deltamem_tui.trajectory.notice import Notice, Told, located
 from deltamem_tui.trajectory.readers.native import from_record, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
-from deltamem_tui.trajectory.readers.written import Written, written
 from deltamem_tui.trajectory.redaction import redact
 from deltamem_tui.trajectory.secrets.redaction import NOTHING
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
@@ -54,8 +57,7 @@ class Importer:
 
     Args:
         bank: The bank; its handle shows the new state afterwards.
-        records: What readers return: episodes, encoded already or not, records that they
-            refused, and notices.
+        records: What readers return: episodes, records that they refused, and notices.
         redaction: What is taken out of the episodes first.
         outcomes: What the user says of episodes whose logs do not state an outcome.
         domain: The domain of all episodes; the log's own, else the bank's, if empty.
@@ -70,7 +72,7 @@ class Importer:
     def __init__(
         self,
         bank: Bank,
-        records: Iterable[Reading | Written],
+        records: Iterable[Reading],
         *,
         redaction: Redaction = "secrets",
         outcomes: UserOutcomes = NO_OUTCOMES,
@@ -84,7 +86,7 @@ class Importer:
         )
         self._bank, self._outcomes = bank, outcomes
         records = (_in_domain(record, usual, domain) for record in records)
-        self._arrivals: Iterator[Written | Told] = (
+        self._arrivals: Iterator[Arrival | Told] = (
             _arrived(record, redaction, outcomes, self.report.named) for record in records
         )
         self._seen: dict[str, Standing] = {}
@@ -130,18 +132,18 @@ class Importer:
 
     def _next_batch(
         self, stopped: Callable[[], bool], pauses: bool
-    ) -> tuple[list[Written | Told], Written | None]:
+    ) -> tuple[list[Arrival | Told], Arrival | None]:
         """The next batch, and the episode of another domain that ended it, if one did.
 
         What is refused already keeps its place among the episodes: others may be refused
         before it.
         """
-        batch: list[Written | Told] = []
+        batch: list[Arrival | Told] = []
         size = 0
         for arrival in self._arrivals:
             if stopped():
                 break
-            if isinstance(arrival, Written):
+            if isinstance(arrival, Arrival):
                 if pauses and self.report.domains.is_other(arrival.domain):
                     return batch, arrival
                 size += len(arrival.line)
@@ -150,9 +152,9 @@ class Importer:
                 break
         return batch, None
 
-    def _take(self, batch: Sequence[Written | Told]) -> None:
+    def _take(self, batch: Sequence[Arrival | Told]) -> None:
         """Import a batch, in one commit, and report what became of it."""
-        if self.report.dry_run or not any(isinstance(each, Written) for each in batch):
+        if self.report.dry_run or not any(isinstance(each, Arrival) for each in batch):
             decided = [*self._decided(batch)]
         else:
             with self._bank.writing() as changes:
@@ -179,11 +181,11 @@ class Importer:
             self._sequence = self._bank.commit.sequence
         return self._before
 
-    def _decided(self, batch: Sequence[Written | Told]) -> Iterator[EpisodeImport | Told]:
+    def _decided(self, batch: Sequence[Arrival | Told]) -> Iterator[EpisodeImport | Told]:
         """What becomes of each episode; what is refused already stays so."""
         before = self._episodes_before()
         for arrival in batch:
-            if not isinstance(arrival, Written):
+            if not isinstance(arrival, Arrival):
                 yield arrival
                 continue
             outcome = arrival.outcome
@@ -206,7 +208,7 @@ class Importer:
 
 
 def take_in(
-    bank: Bank, records: Iterable[Reading | Written], **options: Unpack[ImportOptions]
+    bank: Bank, records: Iterable[Reading], **options: Unpack[ImportOptions]
 ) -> ImportReport:
     """Import episodes at once; see `Importer` and `Importer.run` for arguments and errors."""
     importer = Importer(bank, records, **options)
@@ -215,7 +217,7 @@ def take_in(
 
 
 def names_one(
-    records: Iterable[Reading | Written], outcomes: UserOutcomes, redaction: Redaction = "secrets"
+    records: Iterable[Reading], outcomes: UserOutcomes, redaction: Redaction = "secrets"
 ) -> bool:
     """Whether one of the user's ids names an episode; reads no further than the first.
 
@@ -241,7 +243,7 @@ def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Told]) 
         changes.log("import", {"trajectories": list(ids)})
 
 
-def _put(bank: Bank, changes: Batch, arrivals: list[Written], *, new: bool) -> None:
+def _put(bank: Bank, changes: Batch, arrivals: list[Arrival], *, new: bool) -> None:
     if new:
         changes.put_new_episodes([each.id for each in arrivals], [each.line for each in arrivals])
         return
@@ -249,7 +251,7 @@ def _put(bank: Bank, changes: Batch, arrivals: list[Written], *, new: bool) -> N
         changes.put_episode_line(each.id, _with_drawn_scene(bank, each))
 
 
-def _with_drawn_scene(bank: Bank, arrival: Written) -> bytes:
+def _with_drawn_scene(bank: Bank, arrival: Arrival) -> bytes:
     """The line of an episode that the bank has, with the scene that was drawn for it there."""
     known = episode(bank, arrival.id)
     if known is None:
@@ -259,26 +261,22 @@ def _with_drawn_scene(bank: Bank, arrival: Written) -> bytes:
     return arrival.line if found is news else to_line(found)
 
 
-def _in_domain(record: Reading | Written, usual: str, given: str) -> Reading | Written:
+def _in_domain(record: Reading, usual: str, given: str) -> Reading:
     """The record; an episode gets its domain."""
     if isinstance(record, Told):
         return record
     domain = chosen(record.domain, otherwise=usual, given=given)
     if domain == record.domain:
         return record
-    if isinstance(record, Written):  # by a caller that does not know this bank's domain
-        record = from_record(orjson.loads(record.line))
-    return replace(record, domain=domain)
+    return record.with_facts(domain=domain)
 
 
 def _arrived(
-    record: Reading | Written, redaction: Redaction, outcomes: UserOutcomes, named: set[str]
-) -> Written | Told:
+    record: Reading, redaction: Redaction, outcomes: UserOutcomes, named: set[str]
+) -> Arrival | Told:
     """A record as it shall be kept, or why it is not."""
     if isinstance(record, Told):
         return record
-    if isinstance(record, Written):  # it has an outcome and nothing to be redacted
-        return _bounded(record)
     trajectory, redactions = record, NOTHING
     if redaction != "off":
         trajectory, redactions = redact(record, personal=redaction == "personal")
@@ -289,11 +287,23 @@ def _arrived(
             return located(error, record.source.file, record.source.position)
     named.update(outcomes.names(trajectory))
     given = outcomes.word_on(trajectory)
-    arrival = written(outcomes.apply(trajectory), record.source, redactions)
-    return _bounded(arrival if given is None else arrival._replace(given=given))
+    trajectory = outcomes.apply(trajectory)
+    return _bounded(
+        Arrival(
+            trajectory.id,
+            to_line(trajectory),
+            trajectory.task,
+            len(trajectory.steps),
+            trajectory.outcome,
+            record.source,
+            trajectory.domain,
+            redactions,
+            given,
+        )
+    )
 
 
-def _bounded(arrival: Written) -> Written | RecordError:
+def _bounded(arrival: Arrival) -> Arrival | RecordError:
     if len(arrival.line) <= LINE_LIMIT:
         return arrival
     return RecordError(
@@ -305,7 +315,7 @@ def _bounded(arrival: Written) -> Written | RecordError:
     )
 
 
-def _is_denied(arrival: Written, known: Standing) -> bool:
+def _is_denied(arrival: Arrival, known: Standing) -> bool:
     """Whether the user's file says the opposite of what counts, beside what the log states."""
     return arrival.given is not None and arrival.given != known.outcome.success
 
@@ -316,7 +326,7 @@ def _standing_in(bank: Bank, episode_id: str) -> Standing:
     return standing(found.outcome if found else Outcome(), learnt=learnt)
 
 
-def _contradiction(arrival: Written, known: Standing, origin: str) -> RecordError:
+def _contradiction(arrival: Arrival, known: Standing, origin: str) -> RecordError:
     said, before = _word(arrival.outcome), _word(known.outcome)
     return _refused(
         arrival,
@@ -325,7 +335,7 @@ def _contradiction(arrival: Written, known: Standing, origin: str) -> RecordErro
     )
 
 
-def _too_late(arrival: Written, known: Standing) -> RecordError:
+def _too_late(arrival: Arrival, known: Standing) -> RecordError:
     return _refused(
         arrival,
         f"was learnt from as a {_word(known.outcome)}, which an import does not change",
@@ -333,7 +343,7 @@ def _too_late(arrival: Written, known: Standing) -> RecordError:
     )
 
 
-def _refused(arrival: Written, message: str, hint: str) -> RecordError:
+def _refused(arrival: Arrival, message: str, hint: str) -> RecordError:
     source = arrival.source
     error = RecordError(
         message, source=source.file or None, position=source.position or None, hint=hint
@@ -346,12 +356,12 @@ def _word(outcome: Outcome) -> str:
     return "success" if outcome.success else "failure"
 
 
-def _origin(bank: Bank, batch: Sequence[Written | Told], arrival: Written) -> str:
+def _origin(bank: Bank, batch: Sequence[Arrival | Told], arrival: Arrival) -> str:
     """Who said the opposite of an episode's outcome: the record, as far as it can be found."""
     for other in batch:
         if other is arrival:
             break
-        if not isinstance(other, Written):
+        if not isinstance(other, Arrival):
             continue
         if other.id == arrival.id and other.outcome.success is (not arrival.outcome.success):
             return _place(other.source)

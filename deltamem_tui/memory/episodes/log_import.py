@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Unpack
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import TrajectoryError
-from deltamem_tui.memory.episodes.domains import domain_of
 from deltamem_tui.memory.episodes.import_report import ImportReport, Redaction
 from deltamem_tui.memory.episodes.importer import (
     NO_OUTCOMES,
@@ -16,12 +15,10 @@ from deltamem_tui.memory.episodes.importer import (
     names_one,
 )
 from deltamem_tui.text import counted
-from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.logs.progress import Pace
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.readers import reading
 from deltamem_tui.trajectory.readers.reader import Reading
-from deltamem_tui.trajectory.readers.written import Written
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 
 
@@ -62,23 +59,8 @@ class LogImport:
             _require_named(records, outcomes, options.get("redaction", "secrets"), outcomes_name)
         self._importer = Importer(
             bank,
-            self._records(bank, found, format, success_at, options),
+            reading.read_logs(found, format=format, success_at=success_at, pace=self._pace),
             **options,
-        )
-
-    def _records(
-        self,
-        bank: Bank,
-        logs: Sequence[str | FoundLog],
-        format: str | None,  # noqa: A002
-        success_at: float,
-        options: ImportOptions,
-    ) -> Iterator[Reading | Written]:
-        if not self._outcomes.are_for_all:  # encoded lines do not tell their ids
-            return reading.read_logs(logs, format=format, success_at=success_at, pace=self._pace)
-        domain = chosen("", otherwise=domain_of(bank), given=options.get("domain", ""))
-        return reading.read_written(
-            logs, format=format, success_at=success_at, pace=self._pace, domain=domain
         )
 
     @property

@@ -3,91 +3,81 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Any
 
+import msgspec
 import orjson
+from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
-from deltamem_tui.trajectory.model import (
-    OUTCOME_SOURCES,
-    LogSource,
-    Outcome,
-    Step,
-    Trajectory,
-)
+from deltamem_tui.trajectory.model import OUTCOME_SOURCES, LogSource, Outcome, Trajectory
+from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.outcomes import attributed, undisputed
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, readings_of, share
 from deltamem_tui.trajectory.readers.shapes import as_mapping
-from deltamem_tui.trajectory.readers.unknown_keys import UnknownKeys
 from deltamem_tui.trajectory.secrets.quoting import quoted
 from deltamem_tui.trajectory.validation import admitted
 
-_Record = Mapping[str, object]
 _DIGEST = re.compile("[0-9a-f]{16}")
+_PATH = re.compile(r" - at `\$\.(?:steps\[(\d+)\]\.?)?(.*)`$")
+# What msgspec says of a value, and how people are told.
+_REASONS = {
+    "Expected `str`": "is not text",
+    "Expected `float": "is not a number",
+    "Expected `bool": "is not true, false or null",
+    "Expected `object`": "is not a JSON object",
+    "Invalid enum value": f"is none of {', '.join(OUTCOME_SOURCES)}",
+}
+# Of larger ones msgspec writes the exponent without a plus sign, and orjson with one.
+_LARGE_REWARD = 1e15
+_REPORTED_KEYS = 40  # a log may have another for every record
 
 
-def to_record(trajectory: Trajectory) -> dict[str, object]:
-    """A trajectory as a JSON object; what is empty or unknown is left out.
+class _Record(Trajectory, frozen=True, forbid_unknown_fields=True):
+    """A trajectory as a line has it: with its id, or what its author calls it."""
 
-    `id` comes first, for people and `jq`. It is a digest of the rest and is not read back.
-    """
-    return record_of(
-        trajectory.id,
-        trajectory.task,
-        trajectory.environment,
-        [step_record(*row) for row in trajectory.rows],
-        outcome=trajectory.outcome,
-        source=trajectory.source,
-        domain=trajectory.domain,
-        agent=trajectory.agent,
-        metadata=trajectory.metadata,
-    )
+    given_id: str = msgspec.field(default="", name="id")
+
+    def __post_init__(self) -> None:
+        """Decoding has checked the types."""
+
+
+_RECORD_KEYS = (*Trajectory.__struct_fields__, "id")
+_PART_KEYS = {"outcome": Outcome.__struct_fields__, "source": LogSource.__struct_fields__}
+_STEP_KEYS = ("action", "observation", "thought", "reward")
+
+_decode = msgspec.json.Decoder(_Record).decode
+_encode = msgspec.json.Encoder().encode
 
 
 def to_line(trajectory: Trajectory) -> bytes:
-    """A trajectory as one line of a native log, line break included."""
-    return orjson.dumps(to_record(trajectory), option=orjson.OPT_APPEND_NEWLINE)
+    """A trajectory as one line of a native log, line break included.
+
+    What is empty or unknown is left out. `id` comes first, for people and `jq`. It is a digest
+    of the rest and is not read back.
+    """
+    if max(map(abs, filter(None, trajectory.columns[3])), default=0) >= _LARGE_REWARD:
+        return orjson.dumps(to_record(trajectory), option=orjson.OPT_APPEND_NEWLINE)
+    rest = memoryview(_encode(trajectory))[1:]
+    return b"".join((b'{"id":"', trajectory.id.encode(), b'",', rest, b"\n"))
 
 
-def record_of(
-    episode_id: str,
-    task: str,
-    environment: str,
-    steps: list[dict[str, object]] | orjson.Fragment,
-    *,
-    outcome: Outcome,
-    source: LogSource,
-    domain: str,
-    agent: str,
-    metadata: Mapping[str, str],
-) -> dict[str, object]:
-    """The record of an episode that is at hand in parts."""
-    record: dict[str, object] = {
-        "id": episode_id,
-        "task": task,
-        "environment": environment,
-        "steps": steps,
-        "outcome": _without_blanks(
-            success=outcome.success,
-            reward=outcome.reward,
-            source=outcome.source,
-            reason=outcome.reason,
-        ),
-        "source": _without_blanks(file=source.file, position=source.position, format=source.format),
-    }
-    record |= _without_blanks(domain=domain, agent=agent)
-    if metadata:
-        record["metadata"] = dict(metadata)
-    return record
+def to_record(trajectory: Trajectory) -> dict[str, object]:
+    """The same as a JSON object."""
+    record = {"id": trajectory.id, **msgspec.to_builtins(trajectory)}
+    return record | {"steps": [*record["steps"]]}
 
 
 def from_record(record: object) -> Trajectory:
     """The trajectory that `to_record` wrote, cleaned and checked.
 
     Keys of later versions are passed over. An `id` that does not look like a digest
-    is somebody's own name for the episode and is kept as metadata `id`.
+    is its author's own name for the episode and is kept as metadata `id`.
 
     Args:
         record: A parsed JSON value.
@@ -95,240 +85,184 @@ def from_record(record: object) -> Trajectory:
     Raises:
         RecordError: It is no such record, or not an episode that can be learnt from.
     """
-    return admitted(parsed(record))
+    found = _typed(record)
+    return admitted(_episode(found, _attributed(found.outcome), found.source))
 
 
-def step_record(
-    thought: str, action: str, observation: str, reward: float | None
-) -> dict[str, object]:
-    """A step as a JSON object; what is empty but may not be is left out."""
-    # Written out for speed: every step of every log that is imported goes through here.
-    if thought:
-        record: dict[str, object] = {
-            "thought": thought,
-            "action": action,
-            "observation": observation,
-        }
-    else:
-        record = {"action": action, "observation": observation}
-    if reward is not None:
-        record["reward"] = reward
-    return record
-
-
-def _without_blanks(**values: object) -> dict[str, object]:
-    return {key: value for key, value in values.items() if value is not None and value != ""}
-
-
-def of_log(record: object) -> Trajectory:
-    """The trajectory of a record in a log; of unknown outcome if that contradicts itself.
+def outcome_of(record: Mapping[str, object]) -> Outcome:
+    """How a record's episode ended: as the log itself states if it does not say who does.
 
     Raises:
-        RecordError: It is no such record.
+        RecordError: It is not as `to_record` writes it.
     """
-    trajectory = parsed(record)
-    outcome = undisputed(trajectory.outcome)
-    return trajectory if outcome is trajectory.outcome else trajectory.with_outcome(outcome)
-
-
-def episodes_of_log() -> Callable[[object], Iterator[Reading]]:
-    """What turns one record of a log after the other into its episode.
-
-    It tells of keys that it does not know, once a log, so each log needs a new one.
-    """
-    unknown = UnknownKeys()
-
-    def readings(record: object) -> Iterator[Reading]:
-        yield of_log(record)
-        yield from unknown.of(record)
-
-    return readings
+    return _attributed(_typed({"task": "", "steps": [], "outcome": record.get("outcome")}).outcome)
 
 
 def _read(log: Log) -> Iterator[Reading]:
-    parse = episodes_of_log()
-    for item in log.records():
-        yield from readings_of(item, parse, log)
+    unknown_keys = _UnknownKeys()
+
+    def parse(value: object) -> Iterator[Reading]:
+        yield _of_log(_typed(value))
+        yield from unknown_keys.of(value)
+
+    for item in log.values():
+        if isinstance(item, RecordError):
+            yield item
+            continue
+        try:
+            record = _decode(item.data)
+        except (msgspec.MsgspecError, UnicodeDecodeError):  # not quite of the type, or not JSON
+            for parsed in log.parsed(item):
+                yield from readings_of(parsed, parse, log)
+        else:
+            yield _of_log(record, item.position)
 
 
-def parsed(record: object) -> Trajectory:
-    """The trajectory of a record, as it stands there.
+def _of_log(record: _Record, position: str = "") -> Trajectory:
+    """The trajectory of a record in a log; of unknown outcome if that contradicts itself."""
+    source = record.source
+    if not source.file and not source.position:
+        source = LogSource(position=position, format=source.format)
+    return _episode(record, _undisputed(record.outcome), source)
+
+
+def _episode(record: _Record, outcome: Outcome, source: LogSource) -> Trajectory:
+    metadata, given = record.metadata, record.given_id
+    if given and not _DIGEST.fullmatch(given):
+        metadata = {**metadata, "id": metadata.get("id", given)}
+    return Trajectory(
+        record.task,
+        record.environment,
+        record.steps,
+        outcome,
+        source,
+        record.domain,
+        record.agent,
+        metadata,
+    )
+
+
+# Most episodes of a log end in one of a few ways.
+@lru_cache(maxsize=256)
+def _attributed(outcome: Outcome) -> Outcome:
+    if outcome.reward == 0:
+        outcome = replace(outcome, reward=0.0)  # nought has a sign otherwise
+    return attributed(outcome)
+
+
+@lru_cache(maxsize=256)
+def _undisputed(outcome: Outcome) -> Outcome:
+    return undisputed(_attributed(outcome))
+
+
+def _typed(value: object) -> _Record:
+    """A parsed record as its type has it.
 
     Raises:
         RecordError: It is no such record.
     """
-    if not isinstance(record, dict):
+    try:
+        return msgspec.convert(value, _Record)
+    except msgspec.ValidationError:
+        record = _tidied(value)
+    try:
+        return msgspec.convert(record, _Record)
+    except msgspec.ValidationError as error:
+        raise RecordError(_reason(str(error), record)) from error
+
+
+def _tidied(value: object) -> dict[str, object]:
+    """A record without the keys that its type does not have, and without nulls and blanks.
+
+    Raises:
+        RecordError: It is no object, or has no list of steps.
+    """
+    if not isinstance(value, dict):
         raise RecordError("not a JSON object")
-    steps = record.get("steps")
+    steps = value.get("steps")
     if not isinstance(steps, list):
         raise RecordError("no list under `steps`")
-    return Trajectory(
-        task=text_of(record, "task"),
-        environment=text_of(record, "environment"),
-        steps=tuple(_steps(steps)),
-        outcome=outcome_of(record),
-        source=source_of(record),
-        domain=text_of(record, "domain"),
-        agent=text_of(record, "agent"),
-        metadata=metadata_of(record),
-    )
+    record: dict[str, Any] = {"task": "", **_filled(value, _RECORD_KEYS), "steps": steps}
+    for part, keys in _PART_KEYS.items():
+        record[part] = _filled(record.get(part, {}), keys)
+    record["steps"] = [_filled(step, _STEP_KEYS) for step in steps]
+    if not isinstance(record.get("id", ""), str):
+        del record["id"]
+    if isinstance(metadata := record.get("metadata"), dict):
+        record["metadata"] = {key: "" if fact is None else fact for key, fact in metadata.items()}
+    return record
 
 
-def _steps(values: list[object]) -> Iterator[Step]:
-    for index, value in enumerate(values, 1):
-        if isinstance(value, dict):
-            action, observation = value.get("action"), value.get("observation")
-            thought, reward = value.get("thought", ""), value.get("reward")
-            # Nearly every step is as `to_record` writes it; to look at all its keys once more,
-            # for a message that nobody needs, would take longer than parsing the log.
-            if (
-                isinstance(action, str)
-                and isinstance(observation, str)
-                and isinstance(thought, str)
-                and (reward is None or isinstance(reward, float))
-            ):
-                yield _quick_step(action, observation, thought, reward)
-                continue
-        yield _step(value, index)
-
-
-def _setter(name: str) -> Callable[[Step, object], None]:
-    setter: Callable[[Step, object], None] = getattr(Step, name).__set__
-    return setter
-
-
-_new_step = Step.__new__
-_SETTERS = tuple(map(_setter, ("action", "observation", "thought", "reward")))
-_set_action, _set_observation, _set_thought, _set_reward = _SETTERS
-
-
-def _quick_step(action: str, observation: str, thought: str, reward: float | None) -> Step:
-    """A step, in half the time its constructor takes: a frozen class guards each field it sets.
-
-    Half of the time of reading a log went into it.
-    """
-    step = _new_step(Step)
-    _set_action(step, action)
-    _set_observation(step, observation)
-    _set_thought(step, thought)
-    _set_reward(step, reward)
-    return step
-
-
-def _step(value: object, index: int) -> Step:
+def _filled(value: Any, keys: tuple[str, ...]) -> Any:
     if not isinstance(value, dict):
-        raise RecordError(f"step {index} is not a JSON object")
-    try:
-        return Step(
-            text_of(value, "action"),
-            text_of(value, "observation"),
-            text_of(value, "thought"),
-            _number(value, "reward"),
-        )
-    except RecordError as error:
-        raise RecordError(f"step {index}: {error.message}") from error
-
-
-def outcome_of(record: _Record) -> Outcome:
-    """How a record's episode ended: by the log's own word if it does not say by whose.
-
-    Raises:
-        RecordError: It is not as `to_record` writes it.
-    """
-    value = _object(record, "outcome")
-    success = value.get("success")
-    if success is not None and not isinstance(success, bool):
-        raise RecordError("`outcome.success` is not true, false or null")
-    reward = _number(value, "reward")
-    if reward is not None:
-        reward += 0.0  # nought has a sign otherwise
-    default = "unknown" if success is None and reward is None else "stated"
-    source = text_of(value, "source", "outcome.") or default
-    if source not in OUTCOME_SOURCES:
-        raise RecordError(f"`outcome.source` is none of {', '.join(OUTCOME_SOURCES)}")
-    return attributed(Outcome(success, reward, source, text_of(value, "reason", "outcome.")))
-
-
-def source_of(record: _Record) -> LogSource:
-    """Where a record says that its episode was first read.
-
-    Raises:
-        RecordError: It is not as `to_record` writes it.
-    """
-    value = _object(record, "source")
-    return LogSource(
-        text_of(value, "file", "source."),
-        text_of(value, "position", "source."),
-        text_of(value, "format", "source.") or READER.name,
-    )
-
-
-def metadata_of(record: _Record) -> dict[str, str]:
-    """The other facts of a record, its own id among them if it is no digest of ours.
-
-    Raises:
-        RecordError: One is not text.
-    """
-    values = _object(record, "metadata")
-    metadata = {key: text_of(values, key, "metadata.") for key in values}
-    own_id = record.get("id")
-    return with_own_id(metadata, own_id) if isinstance(own_id, str) else metadata
-
-
-def with_own_id(metadata: dict[str, str], own_id: str) -> dict[str, str]:
-    """Metadata, and a record's own id in it if that is no digest of ours."""
-    if own_id and not _DIGEST.fullmatch(own_id):
-        metadata.setdefault("id", own_id)
-    return metadata
-
-
-def _object(record: _Record, key: str) -> _Record:
-    value = record.get(key)
-    if value is not None and not isinstance(value, dict):
-        raise RecordError(f"`{key}` is not a JSON object")
-    return as_mapping(value)
-
-
-def text_of(record: _Record, key: str, within: str = "") -> str:
-    """The text under `key`; empty if it is missing.
-
-    Args:
-        record: A JSON object.
-        key: A key of it.
-        within: Where the object lies, as an error shall say before the key.
-
-    Raises:
-        RecordError: It is not text.
-    """
-    value = record.get(key)
-    if isinstance(value, str):
         return value
-    if value is None:
-        return ""
-    raise RecordError(f"`{quoted(within + key, 80)}` is not text")
+    return {key: value[key] for key in keys if value.get(key) not in (None, "")}
 
 
-def _number(record: _Record, key: str) -> float | None:
-    value = record.get(key)
-    if value is None or isinstance(value, float):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    raise RecordError(f"`{key}` is not a number")
+def _reason(message: str, record: Mapping[str, object]) -> str:
+    """Why a record is none, from what msgspec says of it: `Expected …, got … - at `$.task``."""
+    reasons = (reason for expected, reason in _REASONS.items() if message.startswith(expected))
+    reason = next(reasons, "is not of its kind")
+    step, key = path.groups() if (path := _PATH.search(message)) else (None, "")
+    if key == "metadata[...]":
+        facts = as_mapping(record["metadata"]).items()
+        key = next((f"metadata.{name}" for name, fact in facts if not isinstance(fact, str)), key)
+    if step is None:
+        return f"`{quoted(key, 80)}` {reason}"
+    return f"step {int(step) + 1}: `{key}` {reason}" if key else f"step {int(step) + 1} {reason}"
 
 
-def _is_native(record: object) -> bool:
-    steps = as_mapping(record).get("steps")
-    first = steps[0] if isinstance(steps, list) and steps else None
-    return isinstance(first, dict) and "action" in first and "task" in as_mapping(record)
+class _UnknownKeys:
+    """Reports keys of a log's records that no version knows, each where it first stands.
+
+    A record of a later version may have more keys than this one reads, so none is refused for
+    them. But `succes` for `success` costs an episode its outcome.
+    """
+
+    def __init__(self) -> None:
+        self._reported: set[str] = set()
+
+    def of(self, record: object) -> Iterator[Notice]:
+        """A notice of each key of a record that is unknown and was not reported before."""
+        if not isinstance(record, dict):
+            return
+        yield from self._among(record, _RECORD_KEYS)
+        for part, keys in _PART_KEYS.items():
+            yield from self._among(record.get(part) or (), keys, f"{part}.")
+        # The keys of all steps at once: there are thousands of steps, and four keys.
+        yield from self._among(dict.fromkeys(set().union(*record["steps"])), _STEP_KEYS, "steps[].")
+
+    def _among(
+        self, keys: Iterable[object], known: tuple[str, ...], within: str = ""
+    ) -> Iterator[Notice]:
+        for key in keys:
+            name = f"{within}{key}"
+            if key in known or name in self._reported or len(self._reported) > _REPORTED_KEYS:
+                continue
+            self._reported.add(name)
+            if len(self._reported) > _REPORTED_KEYS:
+                yield Notice("more unknown keys are left out, and not told")
+            else:
+                yield _unknown_key(str(key), known, within)
+
+
+def _unknown_key(key: str, known: tuple[str, ...], within: str) -> Notice:
+    near = [each for each in known if len(key) > 2 and each.startswith(key.lower())]
+    near = near or get_close_matches(key.lower(), known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+    return Notice(f"an unknown key `{within}{quoted(key, 60)}` is left out", hint=hint)
 
 
 def _claims(preview: Preview) -> float:
-    return 0.9 * share(preview, lambda record: _is_native(record) and not _is_rollout(record))
+    return 0.9 * share(preview, _is_native)
 
 
-def _is_rollout(record: object) -> bool:
-    return "task_description" in as_mapping(record)
+def _is_native(record: object) -> bool:
+    record = as_mapping(record)
+    steps = record.get("steps")
+    first = steps[0] if isinstance(steps, list) and steps else None
+    is_episode = isinstance(first, dict) and "action" in first and "task" in record
+    return is_episode and "task_description" not in record  # which a rollout has
 
 
 READER = Reader(

@@ -6,7 +6,8 @@ Nobody reads their base64, and it is most of a log that has some.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
@@ -76,17 +77,15 @@ def _medium(kind: str) -> str:
 
 def without_pictures(trajectory: Trajectory) -> Trajectory:
     """The episode with a note in place of each picture that was written into a text."""
-    steps = trajectory.steps
-    texts = (text for step in steps for text in (step.observation, step.action, step.thought))
-    if not any(map(_may_hold, (trajectory.task, trajectory.environment, *texts))):
+    if not _may_hold(trajectory.text):
         return trajectory
     return replace(
         trajectory,
         task=without_images(trajectory.task),
         environment=without_images(trajectory.environment),
-        steps=tuple(step.with_texts(without_images) for step in steps),
+        steps=tuple(step.with_texts(without_images) for step in trajectory.steps),
     )
 
 
 def _may_hold(text: str) -> bool:
-    return ";base64," in text
+    return ";" in text and ";base64," in text  # one letter is found far faster

@@ -6,10 +6,9 @@ Nothing is skipped in silence. Whatever a log holds that is no episode comes out
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 from deltamem_tui.errors import RecordError, TrajectoryError, UsageError, wrong_argument
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
@@ -19,16 +18,11 @@ from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.notice import Notice, located
 from deltamem_tui.trajectory.outcomes import decided
-from deltamem_tui.trajectory.readers import native
-from deltamem_tui.trajectory.readers.at_once import read_at_once
 from deltamem_tui.trajectory.readers.detection import reader_named, reader_of
 from deltamem_tui.trajectory.readers.pictures import without_pictures
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
-from deltamem_tui.trajectory.readers.written import Written
 from deltamem_tui.trajectory.secrets.redaction import without_secrets
 from deltamem_tui.trajectory.validation import admitted
-
-_Line = TypeVar("_Line", bound=Written)
 
 
 def read_logs(
@@ -65,33 +59,7 @@ def read_logs(
             wrong, or `paths` are none.
     """
     found, known, chosen = _found(paths, format, success_at, limits, pace)
-    return _read_all(found, known, chosen, lambda log, reader: _read(log, reader, success_at), pace)
-
-
-def read_written(
-    paths: Iterable[str | Path | FoundLog] | str | Path,
-    *,
-    format: str | None = None,  # noqa: A002 — the word that people know it by
-    success_at: float = 1.0,
-    limits: Limits = DEFAULT_LIMITS,
-    pace: Pace | None = None,
-    domain: str = "",
-) -> Iterator[Reading | Written]:
-    """The same as `read_logs`, for a bank that shall keep what is read.
-
-    An episode of the project's own log comes as the line that a bank keeps, where it can be
-    seen at a glance that nothing has to be done to it. Such a line has the given `domain` if
-    its log names none. All other arguments and the errors are the same.
-    """
-    found, known, chosen = _found(paths, format, success_at, limits, pace)
-
-    def read(log: Log, reader: Reader) -> Iterator[Reading | Written]:
-        if reader is native.READER:
-            at_once = read_at_once(log, success_at, domain)
-            return _checked(at_once, log, reader, success_at)
-        return _read(log, reader, success_at)
-
-    return _read_all(found, known, chosen, read, pace)
+    return _read_all(found, known, chosen, success_at, pace)
 
 
 def read_log(log: Log, reader: Reader, *, success_at: float = 1.0) -> Iterator[Reading]:
@@ -102,20 +70,9 @@ def read_log(log: Log, reader: Reader, *, success_at: float = 1.0) -> Iterator[R
         reader: Its reader.
         success_at: The reward from which on an episode is a success.
     """
-    return _read(log, reader, success_at)
-
-
-def _read(log: Log, reader: Reader, success_at: float) -> Iterator[Reading]:
-    return _checked(reader.read(log), log, reader, success_at)
-
-
-def _checked(
-    readings: Iterable[Reading | _Line], log: Log, reader: Reader, success_at: float
-) -> Iterator[Reading | _Line]:
-    """What a reader yields, every episode admitted, and at least one word about the log."""
     anything = False
     try:
-        for item in readings:
+        for item in reader.read(log):
             anything = True
             reading = (
                 _received(item, log, reader, success_at) if isinstance(item, Trajectory) else item
@@ -187,9 +144,9 @@ def _read_all(
     found: list[FoundLog],
     known: dict[int, Reader],
     chosen: Reader | None,
-    read: Callable[[Log, Reader], Iterator[Reading | _Line]],
+    success_at: float,
     pace: Pace | None,
-) -> Iterator[Reading | _Line]:
+) -> Iterator[Reading]:
     for index, item in enumerate(found):
         if pace:
             pace.begin(_size(item.log))
@@ -198,7 +155,7 @@ def _read_all(
         except TrajectoryError as error:
             yield _as_record_error(error, item.log)
         else:
-            yield from read(replace(item.log, pace=pace), reader)
+            yield from read_log(replace(item.log, pace=pace), reader, success_at=success_at)
         if pace:
             pace.finish()
 
@@ -214,7 +171,7 @@ def _received(reading: Trajectory, log: Log, reader: Reader, success_at: float) 
         return trajectory
     if not source.file:
         source = LogSource(log.name, source.position, reader.name)
-    return replace(trajectory, source=source, outcome=outcome)
+    return trajectory.with_facts(source=source, outcome=outcome)
 
 
 def _as_record_error(error: TrajectoryError, log: Log) -> RecordError:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import PurePath
+
+from msgspec.structs import replace
 
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Step, Trajectory

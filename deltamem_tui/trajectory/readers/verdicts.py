@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource
 from deltamem_tui.trajectory.outcome_keys import explained, is_tally

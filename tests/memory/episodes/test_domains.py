@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,10 +15,6 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs, to_line
-from deltamem_tui.trajectory.readers.reader import Reading
-from deltamem_tui.trajectory.readers.reading import read_written
-from deltamem_tui.trajectory.readers.written import Written
-from tests.bank.support import file_bytes
 
 TOLD = Trajectory(
     "heat the egg", "a kitchen", (Step("look", "A stove."),), Outcome(True, 1.0, "stated")
@@ -33,14 +28,6 @@ def logged(folder: Path, *named: str) -> Path:
     return log
 
 
-WAYS: dict[str, Callable[[Path], list[Reading | Written]]] = {
-    "parsed": lambda log: [*read_logs([log])],
-    "written": lambda log: [*read_written([log])],
-    "written in the bank's": lambda log: [*read_written([log], domain="alfworld")],
-}
-
-
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("of_bank", "given", "kept"),
     [
@@ -50,37 +37,23 @@ WAYS: dict[str, Callable[[Path], list[Reading | Written]]] = {
     ],
 )
 def test_what_is_taken_in_has_the_domain_that_is_given_or_its_own_or_the_bank_s(
-    tmp_path: Path, way: str, of_bank: str, given: str, kept: list[str]
+    tmp_path: Path, of_bank: str, given: str, kept: list[str]
 ) -> None:
     bank = create_bank(tmp_path / "bank", embedder="hashing", domain=of_bank)
-    found = take_in(bank, WAYS[way](logged(tmp_path, "", "town")), domain=given)
+    found = take_in(bank, read_logs(logged(tmp_path, "", "town")), domain=given)
     assert [each.domain for each in episodes(Bank.open(bank.path))] == kept
     assert sorted(found.domains.listed) == sorted({*kept})
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_blanks_are_no_part_of_a_name_and_spellings_are_one_domain(
-    tmp_path: Path, way: str
-) -> None:
+def test_blanks_are_no_part_of_a_name_and_spellings_are_one_domain(tmp_path: Path) -> None:
     bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
     names = ("Alf World", "Alf  World ", "alf world", "Alf\x1fWorld", " ", "webshop\n")
-    found = take_in(bank, WAYS[way](logged(tmp_path, *names)))
+    found = take_in(bank, read_logs(logged(tmp_path, *names)))
     kept = [each.domain for each in episodes(Bank.open(bank.path))]
     assert kept == ["Alf World", "Alf World", "alf world", "AlfWorld", "alfworld", "webshop"]
     assert found.domains.others == ["Alf World", "webshop"]
     assert found.domains.listed == {"Alf World": 3, "AlfWorld": 2, "webshop": 1}
     assert found.domains.of_others == 4
-
-
-def test_all_ways_keep_the_same_bytes(tmp_path: Path) -> None:
-    kept = set()
-    for number, way in enumerate(WAYS):
-        bank = create_bank(tmp_path / str(number), embedder="hashing", domain="alfworld")
-        readings = WAYS[way](logged(tmp_path, "", "town"))
-        assert any(isinstance(each, Written) for each in readings) == (way != "parsed")
-        take_in(bank, readings)
-        kept.add(file_bytes(bank.path)["trajectories.jsonl"])
-    assert len(kept) == 1
 
 
 def test_a_generic_bank_gives_none(tmp_path: Path) -> None:

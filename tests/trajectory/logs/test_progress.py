@@ -14,7 +14,6 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.progress import Pace
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs, to_line
-from deltamem_tui.trajectory.readers.reading import read_written
 
 CHAT = '{"messages": [{"role": "user", "content": "DO"}, {"role": "assistant", "content": "ok"}]}\n'
 LONG = "".join(CHAT.replace("DO", f"Do {number}.") for number in range(2000)).encode()
@@ -22,7 +21,7 @@ LONG = "".join(CHAT.replace("DO", f"Do {number}.") for number in range(2000)).en
 
 def told(*paths: Path | str) -> tuple[int, list[int]]:
     pace, counts = Pace(), list[int]()
-    readings = read_written(paths, pace=pace)
+    readings = read_logs(paths, pace=pace)
     pace.advance = counts.append
     for _ in readings:
         pass
@@ -42,7 +41,7 @@ def test_half_way_through_about_half_was_told(tmp_path: Path) -> None:
     line = to_line(Trajectory("t", steps=(Step("look", "x" * 1000),), outcome=Outcome(True)))
     path.write_bytes(line * 2000)
     pace, counts = Pace(), list[int]()
-    readings = read_written([path], pace=pace)
+    readings = read_logs([path], pace=pace)
     pace.advance = counts.append
     for _ in range(1000):
         next(readings)

@@ -1,10 +1,13 @@
+"""The project's own log: what is written is read again; what is odd is mended or refused."""
+
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import RecordError
@@ -16,9 +19,12 @@ from deltamem_tui.trajectory.model import (
     Step,
     Trajectory,
 )
+from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.readers import from_record, read_logs, to_line, to_record
-from deltamem_tui.trajectory.readers.reading import read_written
-from deltamem_tui.trajectory.readers.written import Written
+from tests.effort import examples
+from tests.trajectory.readers.log_files import lines
+
+SECRET = "sk-" + "Ab3" * 16
 
 texts = st.text(max_size=30).map(clean)
 named = texts.filter(lambda text: bool(text.strip()))
@@ -108,9 +114,6 @@ def test_an_outcome_in_a_log(tmp_path: Path, told: dict[str, object], outcome: O
     (found,) = read_logs([path])
     assert isinstance(found, Trajectory)
     assert found.outcome == outcome
-    (line,) = read_written([path])
-    assert isinstance(line, Trajectory | Written)
-    assert line.outcome == outcome
     # What a bank keeps is not judged anew.
     assert from_record(record).outcome.success == told.get("success")
 
@@ -150,3 +153,143 @@ def test_what_is_refused(change: dict[str, object], words: str) -> None:
 def test_what_is_no_record(value: object) -> None:
     with pytest.raises(RecordError, match="not a JSON object"):
         from_record(value)
+
+
+STEP = {"action": "look", "observation": "a room"}
+FINE = {"task": "t", "steps": [STEP], "outcome": {"success": True}}
+
+
+def test_each_is_told_once_where_it_first_stands(tmp_path: Path) -> None:
+    odd = {
+        **FINE,
+        "env": "a hall",
+        "outcome": {"succes": True},
+        "source": {"line": "3"},
+        "steps": [STEP, {**STEP, "tool": "eyes"}, {**STEP, "tool": "hands"}],
+    }
+    (tmp_path / "log.jsonl").write_bytes(lines(FINE, odd, odd))
+    found = list(read_logs(tmp_path / "log.jsonl"))
+    assert sum(isinstance(each, Trajectory) for each in found) == 3
+    assert [str(each) for each in found if isinstance(each, Notice)] == [
+        f"log.jsonl, line 2: an unknown key `{name}` is left out ({hint})"
+        for name, hint in (
+            ("env", "did you mean environment?"),
+            ("outcome.succes", "did you mean success?"),
+            ("source.line", "known are file, position, format"),
+            ("steps[].tool", "known are action, observation, thought, reward"),
+        )
+    ]
+
+
+def test_a_log_of_many_keys_is_not_told_for_ever(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_bytes(lines(*({**FINE, f"x{n}": n} for n in range(60))))
+    told = [str(each) for each in read_logs(tmp_path / "log.jsonl") if isinstance(each, Notice)]
+    assert len(told) == 41
+    assert told[-1] == "log.jsonl, line 41: more unknown keys are left out, and not told"
+
+
+def test_what_the_project_writes_has_none(tmp_path: Path) -> None:
+    full = {
+        **FINE,
+        "environment": "a hall",
+        "outcome": {"success": False, "reward": 0.5, "source": "judge", "reason": "why"},
+        "source": {"file": "f", "position": "line 1", "format": "react"},
+        "steps": [{**STEP, "thought": "hm", "reward": 0.0}],
+        "domain": "alfworld",
+        "agent": "a",
+        "metadata": {"anything": "goes"},
+    }
+    (tmp_path / "log.jsonl").write_bytes(lines(to_record(from_record(full))))
+    (found,) = read_logs(tmp_path / "log.jsonl")
+    assert isinstance(found, Trajectory)
+
+
+# What a step may be in a log that another program wrote, or a person.
+odd_values: st.SearchStrategy[object] = (
+    st.none() | st.booleans() | st.integers(-3, 3) | st.just([]) | st.just(" ")
+)
+step_values = {
+    "thought": st.sampled_from(["", "Where?", "\x1b[1mWhere", "schön"]) | odd_values,
+    "action": st.sampled_from(["look", "go\tin", f"login {SECRET}", "", "\x07"]) | odd_values,
+    "observation": st.sampled_from(["", "a stove", "a\r\nb", "mail ada@example.org"]) | odd_values,
+    "reward": st.sampled_from([0.0, -0.0, 0.5, 1e17, 1e-7, 1, 10**30]) | odd_values,
+    "note": st.just("of a later version"),
+}
+
+
+@st.composite
+def odd_steps(draw: st.DrawFn) -> dict[str, object]:
+    """A step with some keys in some order, most of the time with those that it needs."""
+    needed = [] if draw(st.integers(0, 9)) == 0 else ["action", "observation"]
+    keys = dict.fromkeys(needed + draw(st.lists(st.sampled_from(sorted(step_values)), max_size=3)))
+    plain = {"thought": "Hm.", "action": "look", "observation": "a stove", "reward": 0.25}
+    return {
+        key: plain[key] if key in plain and draw(st.integers(0, 4)) else draw(step_values[key])
+        for key in draw(st.permutations(list(keys)))
+    }
+
+
+odd_records = st.fixed_dictionaries(
+    {
+        "task": st.sampled_from(["heat an egg", "heat an egg", f"use {SECRET}", " "]),
+        "steps": st.lists(odd_steps(), max_size=4),
+    },
+    optional={
+        "id": st.sampled_from(["run-7", "0123456789abcdef", "", None]),
+        "environment": st.sampled_from(["", "A kitchen.", "A\x00 kitchen.", None]),
+        "outcome": st.fixed_dictionaries(
+            {},
+            optional={
+                "success": st.sampled_from([True, False, None, 1]),
+                "reward": st.sampled_from([0.0, -0.0, 0, 0.5, 1, 1.0, 2.0, None]),
+                "source": st.sampled_from(["stated", "judge", "user", "unknown", "", "nobody"]),
+                "reason": st.sampled_from(["", "won", "\x1b[1mwon", "psk = hunter22", None]),
+            },
+        ),
+        "source": st.fixed_dictionaries(
+            {},
+            optional={
+                "file": st.sampled_from(["", "old.jsonl", "\x1b[1mold"]),
+                "position": st.sampled_from(["", "line 9", "9\x07"]),
+                "format": st.sampled_from(["", "react", "x@y.org"]),
+            },
+        ),
+        "domain": st.sampled_from(["", "web", "of ada@example.org", None]),
+        "metadata": st.sampled_from([{}, {"trial": "1"}, {"game": "Pick-None-Desk-307"}])
+        | st.sampled_from([{"author": "ada@example.org"}, {"ada@example.org": "1"}, {"id": "7"}])
+        | st.sampled_from([{"psk": "hunter22"}, {"note": "zip -P hunter22 a.zip"}]),
+        "agent": st.sampled_from(["", "bot", "Böt", "ada@example.org"]),
+        "extra": st.just({"later": 1}),
+    },
+)
+
+
+@given(st.lists(odd_records, min_size=1, max_size=5), st.booleans())
+@examples(100, one_folder=True)
+def test_whatever_is_read_is_stored_and_read_again_as_it_is(
+    tmp_path: Path, records: list[dict[str, object]], escaped: bool
+) -> None:
+    log = tmp_path / "log.jsonl"
+    # JSON has many spellings: escapes for letters, and blanks between its parts.
+    log.write_text("".join(json.dumps(each, ensure_ascii=escaped) + "\n" for each in records))
+    found = list(read_logs([log], format="native"))
+    assert len([each for each in found if not isinstance(each, Notice)]) == len(records)
+    for each in found:
+        if isinstance(each, Trajectory):
+            line = to_line(each)
+            assert line == orjson.dumps(to_record(each)) + b"\n"
+            assert from_record(orjson.loads(line)) == each
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**20), 10**20))
+@example(1e15)
+@example(1e16)
+@example(-0.0)
+@example(1e-7)
+@example(5e-324)
+def test_rewards_are_floats_and_have_one_spelling(reward: float) -> None:
+    record = {"task": "t", "steps": [{"action": "a", "reward": reward}]}
+    found = from_record(record)
+    assert found == Trajectory("t", steps=(Step("a", reward=reward),))
+    assert found.id == Trajectory("t", steps=(Step("a", reward=float(reward)),)).id
+    assert to_line(found) == orjson.dumps(to_record(found)) + b"\n"
