@@ -1,20 +1,14 @@
-"""A skill that another program wrote: its front matter says when, its body how.
+"""A skill that another program wrote: its front matter is the condition, its body the procedure.
 
-Only the description is taken out of the front matter, and nothing of it is built: YAML can
-name a part and repeat it, so that a few lines become more than any machine holds.
+YAML can name a part and repeat it, so that a few lines become more than any machine holds. So
+front matter is refused if it does, before anything is built of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 from deltamem_tui.bank.node import Node, Origin, Payload, born
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean, one_line
-
-if TYPE_CHECKING:
-    import yaml
 
 EXTRACTOR = "skill"
 
@@ -44,17 +38,17 @@ def adopted(head: str, body: str, source: str) -> Node:
 
     Args:
         head: The front matter, without the lines around it.
-        body: What stands below.
+        body: The text below.
         source: The file's name, for errors.
 
     Raises:
-        RecordError: The front matter is not YAML, uses what is not needed for a description,
-            or has none; or there is no body.
+        RecordError: The front matter is not YAML, is nested too deeply, uses anchors or merge
+            keys, or has no description; or there is no body.
     """
     import yaml
 
     try:
-        description = clean(_description(head) or "").strip()  # YAML can spell out any character
+        description = clean(_description(head)).strip()  # YAML can spell out any character
     except (yaml.YAMLError, ValueError) as error:
         reason = one_line(str(error), 120)
         raise RecordError(f"the front matter is not plain YAML: {reason}", source=source) from error
@@ -66,46 +60,16 @@ def adopted(head: str, body: str, source: str) -> Node:
     return born("task", None, "success", Payload(description, body.strip()), origin)
 
 
-def _description(head: str) -> str | None:
-    """The text under `description` in the outermost mapping."""
-    import yaml
-
-    level, is_key, key, found = 0, True, "", None
-    for event in _events(head):
-        if isinstance(event, yaml.CollectionEndEvent):
-            level -= 1
-        elif isinstance(event, yaml.CollectionStartEvent):
-            level += 1
-            if level == 1 and not isinstance(event, yaml.MappingStartEvent):
-                return None
-            key = "" if level == 2 and is_key else key
-        elif not isinstance(event, yaml.ScalarEvent):
-            continue
-        elif level == 1 and is_key:
-            key = event.value
-        elif level == 1 and key == "description":
-            found = event.value
-        if level == 1 and not _opens(event):
-            is_key = not is_key
-    return found
-
-
-def _opens(event: yaml.Event) -> bool:
-    import yaml
-
-    return isinstance(event, yaml.CollectionStartEvent)
-
-
-def _events(head: str) -> Iterator[yaml.Event]:
-    """The front matter piece by piece.
+def _description(head: str) -> str:
+    """The text under `description` in the outermost mapping; empty if there is none.
 
     Raises:
-        ValueError: It names or repeats parts, or nests them too deeply.
+        ValueError: A part is named or repeated, or nested too deeply.
     """
     import yaml
 
     level = 0
-    for event in yaml.parse(head, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    for event in yaml.parse(head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
         if getattr(event, "anchor", None):  # those that are repeated have one, too
             raise ValueError("it uses anchors")
         if isinstance(event, yaml.ScalarEvent) and event.value == _MERGE and not event.style:
@@ -114,4 +78,7 @@ def _events(head: str) -> Iterator[yaml.Event]:
         level -= isinstance(event, yaml.CollectionEndEvent)
         if level > _DEEPEST:
             raise ValueError(f"it is nested deeper than {_DEEPEST}")
-        yield event
+    # The base loader makes texts, lists and mappings, nothing else.
+    found = yaml.load(head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # noqa: S506
+    description = found.get("description") if isinstance(found, dict) else None
+    return description if isinstance(description, str) else ""

@@ -30,7 +30,7 @@ _OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ListedFile:
     """A file as it was written.
 
     Attributes:
@@ -42,7 +42,7 @@ class Written:
     around: str
 
     @classmethod
-    def of(cls, data: bytes, around: Iterable[tuple[int, str]]) -> Written:
+    def of(cls, data: bytes, around: Iterable[tuple[int, str]]) -> ListedFile:
         """That of a file's bytes, and the lines around its nodes as `section.read` gives them."""
         return cls(digest_of(data), "".join(_mark(line) for _, line in around))
 
@@ -78,7 +78,7 @@ class Listing:
 
     facts: Mapping[str, Any] = field(default_factory=dict)
     nodes: Mapping[TreeName, Sequence[str]] = field(default_factory=dict)
-    files: Mapping[str, Written] = field(default_factory=dict)
+    files: Mapping[str, ListedFile] = field(default_factory=dict)
     unfinished: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def encoded(self) -> bytes:
@@ -146,12 +146,12 @@ def _page(path: str) -> str:
     return path
 
 
-def _written(value: Any) -> Written:
+def _written(value: Any) -> ListedFile:
     (digest,) = _digests([value["digest"]])
     around = value["around"]
     if not _is_hexadecimal(around) or len(around) % _MARK:
         raise ValueError("'around' does not hold marks")
-    return Written(digest, around)
+    return ListedFile(digest, around)
 
 
 def _digests(value: Any) -> list[str]:

@@ -1,20 +1,102 @@
-"""Text as markdown: what a bank says can neither format nor link nor close a fence."""
+"""Markdown: text escaped and fenced, and a page split into blocks.
+
+A page's lines are each looked at once, and by hand: hostile ones could make a pattern backtrack.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
 
+_OPENING, _CLOSING = "<!-- deltamem ", " -->"
+_TICKS = "```"
+_STARTS = (_OPENING, "#", _TICKS)
+_LEVELS = 6
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|!&~]")
 _BACKTICKS = re.compile(r"`+")
 
 
 def escaped(text: str) -> str:
-    """A text on one line in which nothing is markdown."""
+    """The text of one line with its markdown escaped."""
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
 def fenced(text: str) -> str:
-    """A text inside a fence that it cannot close."""
+    """The text inside a fence that it cannot close."""
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{text}\n{fence}"
+
+
+class BlockKind(Enum):
+    """What a block is."""
+
+    MARKER = "marker"
+    HEADING = "heading"
+    FENCE = "fence"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some lines that belong together.
+
+    Attributes:
+        kind: What they are.
+        start: The first line's place, from 0.
+        end: The place behind the last line.
+        text: What a marker or heading says, and what a fence holds; empty for text.
+    """
+
+    kind: BlockKind
+    start: int
+    end: int
+    text: str = ""
+
+
+def blocks(lines: Sequence[str]) -> Iterator[Block]:
+    """All blocks of some lines, in order; each line is in one of them."""
+    place = begun = 0
+    while place < len(lines):
+        found = _block(lines, place) if lines[place].startswith(_STARTS) else None
+        if found is None:
+            place += 1
+            continue
+        if begun < place:
+            yield Block(BlockKind.TEXT, begun, place)
+        yield found
+        place = begun = found.end
+    if begun < place:
+        yield Block(BlockKind.TEXT, begun, place)
+
+
+def _block(lines: Sequence[str], place: int) -> Block | None:
+    line = lines[place]
+    if fence := _fence(line):
+        try:
+            close = lines.index(fence, place + 1)
+        except ValueError:
+            close = len(lines)
+        held = "\n".join(lines[place + 1 : close])
+        return Block(BlockKind.FENCE, place, min(close + 1, len(lines)), held)
+    if line.startswith(_OPENING + "{") and line.endswith("}" + _CLOSING):
+        facts = line[len(_OPENING) : -len(_CLOSING)]
+        return Block(BlockKind.MARKER, place, place + 1, facts)
+    heading = _heading(line)
+    return None if heading is None else Block(BlockKind.HEADING, place, place + 1, heading)
+
+
+def _fence(line: str) -> str:
+    """The fence that a line opens; empty if it opens none."""
+    rest = line.lstrip("`")
+    ticks = len(line) - len(rest)
+    return "`" * ticks if ticks >= len(_TICKS) and "`" not in rest else ""
+
+
+def _heading(line: str) -> str | None:
+    rest = line.lstrip("#")
+    if not 1 <= len(line) - len(rest) <= _LEVELS or not rest.startswith(" "):
+        return None
+    return rest.strip(" ").rstrip("#").rstrip(" ")

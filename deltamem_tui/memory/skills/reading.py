@@ -14,9 +14,9 @@ from deltamem_tui.bank.node import TREES, Node, TreeName
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.skills import foreign, listing, section
 from deltamem_tui.memory.skills.finding import Finder
-from deltamem_tui.memory.skills.listing import Listing, Written
+from deltamem_tui.memory.skills.listing import ListedFile, Listing
 from deltamem_tui.memory.skills.naming import BANK_FILE, SKILL_FILE
-from deltamem_tui.memory.skills.section import Page, Section
+from deltamem_tui.memory.skills.section import NodeSection, SkillPage
 from deltamem_tui.text import counted
 
 _SHOWN_LINES = 8
@@ -69,7 +69,7 @@ def read_skills(folder: Path, limits: SkillLimits = SKILL_LIMITS) -> SkillBook:
         StorageError: The disk refused.
     """
     written = _listing(folder / BANK_FILE)
-    reading = _Reading(folder, written, limits)
+    reading = _SkillReader(folder, written, limits)
     for path in reading.finder.pages():
         reading.take(path)
     reading.left += [_left(path, "holds no node of a bank") for path in reading.finder.others]
@@ -83,12 +83,14 @@ def read_skills(folder: Path, limits: SkillLimits = SKILL_LIMITS) -> SkillBook:
     )
 
 
-class _Reading:
+class _SkillReader:
     """What was found so far."""
 
     def __init__(self, folder: Path, written: Listing | None, limits: SkillLimits) -> None:
         self.finder = Finder(folder, limits)
-        self.found: dict[TreeName, dict[str, tuple[Section, str]]] = {name: {} for name in TREES}
+        self.found: dict[TreeName, dict[str, tuple[NodeSection, str]]] = {
+            name: {} for name in TREES
+        }
         self.adopted: list[str] = []
         self.left: list[RecordError] = []
         self._folder, self._written, self._limits = folder, written, limits
@@ -107,7 +109,7 @@ class _Reading:
         else:
             self.left.append(_left(path, "holds no node of a bank"))
 
-    def sections(self) -> Iterator[Section]:
+    def sections(self) -> Iterator[NodeSection]:
         """All sections, tree by tree."""
         return (each for sections in self.found.values() for each, _ in sections.values())
 
@@ -116,7 +118,7 @@ class _Reading:
         for name, ids in (self._written.nodes if self._written else {}).items():
             yield from (node_id for node_id in ids if node_id not in self.found[name])
 
-    def _put(self, each: Section, path: Path) -> None:
+    def _put(self, each: NodeSection, path: Path) -> None:
         found = self.found[each.tree]
         if each.node.id in found:
             raise RecordError(
@@ -127,7 +129,7 @@ class _Reading:
             )
         found[each.node.id] = (each, str(path))
 
-    def _tell_around(self, page: Page, path: Path) -> None:
+    def _tell_around(self, page: SkillPage, path: Path) -> None:
         """Say which texts around the nodes' own were changed: only the nodes' are taken in."""
         if self._written is None:
             return  # no bank says what was written, so none can say what was changed
@@ -150,7 +152,7 @@ class _Reading:
                 source=str(path),
             )
         node = replace(foreign.adopted(head, body, str(path)), depth=0)
-        self._put(Section("task", node, _AFTER_ALL, changed=False, line=1), path)
+        self._put(NodeSection("task", node, _AFTER_ALL, changed=False, line=1), path)
         self.adopted.append(str(path.parent))
 
 
@@ -168,7 +170,7 @@ def _listing(path: Path) -> Listing | None:
     return written
 
 
-def _changes_around(page: Page, path: Path, written: Written) -> Iterator[RecordError]:
+def _changes_around(page: SkillPage, path: Path, written: ListedFile) -> Iterator[RecordError]:
     strange = written.strange(page.around)
     gone = written.gone(page.around)
     if strange:
@@ -191,7 +193,7 @@ def _left(path: Path, reason: str) -> RecordError:
     return RecordError(reason, source=str(path), hint="it was left out")
 
 
-def _in_order(found: Mapping[str, tuple[Section, str]]) -> tuple[Node, ...]:
+def _in_order(found: Mapping[str, tuple[NodeSection, str]]) -> tuple[Node, ...]:
     """The nodes in order of birth with their depths, each after its parent."""
     ordered = sorted(found.values(), key=lambda item: (item[0].place, item[1], item[0].line))
     nodes: dict[str, Node] = {}
@@ -205,7 +207,7 @@ def _in_order(found: Mapping[str, tuple[Section, str]]) -> tuple[Node, ...]:
 
 
 def _way(
-    node: Node, source: str, found: Mapping[str, tuple[Section, str]], known: Mapping[str, Node]
+    node: Node, source: str, found: Mapping[str, tuple[NodeSection, str]], known: Mapping[str, Node]
 ) -> Sequence[Node]:
     """The node and those above it that are not known yet, upwards."""
     way: dict[str, Node] = {}
@@ -230,7 +232,7 @@ def _too_deep(node: Node, source: str) -> RecordError:
     )
 
 
-def _parent(node: Node, found: Mapping[str, tuple[Section, str]]) -> Node | None:
+def _parent(node: Node, found: Mapping[str, tuple[NodeSection, str]]) -> Node | None:
     if node.parent is None:
         return None
     if node.parent not in found:

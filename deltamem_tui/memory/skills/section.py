@@ -28,8 +28,7 @@ from deltamem_tui.bank import codec
 from deltamem_tui.bank.limits import SKILL_LIMITS
 from deltamem_tui.bank.node import Node, Payload, TreeName, born
 from deltamem_tui.errors import BankCorruptError, BankError, RecordError
-from deltamem_tui.memory.skills.blocks import Block, Kind, blocks
-from deltamem_tui.memory.skills.markdown import fenced
+from deltamem_tui.memory.skills.markdown import Block, BlockKind, blocks, fenced
 from deltamem_tui.text import clean
 
 FIELDS: dict[TreeName, tuple[str, str, str]] = {
@@ -41,7 +40,7 @@ _NEEDED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class NodeSection:
     """One node as a file holds it.
 
     Attributes:
@@ -60,7 +59,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SkillPage:
     """What a file holds.
 
     Attributes:
@@ -68,7 +67,7 @@ class Page:
         around: The lines that belong to no node, as number (from 1) and text, blank ones left out.
     """
 
-    sections: Sequence[Section]
+    sections: Sequence[NodeSection]
     around: Sequence[tuple[int, str]]
 
 
@@ -82,7 +81,7 @@ def write(tree: TreeName, node: Node, place: int, level: int = 2) -> str:
         level: The level of the headings over its texts.
 
     Raises:
-        BankError: It says more about itself than is read back.
+        BankError: Its origin is longer than can be read back.
     """
     cleaned = _presentable(tree, node)
     parts = [f"<!-- deltamem {_facts(tree, cleaned, place)} -->"]
@@ -93,7 +92,7 @@ def write(tree: TreeName, node: Node, place: int, level: int = 2) -> str:
     return "\n\n".join(parts)
 
 
-def read(text: str, source: str) -> Page:
+def read(text: str, source: str) -> SkillPage:
     """All sections of a file, and what stands around them.
 
     Args:
@@ -107,32 +106,32 @@ def read(text: str, source: str) -> Page:
     if text.count("\n") > SKILL_LIMITS.lines:
         raise RecordError(f"more than {SKILL_LIMITS.lines:,} lines", source=source)
     lines = text.split("\n")
-    drafts: list[_Draft] = []
+    parsers: list[_SectionParser] = []
     around: list[tuple[int, str]] = []
     for block in blocks(lines):
-        if block.kind is Kind.MARKER:
-            drafts.append(_Draft(block.text, block.start + 1, source))
-        elif not (drafts and drafts[-1].takes(block, lines)):
+        if block.kind is BlockKind.MARKER:
+            parsers.append(_SectionParser(block.text, block.start + 1, source))
+        elif not (parsers and parsers[-1].takes(block, lines)):
             span = range(block.start, block.end)
             around += [(number + 1, lines[number]) for number in span if lines[number].strip()]
-    return Page([draft.section() for draft in drafts], around)
+    return SkillPage([parser.section() for parser in parsers], around)
 
 
 def _presentable(tree: TreeName, node: Node) -> Node:
-    """The node as markdown can say it: in clean text.
+    """The node in clean text, as markdown can hold it.
 
-    One that another program wrote unclean goes out as its next revision, because its id is
-    made from the text that it was born with. So does one that a merge had to put elsewhere.
+    If that is another text than its id is made from, it becomes the next revision. So does a
+    node that a merge had to put elsewhere.
     """
     payload = Payload(*(clean(text) for text in asdict(node.payload).values()))
     cleaned = replace(node, payload=payload)
-    if payload == node.payload and _may_say_so(tree, node):
+    if payload == node.payload and _matches_id(tree, node):
         return cleaned
     return _revised(cleaned)
 
 
-def _may_say_so(tree: TreeName, node: Node) -> bool:
-    """Whether a node may say what it says: at birth only that which its id is made from."""
+def _matches_id(tree: TreeName, node: Node) -> bool:
+    """Whether a node of revision 0 has the text that its id is made from."""
     if node.revision:
         return True
     parent = replace(node, id=node.parent) if node.parent else None
@@ -159,7 +158,7 @@ def _facts(tree: TreeName, node: Node, place: int) -> str:
     facts = json.dumps(record, separators=(",", ":")).replace(">", "\\u003e")
     if len(facts) > SKILL_LIMITS.facts:
         raise BankError(
-            f"node {node.id} says more of its origin than fits into a skill",
+            f"node {node.id} has more origin than fits into a skill",
             hint="export an archive, which holds all of it",
         )
     return facts
@@ -167,12 +166,12 @@ def _facts(tree: TreeName, node: Node, place: int) -> str:
 
 def _digest(node: Node) -> str:
     """A digest of all that a person may change in a section."""
-    said = [node.parent, node.label, node.consolidated, node.payload]
-    return hashlib.sha256(orjson.dumps(said)).hexdigest()[:16]
+    parts = [node.parent, node.label, node.consolidated, node.payload]
+    return hashlib.sha256(orjson.dumps(parts)).hexdigest()[:16]
 
 
-class _Draft:
-    """A section while its lines come in."""
+class _SectionParser:
+    """Parses one section, block by block."""
 
     def __init__(self, facts: str, line: int, source: str) -> None:
         self._line, self._source = line, source
@@ -192,18 +191,18 @@ class _Draft:
 
     def takes(self, block: Block, lines: Sequence[str]) -> bool:
         """Take a block in, if it is part of the section: a text, or the heading over it."""
-        if block.kind is Kind.HEADING:
+        if block.kind is BlockKind.HEADING:
             self._close()
-            # The first of its name is the node's; a second one is what somebody wrote around.
+            # The first of its name is the node's; a second one belongs to the text around it.
             if block.text in FIELDS[self._tree] and block.text not in self._seen:
                 self._open = block.text
                 self._seen.add(block.text)
             return bool(self._open)
         if not self._open:
             return False
-        if block.kind is Kind.FENCE and not any(line.strip() for line in self._loose):
+        if block.kind is BlockKind.FENCE and not any(line.strip() for line in self._loose):
             self._put(block.text)
-        else:  # a person took the fence away, so all up to the next heading is the text
+        else:  # without a fence, all up to the next heading is the text
             self._loose += lines[block.start : block.end]
         return True
 
@@ -219,24 +218,24 @@ class _Draft:
         self._open = ""
         self._loose = []
 
-    def section(self) -> Section:
+    def section(self) -> NodeSection:
         """The section, when all of it is there."""
         self._close()
         try:
-            for heading, said in zip(FIELDS[self._tree][:_NEEDED], self._texts, strict=False):
-                if said is None:
+            for heading, text in zip(FIELDS[self._tree][:_NEEDED], self._texts, strict=False):
+                if text is None:
                     raise ValueError(f"the text under {heading!r} is missing")
             node = codec.from_line(self._node_line(), self._source, f"line {self._line}")
         except (ValueError, KeyError, TypeError) as error:
             raise self._refused(error) from error
         except BankCorruptError as error:
             raise self._refused(error.message.removeprefix("not a node: ")) from error
-        changed = _digest(node) != self._record.get("digest") or not _may_say_so(self._tree, node)
+        changed = _digest(node) != self._record.get("digest") or not _matches_id(self._tree, node)
         node = replace(_revised(node) if changed else node, depth=0)
-        return Section(self._tree, node, self._record["place"], changed, self._line)
+        return NodeSection(self._tree, node, self._record["place"], changed, self._line)
 
     def _node_line(self) -> bytes:
-        """The node's line, so that a stranger's node is checked where all of them are."""
+        """The node's line, so that it is checked where all nodes are."""
         parent = self._record["parent"]
         known = ("id", "parent", "label", "revision", "consolidated", "origin")
         fields = zip(asdict(Payload("", "")), [text or "" for text in self._texts], strict=True)

@@ -13,9 +13,10 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files, temp_files
 from deltamem_tui.bank.limits import SKILL_LIMITS
 from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError
 from deltamem_tui.memory.skills import placing, section
-from deltamem_tui.memory.skills.listing import Listing, Written
+from deltamem_tui.memory.skills.listing import ListedFile, Listing
 from deltamem_tui.memory.skills.markdown import escaped
 from deltamem_tui.memory.skills.naming import (
     BANK_FILE,
@@ -26,7 +27,6 @@ from deltamem_tui.memory.skills.naming import (
     SKILL_FILE,
     name_of,
 )
-from deltamem_tui.memory.skills.subtrees import Subtree, subtrees
 from deltamem_tui.text import one_line
 
 _NOTE = (
@@ -40,7 +40,7 @@ _RULE = re.compile("-{3,}")
 
 
 @dataclass(frozen=True, slots=True)
-class SkillsWritten:
+class SkillsExport:
     """What an export to skills wrote.
 
     Attributes:
@@ -60,7 +60,7 @@ class SkillsWritten:
 
 def write_skills(
     bank: Bank, folder: Path, *, replace: bool = False, discard_changes: bool = False
-) -> SkillsWritten:
+) -> SkillsExport:
     """Write a bank as Agent Skills into a folder.
 
     A new folder appears whole or not at all. In one that a bank was written into before, only
@@ -82,33 +82,75 @@ def write_skills(
     old = placing.earlier(folder, replacing=replace)
     if old is None:
         with files.new_folder(folder) as draft:
-            new = _Book(bank, draft).write()
+            new = _SkillWriter(bank, draft).write()
     else:
         # Inside the folder, because only there it is sure to be on the same file system.
         with ExitStack() as stack:
             with files.storage_errors(folder):
                 draft = stack.enter_context(temp_files.beside(folder / BANK_FILE, Path.mkdir))
-            new = _Book(bank, draft).write()
+            new = _SkillWriter(bank, draft).write()
             placing.put(draft, folder, new, old, discarding=discard_changes)
     skills = sum(path.endswith(f"/{SKILL_FILE}") for path in new.files)
     knowledge = sum(path.startswith(f"{KNOWLEDGE}/") for path in new.files)
     references = len(new.files) - skills - knowledge
-    return SkillsWritten(folder, skills, references, knowledge, files=1 + len(new.files))
+    return SkillsExport(folder, skills, references, knowledge, files=1 + len(new.files))
 
 
-class _Book:
-    """A bank on its way into a folder that nobody else sees yet."""
+@dataclass(frozen=True, slots=True)
+class _Subtree:
+    """A root with all below it, each before its children.
+
+    Attributes:
+        tree: The tree's name.
+        nodes: The nodes.
+        places: Per node, its place among the tree's nodes in order of birth.
+        children: Per node id, the children's ids.
+    """
+
+    tree: TreeName
+    nodes: dict[str, Node]
+    places: dict[str, int]
+    children: dict[str, list[str]]
+
+    @property
+    def root(self) -> Node:
+        """The node above all others."""
+        return next(iter(self.nodes.values()))
+
+
+def _subtrees(tree: Tree) -> Iterator[_Subtree]:
+    """All subtrees of a tree, in order of their roots."""
+    places = {int(row): place for place, row in enumerate(tree.rows)}
+    for root in tree.child_rows(None):
+        rows, children = [int(root)], {}
+        for row in rows:  # grows while it is walked
+            children[row] = [int(child) for child in tree.child_rows(row)]
+            rows.extend(children[row])
+        nodes = {row: tree.node_at(row) for row in rows}
+        yield _Subtree(
+            tree.name,
+            {node.id: node for node in nodes.values()},
+            {nodes[row].id: places[row] for row in rows},
+            {
+                nodes[row].id: [nodes[child].id for child in below]
+                for row, below in children.items()
+            },
+        )
+
+
+class _SkillWriter:
+    """Writes a bank into a folder that no one else sees yet."""
 
     def __init__(self, bank: Bank, folder: Path) -> None:
         self._bank, self._folder = bank, folder
-        self._written: dict[str, Written] = {}
+        self._written: dict[str, ListedFile] = {}
         self._bytes = 0
 
     def write(self) -> Listing:
         """Write all files, and wait until they are on the disk."""
-        for subtree in subtrees(self._bank.tree("task")):
+        for subtree in _subtrees(self._bank.tree("task")):
             self._write_skill(subtree)
-        for subtree in subtrees(self._bank.tree("env")):
+        for subtree in _subtrees(self._bank.tree("env")):
             text = _knowledge(self._bank, subtree)
             self._write(f"{KNOWLEDGE}/{name_of(subtree.root)}{PAGE_SUFFIX}", text)
         nodes = {name: [node.id for node in self._bank.tree(name)] for name in TREES}
@@ -119,7 +161,7 @@ class _Book:
         self._sync()
         return listed
 
-    def _write_skill(self, subtree: Subtree) -> None:
+    def _write_skill(self, subtree: _Subtree) -> None:
         """One task root: SKILL.md, and a file for each residual below it."""
         skill = name_of(subtree.root)
         for node in subtree.nodes.values():
@@ -137,7 +179,7 @@ class _Book:
         self._bytes += len(data)
         self._require_room(path, len(data), SKILL_LIMITS.file)
         self._require_room("all files", self._bytes, SKILL_LIMITS.total)
-        self._written[path] = Written.of(data, section.read(text, path).around)
+        self._written[path] = ListedFile.of(data, section.read(text, path).around)
         _create(self._folder / path, data)
 
     def _require_room(self, what: str, size: int, limit: int) -> None:
@@ -166,12 +208,12 @@ def _create(path: Path, data: bytes) -> None:
 
 
 def _facts(bank: Bank) -> dict[str, Any]:
-    """What `deltamem install` needs to make the bank again, with vectors of its own."""
+    """What `deltamem install` needs to make the bank again, with new vectors."""
     kept = ("name", "description", "domain", "embedder", "parameters", "provenance")
     return {key: getattr(bank.manifest, key) for key in kept}
 
 
-def _knowledge(bank: Bank, subtree: Subtree) -> str:
+def _knowledge(bank: Bank, subtree: _Subtree) -> str:
     """One env root with all that differs below it, in one file."""
     parts = [_front_matter(bank, subtree, subtree.root), f"# {_title(subtree.root)}", _NOTE]
     for node in subtree.nodes.values():
@@ -182,7 +224,7 @@ def _knowledge(bank: Bank, subtree: Subtree) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _front_matter(bank: Bank, subtree: Subtree, root: Node) -> str:
+def _front_matter(bank: Bank, subtree: _Subtree, root: Node) -> str:
     import yaml
 
     record = {
@@ -210,7 +252,7 @@ def _unruled(text: str) -> str:
     return _RULE.sub("—", text)
 
 
-def _provenance(bank: Bank, subtree: Subtree, root: Node) -> dict[str, str]:
+def _provenance(bank: Bank, subtree: _Subtree, root: Node) -> dict[str, str]:
     """Where a skill comes from; the specification asks for text to text."""
     counts = bank.tree(subtree.tree).counts(root.id)
     facts = {
@@ -231,14 +273,14 @@ def _provenance(bank: Bank, subtree: Subtree, root: Node) -> dict[str, str]:
     return {key: text for key, text in texts.items() if text}
 
 
-def _above(subtree: Subtree, node: Node) -> str:
+def _above(subtree: _Subtree, node: Node) -> str:
     """The way up from a residual: what it adds to."""
     above = subtree.nodes[node.parent or subtree.root.id]
     target = f"../{SKILL_FILE}" if above is subtree.root else Path(_file_of(above)).name
     return f"Adds to [{escaped(_condition(above))}]({target}); read that first."
 
 
-def _below(subtree: Subtree, node: Node) -> Iterator[str]:
+def _below(subtree: _Subtree, node: Node) -> Iterator[str]:
     """The ways down from a node: what differs, and what failed."""
     children = [subtree.nodes[child] for child in subtree.children[node.id]]
     for heading, label in (("Where it differs", "success"), ("Warnings", "failure")):
