@@ -22,7 +22,7 @@ def run(
     from deltamem_tui.memory.transfer.plain import node_record
 
     opened = Bank.open(Invocation.of(context).bank(bank))
-    name, found = opened.find_node(node, options.tree_name(tree))
+    name, found = opened.find_node(node, options.tree_name(opened, tree))
     chain = opened.chain(name, found.id)
 
     def view(page: Page) -> None:

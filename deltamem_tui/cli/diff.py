@@ -58,7 +58,7 @@ def run(
     invocation = Invocation.of(context)
     before, after = (Bank.open(invocation.bank(bank)) for bank in banks or [])
     with invocation.output.progress("comparing"):
-        found = diff(before, after, options.tree_names(tree))
+        found = diff(before, after, options.tree_names(before, tree))
     return Result(
         "diff",
         {"before": before.name, "after": after.name, **record(found)},

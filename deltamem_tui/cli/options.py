@@ -15,6 +15,7 @@ from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
+    from deltamem_tui.bank import bank as bank_module
     from deltamem_tui.bank.node import TreeName
 
 
@@ -102,7 +103,7 @@ Admit = Annotated[
         "(stated), or a judge's too (all).",
     ),
 ]
-"""`memory.episodes.policy.policy_named(admit)` reads it, `admitted_by` applies it."""
+"""`memory.policies.admission.policy_named(admit)` reads it."""
 
 Format = Annotated[
     str | None,
@@ -120,38 +121,38 @@ DryRun = Annotated[
 ]
 
 TreeChoice = Annotated[
-    str | None, typer.Option("--tree", metavar="task|env", help="Only one of the two trees.")
+    str | None, typer.Option("--tree", metavar="task|env|…", help="Only one of the bank's trees.")
 ]
-"""`tree_name(tree)` and `tree_names(tree)` read it."""
+"""`tree_name(bank, tree)` and `tree_names(bank, tree)` read it."""
 
 NodeId = Annotated[
     str, typer.Argument(metavar="NODE", help="A node's id, or enough of its beginning.")
 ]
 
 
-def tree_name(choice: str | None) -> TreeName | None:
+def tree_name(bank: bank_module.Bank, choice: str | None) -> TreeName | None:
     """The tree that was chosen, if one was.
 
     Raises:
-        UsageError: There is no such tree.
+        UsageError: The bank has no such tree.
     """
     if choice is None:
         return None
-    if choice == "task":
-        return "task"
-    if choice == "env":
-        return "env"
-    raise UsageError(f"there is no tree {one_line(choice, 40)!r}", hint="task or env")
+    for name in bank.trees:
+        if name == choice:
+            return name
+    names = list(bank.trees)
+    raise UsageError(f"there is no tree {one_line(choice, 40)!r}", hint=" or ".join(names))
 
 
-def tree_names(choice: str | None) -> tuple[TreeName, ...]:
-    """The trees that were chosen: both, unless one was named.
+def tree_names(bank: bank_module.Bank, choice: str | None) -> tuple[TreeName, ...]:
+    """The trees that were chosen: all of the bank's, unless one was named.
 
     Raises:
-        UsageError: There is no such tree.
+        UsageError: The bank has no such tree.
     """
-    name = tree_name(choice)
-    return ("task", "env") if name is None else (name,)
+    name = tree_name(bank, choice)
+    return tuple(bank.trees) if name is None else (name,)
 
 
 Extractor = Annotated[

@@ -160,7 +160,7 @@ def _rendered(
     folders: tuple[Path, ...],
 ) -> Result:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.prompts.preview import preview
+    from deltamem_tui.memory.runs.preview import preview
 
     opened = Bank.open(invocation.bank(bank))
     text = preview(opened, name, domain=domain, episode_id=episode, folders=folders)

@@ -32,7 +32,7 @@ def run(
     if not text.strip():
         raise UsageError("the text is empty", hint="say what to look for")
     opened = Bank.open(Invocation.of(context).bank(bank))
-    answers = search(opened, text, options.tree_names(tree), limit)
+    answers = search(opened, text, options.tree_names(opened, tree), limit)
 
     def view(page: Page) -> None:
         page.table(

@@ -21,7 +21,7 @@ def run(
     from deltamem_tui.memory.transfer.plain import node_record
 
     opened = Bank.open(Invocation.of(context).bank(bank))
-    name, found = opened.find_node(node, options.tree_name(tree))
+    name, found = opened.find_node(node, options.tree_name(opened, tree))
     record = node_record(opened.tree(name), found)
 
     def view(page: Page) -> None:

@@ -36,7 +36,10 @@ def run(
     from deltamem_tui.memory.transfer.plain import node_record
 
     opened = Bank.open(Invocation.of(context).bank(bank))
-    rows = {name: list(_rows(opened.tree(name), depth, limit)) for name in options.tree_names(tree)}
+    rows = {
+        name: list(_rows(opened.tree(name), depth, limit))
+        for name in options.tree_names(opened, tree)
+    }
 
     def view(page: Page) -> None:
         for name, found in rows.items():

@@ -1,23 +1,17 @@
-"""Somebody's word on how an episode ended: a person's counts, a judge's fills a gap."""
+"""Outcomes that a person gives an episode, and takes back."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.memory.deltamem.learn_result import REASON_WIDTH
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.undo import UNDO, commits_since, last_standing
-from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.native import outcome_of, to_record
-
-if TYPE_CHECKING:
-    from deltamem_tui.memory.writers.extraction import Call
-    from deltamem_tui.memory.writers.model.judge import Judgement
 
 
 def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
@@ -41,7 +35,7 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
     """
     bank.require_writable()
     with bank.writing() as batch:
-        known = _episode(bank, episode_id)
+        known = known_episode(bank, episode_id)
         before = known.outcome
         judged = known.with_outcome(_said(success, before))
         batch.put_episode(to_record(judged))
@@ -90,7 +84,7 @@ def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None)
     seen = bank.commit.sequence
     word, superseded = _last_word(bank, episode_id)
     with bank.writing() as batch:
-        known = _episode(bank, episode_id)
+        known = known_episode(bank, episode_id)
         if shown is not None and known.outcome != shown:
             raise TrajectoryError(
                 f"its outcome is {_told(known.outcome)} by now, which stays",
@@ -171,62 +165,13 @@ def _before(word: Commit, episode_id: str) -> Outcome:
     raise TrajectoryError("the journal does not say how it stood before", source=episode_id)
 
 
-def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Trajectory:
-    """Keep what a judge said of an episode that nobody else has said anything of.
-
-    Args:
-        bank: The bank; its handle shows the new state afterwards.
-        episode_id: The episode.
-        judgement: The judge's outcome, with what it took.
-
-    Returns:
-        The episode with its new outcome.
+def known_episode(bank: Bank, episode_id: str) -> Trajectory:
+    """One episode of a bank.
 
     Raises:
-        TrajectoryError: The bank does not have the episode, or it has an outcome by now: a
-            judge overrules nobody.
+        TrajectoryError: The bank does not have it.
         BankCorruptError: What the bank has under this id is not that episode.
-        BankFrozenError: The bank is frozen.
     """
-    bank.require_writable()
-    with bank.writing() as batch:
-        known = _episode(bank, episode_id)
-        if known.outcome.known:
-            raise TrajectoryError(
-                f"its outcome is {known.outcome.source} by now, and a judge overrules nobody",
-                source=episode_id,
-            )
-        judged = known.with_outcome(judgement.outcome)
-        batch.put_episode(to_record(judged))
-        detail = {
-            "trajectory": episode_id,
-            "success": judgement.outcome.success,
-            "calls": [judgement.call().record()],
-        }
-        batch.log("judge", detail)
-    return judged
-
-
-def note_failed_judgement(bank: Bank, episode_id: str, call: Call, reason: str) -> None:
-    """Let the journal tell what was paid for answers that were no verdict.
-
-    Args:
-        bank: The bank; its handle shows the new state afterwards.
-        episode_id: The episode, which stays as it is.
-        call: What was asked, and what it took.
-        reason: What was wrong with the answers.
-    """
-    detail = {
-        "trajectory": episode_id,
-        "success": None,
-        "reason": one_line(reason, REASON_WIDTH),
-        "calls": [call.record()],
-    }
-    with bank.writing() as batch:
-        batch.log("judge", detail)
-
-
-def _episode(bank: Bank, episode_id: str) -> Trajectory:
     known = episode(bank, episode_id)
     if known is None:
         raise TrajectoryError(f"there is no episode {episode_id}", source=str(bank.path))

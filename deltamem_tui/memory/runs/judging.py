@@ -23,15 +23,18 @@ from deltamem_tui.errors import (
 from deltamem_tui.llm.cancellation import GivenUpError
 from deltamem_tui.llm.client import Tally
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.episodes.outcomes import note_failed_judgement, take_judgement
+from deltamem_tui.memory.episodes.outcomes import known_episode
 from deltamem_tui.memory.episodes.stored_episodes import episode, waiting
+from deltamem_tui.memory.learn_result import REASON_WIDTH
 from deltamem_tui.memory.runs.account import Account, Entry
 from deltamem_tui.memory.runs.ahead import GRACE
 from deltamem_tui.memory.runs.in_order import in_order
 from deltamem_tui.memory.runs.ledger import tell_debts
 from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.memory.writers.model.judge import Judge, Judgement
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.native import to_record
 
 
 @dataclass(slots=True)
@@ -254,3 +257,58 @@ def _kept(bank: Bank, episode_id: str, said: _Said, entry: Entry) -> JudgedEpiso
 def _is_of_one(error: DeltaMemError) -> bool:
     """Whether an error says something of one episode only."""
     return isinstance(error, AnswerError | PromptTooLongError | TrajectoryError)
+
+
+def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Trajectory:
+    """Keep a judge's outcome of an episode that has none.
+
+    Args:
+        bank: The bank; its handle shows the new state afterwards.
+        episode_id: The episode.
+        judgement: The judge's outcome, with what it took.
+
+    Returns:
+        The episode with its new outcome.
+
+    Raises:
+        TrajectoryError: The bank does not have the episode, or it has an outcome by now: a
+            judge overrules no one.
+        BankCorruptError: What the bank has under this id is not that episode.
+        BankFrozenError: The bank is frozen.
+    """
+    bank.require_writable()
+    with bank.writing() as batch:
+        known = known_episode(bank, episode_id)
+        if known.outcome.known:
+            raise TrajectoryError(
+                f"its outcome is {known.outcome.source} by now, and a judge overrules no one",
+                source=episode_id,
+            )
+        judged = known.with_outcome(judgement.outcome)
+        batch.put_episode(to_record(judged))
+        detail = {
+            "trajectory": episode_id,
+            "success": judgement.outcome.success,
+            "calls": [judgement.call().record()],
+        }
+        batch.log("judge", detail)
+    return judged
+
+
+def note_failed_judgement(bank: Bank, episode_id: str, call: Call, reason: str) -> None:
+    """Record in the journal what was paid for answers that were not a verdict.
+
+    Args:
+        bank: The bank; its handle shows the new state afterwards.
+        episode_id: The episode, which stays as it is.
+        call: What was asked, and what it took.
+        reason: What was wrong with the answers.
+    """
+    detail = {
+        "trajectory": episode_id,
+        "success": None,
+        "reason": one_line(reason, REASON_WIDTH),
+        "calls": [call.record()],
+    }
+    with bank.writing() as batch:
+        batch.log("judge", detail)

@@ -12,12 +12,12 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.deltamem.settings import of_bank
-from deltamem_tui.memory.episodes.scene_records import take_drawing
 from deltamem_tui.memory.episodes.scenes import lacks_scene, with_scene, with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.runs.account import Entry
 from deltamem_tui.memory.runs.ahead import Ahead
 from deltamem_tui.memory.runs.lookahead import Turn
+from deltamem_tui.memory.runs.scene_records import take_drawing
 from deltamem_tui.trajectory.model import Trajectory
 
 

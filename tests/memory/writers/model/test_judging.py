@@ -24,12 +24,17 @@ from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.llm.retry_policy import Patience
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.episodes.outcomes import give_outcome, take_judgement
+from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episode as kept
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.policies.admission import admitted_by
 from deltamem_tui.memory.runs.in_order import in_order
-from deltamem_tui.memory.runs.judging import JudgedEpisode, judge_episodes, without_outcome
+from deltamem_tui.memory.runs.judging import (
+    JudgedEpisode,
+    judge_episodes,
+    take_judgement,
+    without_outcome,
+)
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.memory.writers.model.judge import Judge
 from deltamem_tui.trajectory.model import Outcome, Trajectory

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.deltamem.learn_result import REASON_WIDTH
 from deltamem_tui.memory.episodes.scenes import lacks_scene, with_scene, with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.learn_result import REASON_WIDTH
 from deltamem_tui.memory.writers.extraction import Drawing
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
