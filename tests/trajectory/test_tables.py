@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.tables import Row, table_rows
+from deltamem_tui.trajectory.outcome_file import Row, table_rows
 from tests.effort import examples
 
 KNOWN = frozenset({"id", "success", "reward"})

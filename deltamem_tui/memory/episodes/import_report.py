@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple, TypeVar
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.episodes.domains import DomainTally
 from deltamem_tui.text import counted
+from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource
-from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.reasons import ReasonTally
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions
 

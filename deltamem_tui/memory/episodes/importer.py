@@ -28,8 +28,8 @@ from deltamem_tui.memory.episodes.outcome_precedence import Standing, standing
 from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.trajectory.domains import chosen
+from deltamem_tui.trajectory.logs.notice import Notice, Told, located
 from deltamem_tui.trajectory.model import LogSource, Outcome
-from deltamem_tui.trajectory.notice import Notice, Told, located
 from deltamem_tui.trajectory.readers.native import from_record, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.redaction import redact

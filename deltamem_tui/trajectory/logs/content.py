@@ -17,10 +17,10 @@ from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.json_text import ValueCutter
 from deltamem_tui.trajectory.logs.layout import NUL
 from deltamem_tui.trajectory.logs.limits import Limits, human_size
+from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.progress import Pace
 from deltamem_tui.trajectory.logs.record import Value
 from deltamem_tui.trajectory.logs.streams import open_utf8
-from deltamem_tui.trajectory.notice import located
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 HEAD_BYTES = 64 * 1024

@@ -20,10 +20,10 @@ from deltamem_tui.trajectory.logs.json_text import junk_reason, parse_json
 from deltamem_tui.trajectory.logs.layout import Layout, begins_array, binary_kind, layout_of
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
 from deltamem_tui.trajectory.logs.notebook import output_lines
+from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.progress import Pace
 from deltamem_tui.trajectory.logs.record import Line, Preview, Record, Value
 from deltamem_tui.trajectory.logs.streams import is_gzip
-from deltamem_tui.trajectory.notice import located
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 _PREVIEW_RECORDS = 8

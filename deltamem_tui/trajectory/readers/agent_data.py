@@ -7,13 +7,13 @@ import re
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.outcome_places import recorded_anywhere
+from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.chat_logs import agent_of
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.in_full import each_conversation
 from deltamem_tui.trajectory.readers.pictures import without_images
 from deltamem_tui.trajectory.readers.reader import Reader, share
+from deltamem_tui.trajectory.readers.records import each_conversation
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,

@@ -8,10 +8,9 @@ from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.in_full import each_conversation
-from deltamem_tui.trajectory.readers.messages import content_text
+from deltamem_tui.trajectory.readers.messages import content_text, unknown_speaker
 from deltamem_tui.trajectory.readers.reader import Reader, share
-from deltamem_tui.trajectory.readers.roles import unknown_speaker
+from deltamem_tui.trajectory.readers.records import each_conversation
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from deltamem_tui.trajectory.notice import Notice
+from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.readers.messages import answered_calls, calls_made, content_text
 from deltamem_tui.trajectory.readers.reader import notice
 from deltamem_tui.trajectory.readers.shapes import Json, as_text

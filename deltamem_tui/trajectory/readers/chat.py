@@ -1,28 +1,61 @@
-"""Benchmarks' conversations between a model and its world: messages in, an episode out.
-
-`messages` knows the dialects in which messages are written. Here is what benchmarks and
-data sets add to them: other names for the speakers, instructions before the task, thought
-and action in one text, and examples that are no part of the episode.
-"""
+"""A chat as an episode: who speaks, what of it is the task, thought and action in one text."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.inline import observation_of, thought_and_action
 from deltamem_tui.trajectory.readers.messages import (
     content_text,
     is_result,
     parts_of,
+    speaker,
     tell_message,
+    unknown_speaker,
 )
-from deltamem_tui.trajectory.readers.roles import speaker, unknown_speaker
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.tasks import begins_anew, is_nod, task_and_scene
 from deltamem_tui.trajectory.readers.user_text import own_words
+
+# Spaces are counted, not starred: two runs of them side by side would make a search quadratic.
+_THOUGHT = re.compile(r"\A\s*(?:thoughts?|think)[ \t]{0,3}\d{0,4}:", re.IGNORECASE)
+_ACTION = re.compile(r"^[ \t]*(?:action|act)[ \t]{0,3}\d{0,4}:", re.IGNORECASE | re.MULTILINE)
+_OBSERVATION = re.compile(r"\A\s*observation[ \t]{0,3}\d{0,4}:", re.IGNORECASE)
+# Calls that a model writes as text because it was taught to.
+_CALL = re.compile(r"<(?:function=|execute>|tool_call>|function_calls>)")
+_FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
+
+
+def thought_and_action(text: str) -> tuple[str, str]:
+    """Part what an agent wrote into what it thought and what it did.
+
+    Args:
+        text: A whole turn.
+
+    Returns:
+        Thought and action, stripped. The action is empty where the turn is labelled as a
+        thought and nothing follows; without any label the whole text is the action.
+    """
+    labelled = _THOUGHT.match(text)
+    found = _ACTION.search(text) or _CALL.search(text)
+    if found is None and labelled:
+        found = _FENCE.search(text)
+    begin = labelled.end() if labelled else 0
+    if found is None:
+        return (text[begin:].strip(), "") if labelled else ("", text.strip())
+    label = found.end() if _ACTION.match(text, found.start()) else found.start()
+    action = text[label:].strip()
+    return (text[begin : found.start()].strip(), action) if action else ("", text.strip())
+
+
+def observation_of(text: str) -> str:
+    """What an environment answered, without the label that some put before it."""
+    found = _OBSERVATION.match(text)
+    return text[found.end() :].strip() if found else text.strip()
+
 
 _TEXT_KINDS = (None, "", "text", "input_text", "output_text")
 _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thought")

@@ -1,7 +1,8 @@
-"""Logs that hold conversations and little else: found, counted once, and read."""
+"""Logs that hold conversations and little else: OpenAI's, Anthropic's and ShareGPT's."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 from msgspec.structs import replace
@@ -11,18 +12,16 @@ from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, Record, Value
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcome_places import recorded_anywhere
+from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
 from deltamem_tui.trajectory.outcomes import stated
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.in_full import in_full
-from deltamem_tui.trajectory.readers.messages import content_text
+from deltamem_tui.trajectory.readers.messages import content_text, speaker
 from deltamem_tui.trajectory.readers.prefixes import NAMING_KEYS, Conversed, counted_once
-from deltamem_tui.trajectory.readers.reader import Reading
-from deltamem_tui.trajectory.readers.roles import speaker
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.records import in_full
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, texts
-from deltamem_tui.trajectory.readers.size_guard import BESIDE, Held
-from deltamem_tui.trajectory.readers.whole_log import rest_refused
+from deltamem_tui.trajectory.readers.whole_log import BESIDE, Held, rest_refused
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 _SAID = frozenset({"content", "value", "text", "parts", "tool_calls"})
@@ -204,3 +203,111 @@ def agent_of(record: Mapping[str, object]) -> str:
     """The model that acted, as a record names it; empty if it does not."""
     names = (record.get(key) for key in _AGENT_KEYS)
     return next((name for name in names if isinstance(name, str)), "")
+
+
+_BLOCKS = frozenset(
+    {"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"}
+    | {"web_search_tool_result", "web_fetch_tool_result", "mcp_tool_use", "mcp_tool_result"}
+)
+
+
+def has_blocks(messages: object) -> bool:
+    """Whether messages hold blocks that only this format has."""
+    return any(
+        as_mapping(part).get("type") in _BLOCKS
+        for message in as_list(messages)
+        for part in as_list(as_mapping(message).get("content"))
+        if isinstance(as_mapping(part).get("type"), str)
+    )
+
+
+def _messages(record: object) -> object:
+    return as_mapping(record).get("messages", record)
+
+
+def _anthropic_claims(preview: Preview) -> float:
+    if are_records_messages(preview):
+        return 0.6 * has_blocks(list(preview.records))
+    if not any(has_blocks(_messages(record)) for record in preview.records):
+        return 0.0
+    # Conversations without a tool call stand beside those that have some.
+    return 0.6 * share(preview, lambda record: are_messages(_messages(record)))
+
+
+ANTHROPIC = Reader(
+    name="anthropic",
+    description="Anthropic messages: content blocks of text, tool_use and tool_result",
+    claims=_anthropic_claims,
+    read=read_conversations("messages", of_calls=True),
+)
+
+
+# The plainest of formats: any reader that knows more about a log is surer of it.
+_SURENESS = 0.5
+_KEYS = ("messages", "trajectory")
+
+
+def _is_chat(value: object) -> bool:
+    record = as_mapping(value)
+    under = [record[key] for key in _KEYS if key in record]
+    if record and not under:
+        return all(map(_are_own, record.values()))
+    return _are_own(under[0] if under else value)
+
+
+def _are_own(messages: object) -> bool:
+    return (
+        are_messages(messages)
+        and not has_blocks(messages)
+        and all("role" in as_mapping(message) for message in as_list(messages))
+    )
+
+
+def _openai_claims(preview: Preview) -> float:
+    if are_records_messages(preview):
+        return _SURENESS * _are_own(list(preview.records))
+    return _SURENESS * share(preview, _is_chat)
+
+
+OPENAI = Reader(
+    name="openai-chat",
+    description="OpenAI chat: messages with role, content and tool_calls",
+    claims=_openai_claims,
+    read=read_conversations(*_KEYS, of_calls=True),
+)
+
+
+# These data sets name an episode after its environment: `alfworld_155`, `webshop_0`.
+_NAMED_ID = re.compile(r"(?P<name>[a-z]{1,20}\d?[a-z]{0,20})_\d+")
+_DOMAINS = {
+    **{name: name for name in ("alfworld", "webshop", "mind2web", "scienceworld")},
+    "sciworld": "scienceworld",
+    "os": "os",
+    "db": "database",
+    "kg": "knowledge-graph",
+}
+
+
+def _domain(trajectory: Trajectory) -> str:
+    found = _NAMED_ID.fullmatch(trajectory.metadata.get("id", ""))
+    return _DOMAINS.get(found["name"], "") if found else ""
+
+
+def _is_sharegpt(value: object) -> bool:
+    return are_messages(as_mapping(value).get("conversations", value)) and (
+        isinstance(value, dict) or "from" in as_mapping(value[0] if isinstance(value, list) else 0)
+    )
+
+
+def _sharegpt_claims(preview: Preview) -> float:
+    if are_records_messages(preview):
+        return 0.8 * all("from" in as_mapping(record) for record in preview.records)
+    return 0.8 * share(preview, _is_sharegpt)
+
+
+SHAREGPT = Reader(
+    name="sharegpt",
+    description="ShareGPT, AgentInstruct, ETO: conversations of from and value",
+    claims=_sharegpt_claims,
+    read=read_conversations("conversations", domain=_domain),
+)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.notice import Notice, located
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.notice import Notice, located
 from deltamem_tui.trajectory.readers.branches import Branches, Said, before_in, told_left
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.in_full import in_full
 from deltamem_tui.trajectory.readers.messages import content_text, tell_message
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, notice, share
+from deltamem_tui.trajectory.readers.records import in_full
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
 from deltamem_tui.trajectory.readers.user_text import typed_command
 from deltamem_tui.trajectory.readers.whole_log import (

@@ -10,9 +10,8 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.branches import Said, told_left
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.messages import content_text
+from deltamem_tui.trajectory.readers.messages import content_text, speaker, unknown_speaker
 from deltamem_tui.trajectory.readers.reader import Reader, share
-from deltamem_tui.trajectory.readers.roles import speaker, unknown_speaker
 from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.user_text import own_words

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.notice import Told
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.notice import Told
 from deltamem_tui.trajectory.readers.reader import notice
 from deltamem_tui.trajectory.readers.tasks import issue_of
 

@@ -19,14 +19,13 @@ from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.json_text import parse_json
 from deltamem_tui.trajectory.logs.limits import Limits, human_size
 from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.notice import located
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.in_full import in_full
 from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.readers.records import in_full
 from deltamem_tui.trajectory.readers.shapes import as_text
-from deltamem_tui.trajectory.readers.size_guard import BESIDE
-from deltamem_tui.trajectory.readers.whole_log import Records, whole_log
+from deltamem_tui.trajectory.readers.whole_log import BESIDE, Records, whole_log
 
 MOST_IN_MEMORY = 16_000_000
 """How many bytes of parts are kept in memory before the disk is asked."""

@@ -12,13 +12,13 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.in_full import in_full
 from deltamem_tui.trajectory.readers.messages import tell
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.records import in_full
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, natural_key
-from deltamem_tui.trajectory.readers.size_guard import Held
-from deltamem_tui.trajectory.readers.traced import task_in
+from deltamem_tui.trajectory.readers.spans import task_in
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict
+from deltamem_tui.trajectory.readers.whole_log import Held
 
 _SAMPLE = re.compile(r"^samples/.+\.json$")
 _HEADERS = ("header.json", "_journal/start.json")

@@ -1,13 +1,46 @@
-"""Text with a label on every part: `Question:`, `Thought 1:`, `Action 1:`, `Observation 1:`."""
+"""Text in parts labelled `Question:`, `Thought 1:`, `Action 1:`: FireAct and Reflexion."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.model import Step, Trajectory
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.notice import located
+from deltamem_tui.trajectory.logs.record import Line, Preview
+from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.outcome_keys import explained
+from deltamem_tui.trajectory.outcomes import decided, stated, together, unit_reward, verdict_of
+from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.reader import Reader, Reading
+from deltamem_tui.trajectory.readers.records import each_conversation_in, share_of_entries
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping
+from deltamem_tui.trajectory.readers.whole_log import Held
+
+
+@dataclass(slots=True)
+class Turn:
+    """What the agent wrote, and what answered it, each as the lines gathered so far."""
+
+    said: list[str]
+    answer: list[str] = field(default_factory=list)
+
+    @property
+    def written(self) -> str:
+        """What the agent wrote."""
+        return "\n".join(self.said).strip()
+
+    @property
+    def observation(self) -> str:
+        """What the environment answered; empty if it said nothing."""
+        return "\n".join(self.answer).strip()
+
 
 QUESTION = re.compile(r"^\s*(?:Question|Claim):[ \t]*(?P<text>.*)")
 _PART = re.compile(
@@ -76,3 +109,129 @@ def _steps(parts: Iterable[tuple[str, str]], before: Conversation) -> Iterator[S
     before.pass_over("thought", "no action follows it", bool(thought))
     for why, action, seen in done:
         yield Step(action, "\n".join(filter(None, seen)), why)
+
+
+def _episode(conversation: Conversation, name: str, value: object) -> Trajectory:
+    record = as_mapping(value)
+    told = record.get("traj")
+    if isinstance(told, str):  # models that do not chat continue one long text
+        trajectory = labelled_episode(told.splitlines(), conversation)
+    elif told:
+        trajectory = episode(as_list(told), conversation=conversation)
+    else:
+        raise RecordError("nothing under `traj`")
+    return replace(trajectory, outcome=_fireact_outcome(record), metadata={"id": name})
+
+
+def _fireact_outcome(record: Json) -> Outcome:
+    """An exact match is the verdict; how far the words overlap is the reward.
+
+    All words in another order are a full overlap and no match, so that is no contradiction.
+    """
+    match = decided(verdict_of(record.get("em")))
+    if match.success is None:
+        return explained(stated(record.get("reward")), record, ("em", "reward"))
+    outcome = together({"em": match, "reward": stated(record.get("reward"))})
+    overlap = unit_reward(record.get("f1"))
+    if outcome.source == "unknown":
+        return outcome
+    if match.success and overlap == 0.0:
+        return together({"em": match, "f1": Outcome(reward=overlap, source="stated")})
+    return replace(outcome, reward=overlap)
+
+
+def _is_entry(value: object) -> bool:
+    record = as_mapping(value)
+    return isinstance(record.get("traj"), list | str) and "em" in record
+
+
+def _fireact_claims(preview: Preview) -> float:
+    return 0.95 * share_of_entries(preview, _is_entry)
+
+
+FIREACT = Reader(
+    name="fireact",
+    description="FireAct: episodes by id, with traj, em, f1 and reward",
+    claims=_fireact_claims,
+    read=each_conversation_in(_episode),
+)
+
+
+_TRIAL = re.compile(r"^BEGIN TRIAL (?P<number>\d+)")
+_SECTION = re.compile(r"^-{3,}[ \t]*BEGIN (?P<name>CORRECT|INCORRECT|HALTED) AGENTS?\b")
+_ANSWER = re.compile(r"^Correct answer:[ \t]*(?P<text>.*)")
+_RULE = re.compile(r"^#{5,}[ \t]*$")
+_FIRST_THOUGHT = re.compile(r"^Thought 1:", re.MULTILINE)
+_REASONS = {"INCORRECT": "", "HALTED": "halted without an answer"}
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where in the log the reader is, and the lines of the episode at hand."""
+
+    trial: str = ""
+    section: str = ""
+    block: list[Line] = field(default_factory=list)
+
+
+def _read(log: Log) -> Iterator[Reading]:
+    place = _Place()
+    held = Held("an episode", log.limits)
+    for line in log.lines():
+        if isinstance(line, RecordError):
+            yield line
+            continue
+        trial, section = _TRIAL.match(line.text), _SECTION.match(line.text)
+        if trial or section or QUESTION.match(line.text) or _RULE.match(line.text):
+            yield from _finished(place)
+            held.clear()
+        if trial:
+            place.trial, place.section = trial["number"], ""
+        elif section:
+            place.section = section["name"]
+        elif place.block or QUESTION.match(line.text):
+            held.add(len(line.text), line.position)
+            place.block.append(line)
+    yield from _finished(place)
+
+
+def _finished(place: _Place) -> Iterator[Reading]:
+    block = place.block
+    place.block = []
+    if not block:
+        return
+    texts = [line.text for line in block]
+    end = next((i for i, text in enumerate(texts) if _ANSWER.match(text)), len(texts))
+    position, before = block[0].position, Conversation()
+    trajectory = labelled_episode(texts[:end], before)
+    # The trials of a question are told apart by number and belong together by name.
+    name = hashlib.sha256(trajectory.task.encode("utf-8", "replace")).hexdigest()[:8]
+    metadata = {"task_id": f"question-{name}", "trial": place.trial}
+    yield replace(
+        trajectory,
+        outcome=_reflexion_outcome(place.section),
+        source=LogSource(position=position),
+        metadata={key: value for key, value in metadata.items() if value},
+    )
+    yield from (located(told, "", position) for told in before.unheard())
+
+
+def _reflexion_outcome(section: str) -> Outcome:
+    if not section:
+        return Outcome()
+    return Outcome(section == "CORRECT", source="stated", reason=_REASONS.get(section, ""))
+
+
+def _reflexion_claims(preview: Preview) -> float:
+    if preview.layout != "text":
+        return 0.0
+    asks = any(map(QUESTION.match, preview.head.splitlines()))
+    return 0.9 * (asks and _FIRST_THOUGHT.search(preview.head) is not None)
+
+
+REFLEXION = Reader(
+    name="reflexion",
+    description="Reflexion's trials: Question, Thought 1, Action 1, by CORRECT, INCORRECT, HALTED",
+    claims=_reflexion_claims,
+    read=_read,
+)

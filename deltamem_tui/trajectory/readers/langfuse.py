@@ -10,11 +10,18 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.in_full import each_conversation
 from deltamem_tui.trajectory.readers.reader import Reader, share
+from deltamem_tui.trajectory.readers.records import each_conversation
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
-from deltamem_tui.trajectory.readers.spans import ModelCall, ToolCall, trace_episode
-from deltamem_tui.trajectory.readers.traced import last_words, messages_in, moment, task_in
+from deltamem_tui.trajectory.readers.spans import (
+    ModelCall,
+    ToolCall,
+    last_words,
+    messages_in,
+    moment,
+    task_in,
+    trace_episode,
+)
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict_of_whole
 
 # How deep JSON text inside JSON text is looked into: exports write it twice.

@@ -12,8 +12,15 @@ from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.gathered import MOST_NAME, as_name, each_trace
 from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.spans import ModelCall, ToolCall, trace_episode
-from deltamem_tui.trajectory.readers.traced import last_words, messages_in, moment, task_in
+from deltamem_tui.trajectory.readers.spans import (
+    ModelCall,
+    ToolCall,
+    last_words,
+    messages_in,
+    moment,
+    task_in,
+    trace_episode,
+)
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict_of_whole
 from deltamem_tui.trajectory.readers.whole_log import stray
 

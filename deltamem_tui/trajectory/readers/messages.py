@@ -1,4 +1,4 @@
-"""Messages as tracing tools keep them, of any provider's dialect, told to a `Conversation`.
+"""Messages of any provider's dialect, added to a `Conversation`.
 
 One trace may hold OpenAI's roles and tool calls, Anthropic's and Google's content parts,
 LangChain's message types, OpenAI's response items and OpenTelemetry's parts. They say the
@@ -8,16 +8,39 @@ same few things; here they are told apart.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
+from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.pictures import medium_in, without_images
-from deltamem_tui.trajectory.readers.roles import Role, speaker, unknown_speaker
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.user_text import (
-    own_words,
-    without_reminders,
-)
+from deltamem_tui.trajectory.readers.user_text import own_words, without_reminders
+from deltamem_tui.trajectory.secrets.quoting import quoted
+
+Role = Literal["system", "user", "agent", "tool"]
+_ROLES: dict[str, Role] = {
+    **dict.fromkeys(("system", "developer", "systemmessage"), "system"),
+    **dict.fromkeys(("user", "human", "humanmessage"), "user"),
+    **dict.fromkeys(("assistant", "agent", "ai", "bot", "gpt", "model"), "agent"),
+    **dict.fromkeys(("aimessage", "aimessagechunk", "function_call"), "agent"),
+    **dict.fromkeys(("tool", "toolmessage", "toolresult", "tool_result", "tool_response"), "tool"),
+    **dict.fromkeys(("function", "functionmessage", "function_response"), "tool"),
+    **dict.fromkeys(("environment", "ipython", "observation"), "tool"),
+}
+
+
+def speaker(name: object) -> Role | None:
+    """Who speaks under a name, in whatever letters; None if nobody knows it."""
+    return _ROLES.get(name.lower()) if isinstance(name, str) else None
+
+
+def unknown_speaker(name: str) -> RecordError:
+    """Why a message is refused whose speaker is not known: its words are nobody's to give away."""
+    if name:
+        return RecordError(f"a message of unknown role {quoted(name, 40)}")
+    return RecordError("a message without a role")
+
 
 # Bedrock names a part by its key alone, and has no `type`.
 _BEDROCK_PARTS = {

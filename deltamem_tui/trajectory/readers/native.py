@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, LogSource, Outcome, Trajectory
-from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.outcomes import attributed, undisputed
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, readings_of, share
 from deltamem_tui.trajectory.readers.shapes import as_mapping

@@ -1,22 +1,24 @@
-"""OpenHands before its SDK: lists of events, and evaluation JSONL that holds them as `history`."""
+"""OpenHands: event streams, and events of its SDK."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded
 from deltamem_tui.trajectory.outcomes import together
 from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.in_full import in_full
-from deltamem_tui.trajectory.readers.messages import content_text
+from deltamem_tui.trajectory.readers.messages import content_text, speaker
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.records import in_full
 from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import stray
+from deltamem_tui.trajectory.readers.whole_log import stray, stray_kind
 from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
 
 # Events about the program's own state, which neither the agent nor the task is part of.
@@ -37,7 +39,7 @@ _SPOKEN = {"run": "command", "run_ipython": "code", "browse_interactive": "brows
 
 
 @dataclass(slots=True)
-class _Session(Session):
+class _StreamSession(Session):
     """Events that are records by themselves."""
 
     events: list[Json] = field(default_factory=list)
@@ -50,7 +52,7 @@ class _Session(Session):
             run = {**run, "history": run["trajectory"]}
         if not isinstance(run.get("history"), list):
             return None
-        return list(in_full(record.position, _episode, run))
+        return list(in_full(record.position, _stream_episode, run))
 
     def begins_another(self, value: object) -> bool:
         """Whether the events are counted anew."""
@@ -58,18 +60,18 @@ class _Session(Session):
         return all(type(number) is int for number in numbers) and numbers[0] == 0
 
     def take(self, value: object) -> None:
-        if not _is_event(value):
+        if not _stream_is_event(value):
             raise stray("neither an event nor a run with a `history`")
         self.events.append(as_mapping(value))
 
     def episode(self) -> Trajectory:
         conversation = Conversation()
-        episode = _episode(conversation, {"history": self.events})
+        episode = _stream_episode(conversation, {"history": self.events})
         self.told.extend(conversation.unheard())
         return episode
 
 
-def _episode(conversation: Conversation, run: Json) -> Trajectory:
+def _stream_episode(conversation: Conversation, run: Json) -> Trajectory:
     scene = _Scene()
     for event in _events(as_list(run.get("history"))):
         scene.notice(event)
@@ -130,14 +132,14 @@ def _tell(conversation: Conversation, event: Json) -> None:
     # Newer events keep what belongs to the action under `args`, older ones beside it.
     arguments = as_mapping(event.get("args")) or event
     if action == "message":
-        _tell_message(conversation, event, as_text(arguments.get("content")))
+        _stream_tell_message(conversation, event, as_text(arguments.get("content")))
         return
     conversation.think(as_text(arguments.get("thought")))
     if action != "think":
         conversation.act(_action_text(action, arguments), as_text(event.get("id")))
 
 
-def _tell_message(conversation: Conversation, event: Json, text: str) -> None:
+def _stream_tell_message(conversation: Conversation, event: Json, text: str) -> None:
     source = event.get("source")
     # The oldest events do not say who speaks; the first of them is the user.
     if source == "user" or (source is None and not conversation.has_task):
@@ -181,7 +183,7 @@ def _outcome(run: Json) -> Outcome:
     return next((each for each in told.values() if each.reason), Outcome())
 
 
-def _is_event(value: object) -> bool:
+def _stream_is_event(value: object) -> bool:
     event = as_mapping(value)
     if isinstance(event.get("observation"), str):
         return "content" in event or "extras" in event
@@ -193,17 +195,164 @@ def _is_event(value: object) -> bool:
 def _is_run(value: object) -> bool:
     run = as_mapping(value)
     events = list(_events(as_list(run.get("history") or run.get("trajectory"))[:4]))
-    return bool(events) and all(map(_is_event, events))
+    return bool(events) and all(map(_stream_is_event, events))
 
 
-def _claims(preview: Preview) -> float:
+def _stream_claims(preview: Preview) -> float:
     whole = share(preview, lambda value: _is_run(value) or _is_run({"history": value}))
-    return max(0.95 * whole, 0.9 * share(preview, _is_event))
+    return max(0.95 * whole, 0.9 * share(preview, _stream_is_event))
 
 
-READER = Reader(
+OPENHANDS = Reader(
     name="openhands",
     description="OpenHands events (action, observation, cause) and evaluation JSONL",
-    claims=_claims,
-    read=sessions(_Session),
+    claims=_stream_claims,
+    read=sessions(_StreamSession),
+)
+
+
+_ANSWERS = frozenset({"ObservationEvent", "UserRejectObservation", "AgentErrorEvent"})
+_KINDS = _ANSWERS | {
+    *("SystemPromptEvent", "MessageEvent", "ActionEvent", "ConversationStateUpdateEvent"),
+    *("Condensation", "CondensationRequest", "CondensationSummaryEvent", "PauseEvent"),
+    *("ConversationErrorEvent", "LLMCompletionLogEvent", "TokenEvent", "InterruptEvent"),
+}
+_DEEDS = frozenset({"MessageEvent", "ActionEvent"})
+_THINKING = frozenset({"think", "ThinkAction"})
+
+
+@dataclass(slots=True)
+class _SdkSession(Session):
+    """Events that are records by themselves."""
+
+    events: list[Json] = field(default_factory=list)
+
+    def whole(self, record: Record) -> Iterator[Reading] | None:
+        value = record.value
+        events = value if isinstance(value, list) else as_mapping(value).get("events")
+        return _readings(events, record.position) if isinstance(events, list) else None
+
+    def begins_another(self, value: object) -> bool:
+        """Whether an agent is told anew what it is for, after it has worked."""
+        return as_mapping(value).get("kind") == "SystemPromptEvent" and (
+            self.breaks_off or any(event.get("kind") in _DEEDS for event in self.events)
+        )
+
+    def take(self, value: object) -> None:
+        self.events.append(_event(value))
+
+    def episode(self) -> Trajectory:
+        conversation = Conversation()
+        episode = _sdk_episode(conversation, self.events)
+        self.told.extend(conversation.unheard())
+        return episode
+
+
+def _readings(values: list[object], position: str) -> Iterator[Reading]:
+    """What is no event, and the episode that the events make, each with its position."""
+    events: list[Json] = []
+    for number, value in enumerate(values, 1):
+        try:
+            events.append(_event(value))
+        except RecordError as error:
+            yield located(error, "", f"{position}, event {number}")
+    if events:
+        yield from in_full(position, _sdk_episode, events)
+
+
+def _event(value: object) -> Json:
+    event = as_mapping(value)
+    if not _sdk_is_event(event):
+        raise stray_kind(as_text(event.get("kind")), "an event")
+    return event
+
+
+def _sdk_episode(conversation: Conversation, events: list[Json]) -> Trajectory:
+    tools: list[str] = []
+    agent = ""
+    for event in events:
+        kind = as_text(event.get("kind"))
+        if kind == "SystemPromptEvent":
+            tools = tools or tool_names(event.get("tools"))
+        elif kind == "MessageEvent":
+            _sdk_tell_message(conversation, event)
+        elif kind == "ActionEvent":
+            _tell_action(conversation, event)
+        elif kind in _ANSWERS:
+            _tell_answer(conversation, event)
+        agent = agent or as_text(event.get("model"))
+    try:
+        return conversation.episode(environment=workspace(tools=tools), agent=agent)
+    except RecordError as error:
+        if len(events) > 1:
+            raise
+        hint = "the events of a conversation that lie in files of their own make one list"
+        raise RecordError(error.message, hint=hint) from error
+
+
+def _sdk_tell_message(conversation: Conversation, event: Json) -> None:
+    message = as_mapping(event.get("llm_message"))
+    text = content_text(message.get("content"))
+    source = event.get("source") or message.get("role")
+    if speaker(source) == "agent":
+        conversation.think(as_text(message.get("reasoning_content")))
+        conversation.say(text)
+    elif speaker(source) == "user" or conversation.has_task:
+        conversation.user(text)  # or what the program says in between, which the agent hears
+
+
+def _tell_action(conversation: Conversation, event: Json) -> None:
+    conversation.think(as_text(event.get("reasoning_content")))
+    conversation.think(content_text(event.get("thought")))
+    given = as_mapping(event.get("action"))
+    name = as_text(event.get("tool_name")) or as_text(given.get("kind"))
+    if name in _THINKING or given.get("kind") == "ThinkAction":
+        conversation.think(as_text(given.get("thought")))
+        return
+    arguments = {
+        key: value
+        for key, value in given.items()
+        if key not in ("kind", "security_risk", "is_input") and value is not None
+    }
+    # An action that could not be understood is null; what the agent wrote is in the call.
+    call = as_mapping(event.get("tool_call"))
+    written = as_mapping(call.get("function")) or call
+    conversation.act(
+        call_text(name, arguments if given else written.get("arguments")),
+        as_text(event.get("id") or event.get("tool_call_id")),
+    )
+
+
+def _tell_answer(conversation: Conversation, event: Json) -> None:
+    observation = as_mapping(event.get("observation"))
+    parts = (
+        observation.get("content") or observation.get("output"),
+        event.get("error") or event.get("rejection_reason"),
+    )
+    thought = as_text(event.get("tool_name")) in _THINKING
+    if thought or observation.get("kind") == "ThinkObservation":
+        return
+    text = "\n".join(filter(None, map(content_text, parts)))
+    failed = event.get("kind") == "AgentErrorEvent" or observation.get("is_error") is True
+    conversation.answer(text, as_text(event.get("action_id")), failed=failed)
+
+
+def _sdk_is_event(value: object) -> bool:
+    return as_text(as_mapping(value).get("kind")) in _KINDS
+
+
+def _is_conversation(value: object) -> bool:
+    events = as_list(as_mapping(value).get("events")) or as_list(value)
+    return bool(events) and _sdk_is_event(events[0])
+
+
+def _sdk_claims(preview: Preview) -> float:
+    return 0.95 * share(preview, lambda value: _sdk_is_event(value) or _is_conversation(value))
+
+
+OPENHANDS_SDK = Reader(
+    name="openhands-sdk",
+    description="OpenHands SDK: events of kind MessageEvent, ActionEvent, ObservationEvent",
+    claims=_sdk_claims,
+    read=sessions(_SdkSession),
 )

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.shapes import Json, as_json
-from deltamem_tui.trajectory.readers.size_guard import BESIDE
+from deltamem_tui.trajectory.readers.whole_log import BESIDE
 
 NAMING_KEYS = ("id", "instance_id", "task_id", "traj_id", "uuid", "trial", "domain", "split")
 """Where a record says what tells its conversation from others, however alike they begin."""

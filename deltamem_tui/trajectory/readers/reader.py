@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.notice import Notice, located
 from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import LogSource, Trajectory
-from deltamem_tui.trajectory.notice import Notice, located
 
 Reading = Trajectory | RecordError | Notice
 """What comes out of a log: an episode, why a record is none, or what is left out by design."""

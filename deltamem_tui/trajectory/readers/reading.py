@@ -13,10 +13,10 @@ from pathlib import Path
 from deltamem_tui.errors import RecordError, TrajectoryError, UsageError, wrong_argument
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
 from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.notice import Notice, located
 from deltamem_tui.trajectory.logs.progress import Pace
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.model import LogSource, Trajectory
-from deltamem_tui.trajectory.notice import Notice, located
 from deltamem_tui.trajectory.outcomes import decided
 from deltamem_tui.trajectory.readers.detection import reader_named, reader_of
 from deltamem_tui.trajectory.readers.pictures import without_pictures

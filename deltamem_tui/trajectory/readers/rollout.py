@@ -10,7 +10,6 @@ from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import explained
 from deltamem_tui.trajectory.outcomes import number, together, unit_reward, verdict_of
 from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
-from deltamem_tui.trajectory.readers.scene import scene_of
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -20,6 +19,7 @@ from deltamem_tui.trajectory.readers.shapes import (
     required_text,
     texts,
 )
+from deltamem_tui.trajectory.readers.tasks import scene_of
 
 _METADATA = ("id", "kind", "split", "variation", "game")
 # ScienceWorld pays 100 points for a whole task and -100 for spoiling it.

@@ -1,16 +1,22 @@
-"""What the logs of ScienceWorld have in common: rows of what was done, seen and scored."""
+"""ScienceWorld: histories of its agents, and recordings of its simulator."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.outcomes import number, stated
-from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
+from deltamem_tui.trajectory.readers.reader import Reader, share
+from deltamem_tui.trajectory.readers.records import each_entry, share_of_entries
+from deltamem_tui.trajectory.readers.sessions import Session, sessions
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, required_list
+from deltamem_tui.trajectory.readers.whole_log import stray
 
 # Some keys were misspelt for a while, and the logs of that time are still about.
 _TASK_KEYS = ("taskDescription", "taslDescription", "taskDesc", "taskName")
@@ -140,3 +146,108 @@ def _outcome(rows: Sequence[Row]) -> Outcome:
 
 def _first(row: Json, keys: tuple[str, ...]) -> object:
     return next((row[key] for key in keys if row.get(key) is not None), None)
+
+
+# The simulator looks around by itself before anybody acts.
+_OPENING = "look around"
+
+
+def _episode(name: str, value: object) -> Trajectory:
+    run = as_mapping(value)
+    # Run histories are wrapped once more, in what the program that ran them writes beside.
+    about = as_mapping(run.get("history")) or run
+    rows = rows_of(required_list(about, "history"))
+    opened = len(rows) > 1 and rows[0].action == _OPENING
+    return scienceworld_episode(
+        about,
+        rows,
+        environment=rows[0].observation if opened else "",
+        steps=(Step(row.action, row.observation) for row in rows[opened:]),
+        name=name,
+    )
+
+
+def _is_history(value: object) -> bool:
+    """Whether a value is a task with rows of actions, bare as in saved games."""
+    about = as_mapping(value)
+    rows = as_list(about.get("history"))
+    named = bool(about.keys() & {"taskDescription", "taskDesc"})
+    return named and bool(rows) and bool(as_mapping(rows[0]).keys() & {"action", "input"})
+
+
+def _is_run(value: object) -> bool:
+    return _is_history(value) or _is_history(as_mapping(value).get("history"))
+
+
+def _history_claims(preview: Preview) -> float:
+    return 0.95 * max(share(preview, _is_run), share_of_entries(preview, _is_run))
+
+
+HISTORY = Reader(
+    name="scienceworld-history",
+    description="ScienceWorld run histories and saved games: taskDescription and history",
+    claims=_history_claims,
+    read=each_entry(_episode, _is_run),
+)
+
+
+_LEAVING = frozenset({"exit", "quit"})
+
+
+@dataclass(slots=True)
+class _Recording(Session):
+    """The rows of one game, and the last of it that came, be it behind a gap."""
+
+    rows: list[Json] = field(default_factory=list)
+    last: Json = field(default_factory=dict)
+
+    def begins_another(self, value: object) -> bool:
+        return _is_of_a_game(value) and is_new_game(self.last, as_mapping(value))
+
+    def take(self, value: object) -> None:
+        if not _is_of_a_game(value):
+            raise stray("no row of a game")
+        self.leave_out(value)
+        self.rows.append(self.last)
+
+    def leave_out(self, value: object) -> None:
+        self.last = as_mapping(value)
+
+    def episode(self) -> Trajectory:
+        rows = rows_of(self.rows)
+        episode = scienceworld_episode(self.rows[0], rows, rows[0].observation, _steps(rows))
+        if self.breaks_off and not rows[-1].done:
+            # How it went on is not known, so the last score is not the final one.
+            return episode.with_outcome(Outcome(reason="the recording breaks off"))
+        return episode
+
+
+def _steps(rows: Sequence[Row]) -> Iterator[Step]:
+    """An input is answered in the row after it."""
+    for row, after in pairwise(rows):
+        yield Step(row.action, after.observation)
+    last = rows[-1]
+    # What was typed when all was over, nobody did.
+    if not last.done and last.action.lower() not in _LEAVING:
+        yield Step(last.action)
+
+
+def _is_of_a_game(value: object) -> bool:
+    return bool({"userInput", "observation"} & as_mapping(value).keys())
+
+
+def _is_row(value: object) -> bool:
+    row = as_mapping(value)
+    return {"userInput", "observation", "score"} <= row.keys()
+
+
+def _recording_claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_row)
+
+
+RECORDING = Reader(
+    name="scienceworld-recording",
+    description="ScienceWorld recordings: rows of observation, userInput and score",
+    claims=_recording_claims,
+    read=sessions(_Recording),
+)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.notice import Told, located
 from deltamem_tui.trajectory.logs.record import Record
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.notice import Told, located
 from deltamem_tui.trajectory.readers.reader import Reading, placed_or_refused
 from deltamem_tui.trajectory.readers.whole_log import Records, rest_refused, whole_log
 

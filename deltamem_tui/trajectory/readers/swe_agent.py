@@ -1,21 +1,29 @@
-"""SWE-agent's `.traj` files: one run, or several attempts at one issue, in a JSON object."""
+"""SWE-agent and mini-SWE-agent: runs on an issue, in a JSON object each."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from deltamem_tui.trajectory.logs.record import Preview
+from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.readers.conversation import are_left_out
-from deltamem_tui.trajectory.readers.messages import content_text
+from deltamem_tui.trajectory.readers.conversation import Conversation, are_left_out
+from deltamem_tui.trajectory.readers.messages import (
+    content_text,
+    speaker,
+    tell_message,
+    unknown_speaker,
+)
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, notice, placed_or_refused, share
-from deltamem_tui.trajectory.readers.roles import speaker, unknown_speaker
+from deltamem_tui.trajectory.readers.records import in_full
+from deltamem_tui.trajectory.readers.sessions import Session, sessions
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.tasks import issue_of
-from deltamem_tui.trajectory.readers.whole_log import Records, whole_log
+from deltamem_tui.trajectory.readers.whole_log import Records, stray, whole_log
 from deltamem_tui.trajectory.readers.workspace import repository_of_issue, workspace
 
 
@@ -25,7 +33,9 @@ def _gather(records: Records) -> Iterator[Reading]:
         attempts = [as_mapping(attempt) for attempt in as_list(run.get("attempts"))]
         for number, attempt in enumerate(attempts or [run], 1):
             position = f"{record.position}, attempt {number}" if attempts else record.position
-            reading = placed_or_refused(position, _episode, {**run, **attempt}, records.log_name)
+            reading = placed_or_refused(
+                position, _swe_episode, {**run, **attempt}, records.log_name
+            )
             if len(attempts) > 1 and isinstance(reading, Trajectory):
                 reading = _as_trial(reading, number, _submitted(run))
             yield reading
@@ -57,7 +67,7 @@ def _as_trial(episode: Trajectory, number: int, submitted: int | None) -> Trajec
     return replace(episode, metadata=metadata)
 
 
-def _episode(run: Json, log_name: str) -> Trajectory:
+def _swe_episode(run: Json, log_name: str) -> Trajectory:
     history = [as_mapping(each) for each in as_list(run.get("history")) if not _is_shown(each)]
     task = next((_content(message) for message in history if message.get("role") == "user"), "")
     steps = [as_mapping(step) for step in as_list(run.get("trajectory"))]
@@ -146,7 +156,7 @@ def _model(config: Json) -> str:
     return as_text(as_mapping(as_mapping(config.get("agent")).get("model")).get("name"))
 
 
-def _is_run(value: object) -> bool:
+def _swe_is_run(value: object) -> bool:
     run = as_mapping(value)
     attempts = as_list(run.get("attempts"))
     run = as_mapping(attempts[0]) if attempts else run
@@ -159,13 +169,128 @@ def _is_run(value: object) -> bool:
     )
 
 
-def _claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_run)
+def _swe_claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _swe_is_run)
 
 
-READER = Reader(
+SWE_AGENT = Reader(
     name="swe-agent",
     description="SWE-agent .traj: trajectory, history and info; outcome from a side file",
-    claims=_claims,
+    claims=_swe_claims,
     read=whole_log(_gather),
+)
+
+
+_BLOCK = re.compile(r"```(?:mswea_bash_command|bash|sh)[ \t]*\n(?P<command>.*?)\n?```", re.DOTALL)
+_THOUGHT_LABEL = re.compile(r"^\s*THOUGHT:\s*")
+_OWN_MARKS = ("mswea_bash_command", "<returncode>", "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
+
+
+@dataclass(slots=True)
+class _Session(Session):
+    """A bare list of messages, each of which is a record by itself."""
+
+    messages: list[Json] = field(default_factory=list)
+
+    def whole(self, record: Record) -> list[Reading] | None:
+        run = as_mapping(record.value)
+        if isinstance(record.value, list):
+            run = {"messages": record.value}
+        if "messages" not in run:
+            return None
+        return list(in_full(record.position, _mini_episode, run, self.log_name))
+
+    def begins_another(self, value: object) -> bool:
+        """Whether an agent is told anew what it is for."""
+        return as_mapping(value).get("role") == "system" and (
+            self.breaks_off or any(message.get("role") != "system" for message in self.messages)
+        )
+
+    def take(self, value: object) -> None:
+        message = as_mapping(value)
+        if not isinstance(message.get("role"), str):
+            raise stray("neither a message nor a run with `messages`")
+        self.messages.append(message)
+
+    def episode(self) -> Trajectory:
+        conversation = Conversation()
+        episode = _mini_episode(conversation, {"messages": self.messages}, self.log_name)
+        self.told.extend(conversation.unheard())
+        return episode
+
+
+def _mini_episode(conversation: Conversation, run: Json, log_name: str) -> Trajectory:
+    for message in map(as_mapping, as_list(run.get("messages"))):
+        _tell(conversation, message)
+    info = as_mapping(run.get("info"))
+    config = as_mapping(info.get("config"))
+    name = as_text(run.get("instance_id")) or _named_after(PurePath(log_name).name)
+    return conversation.episode(
+        environment=workspace(
+            repository=repository_of_issue(name),
+            directory=as_text(as_mapping(config.get("environment")).get("cwd")),
+        ),
+        agent=as_text(as_mapping(config.get("model")).get("model_name")),
+        metadata={
+            "id": name,
+            "exit_status": as_text(info.get("exit_status")),
+        },
+    )
+
+
+def _named_after(file: str) -> str:
+    """The issue's id in a file's name, which may have a point of its own: `a__chart.js-7.traj`."""
+    name, found, _ = file.partition(".traj")
+    return name if found else file.partition(".")[0]
+
+
+def _tell(conversation: Conversation, message: Json) -> None:
+    role = message.get("role")
+    if role == "exit":
+        return  # the program's own note on how the run ended, with the patch
+    text = content_text(message.get("content"))
+    if role == "assistant" and not message.get("tool_calls"):
+        _tell_reply(conversation, text)
+    elif role == "user" and conversation.has_task:
+        conversation.answer(text)
+    else:
+        tell_message(conversation, message)
+
+
+def _tell_reply(conversation: Conversation, text: str) -> None:
+    block = _BLOCK.search(text)
+    if block is None:
+        conversation.act(text.strip() or "(no reply)")
+        return
+    conversation.think(_THOUGHT_LABEL.sub("", text[: block.start()]))
+    conversation.act(block["command"].strip())
+
+
+def _mini_is_run(value: object) -> bool:
+    run = as_mapping(value)
+    if not isinstance(run.get("messages"), list):
+        return False
+    info = as_mapping(run.get("info"))
+    return as_text(run.get("trajectory_format")).startswith("mini-swe-agent") or (
+        "mini_version" in info or ("exit_status" in info and "submission" in info)
+    )
+
+
+def _is_message(value: object) -> bool:
+    message = as_mapping(value)
+    return isinstance(message.get("role"), str) and "content" in message
+
+
+def _mini_claims(preview: Preview) -> float:
+    if all(map(_is_message, preview.records)):
+        own = preview.layout != "lines" and any(mark in preview.head for mark in _OWN_MARKS)
+        return 0.96 * own * share(preview, _is_message)
+    return 0.96 * share(preview, _mini_is_run)
+
+
+MINI_SWE_AGENT = Reader(
+    name="mini-swe-agent",
+    description="mini-swe-agent: messages with bash blocks; outcome from a side file",
+    claims=_mini_claims,
+    read=sessions(_Session),
 )

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import re
 
-from deltamem_tui.trajectory.readers.scene import GOAL_LINE, scene_of
+# A goal may come with its own paragraph mark; the welcome line greets every game alike.
+GOAL_LINE = re.compile(r"^[ \t]*Your task is to:?[ \t]+(?P<goal>.*)$", re.MULTILINE)
+_BANNER = re.compile(r"^[ \t]*-= Welcome to [^\n]*=-[ \t]*$", re.MULTILINE)
+
+
+def scene_of(observation: str) -> str:
+    """The observation without its goal line and the game's welcome banner."""
+    return _BANNER.sub("", GOAL_LINE.sub("", observation)).strip()
+
 
 # What a benchmark's own prompt writes right before the task; all before it is instruction.
 _MARKS = re.compile(

@@ -1,22 +1,32 @@
-"""tau-bench: a list of conversations between an agent, its tools and a simulated customer."""
+"""tau-bench and tau2-bench: customers, agents and tools, with rewards."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.in_full import each_conversation
-from deltamem_tui.trajectory.readers.reader import Reader, share
-from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text, required_list, texts
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.records import each_conversation, in_full
+from deltamem_tui.trajectory.readers.shapes import (
+    Json,
+    as_list,
+    as_mapping,
+    as_text,
+    required_list,
+    texts,
+)
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 
-def _episode(conversation: Conversation, value: object) -> Trajectory:
+def _tau_episode(conversation: Conversation, value: object) -> Trajectory:
     record = as_mapping(value)
     info = as_mapping(record.get("info"))
     messages = required_list(record, "traj")
@@ -33,18 +43,96 @@ def _episode(conversation: Conversation, value: object) -> Trajectory:
     )
 
 
-def _is_run(value: object) -> bool:
+def _tau_is_run(value: object) -> bool:
     record = as_mapping(value)
     return isinstance(record.get("traj"), list) and {"task_id", "reward", "info"} <= record.keys()
 
 
-def _claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_run)
+def _tau_claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _tau_is_run)
 
 
-READER = Reader(
+TAU_BENCH = Reader(
     name="tau-bench",
     description="tau-bench: runs with task_id, reward, info, traj and trial",
-    claims=_claims,
-    read=each_conversation(_episode),
+    claims=_tau_claims,
+    read=each_conversation(_tau_episode),
+)
+
+
+_METADATA = ("id", "task_id", "trial", "termination_reason")
+
+
+def _read(log: Log) -> Iterator[Reading]:
+    for record in log.records():
+        if isinstance(record, RecordError):
+            yield record
+            continue
+        run = as_mapping(record.value)
+        tasks = {
+            as_text(task.get("id")): task for task in map(as_mapping, as_list(run.get("tasks")))
+        }
+        if not isinstance(run.get("simulations"), list):
+            yield RecordError("no list under `simulations`", position=record.position)
+        for number, value in enumerate(as_list(run.get("simulations")), 1):
+            position = f"{record.position}, simulation {number}"
+            info = as_mapping(run.get("info"))
+            yield from in_full(position, _tau2_episode, as_mapping(value), tasks, info)
+
+
+def _tau2_episode(
+    conversation: Conversation, simulation: Json, tasks: Mapping[str, Json], info: Json
+) -> Trajectory:
+    if simulation.get("messages") is None:
+        raise RecordError("no messages, as in runs by voice")
+    task = tasks.get(as_text(simulation.get("task_id")), {})
+    place = as_mapping(info.get("environment_info"))
+    metadata = texts(simulation, _METADATA)
+    # What the simulated customer was told to want; the agent never saw it.
+    script = as_text(as_mapping(task.get("user_scenario")).get("instructions"))
+    messages = list(_of_the_agent(required_list(simulation, "messages")))
+    policy = as_text(place.get("policy")).strip()
+    return replace(
+        episode(
+            messages,
+            task=as_text(task.get("ticket")),
+            environment=policy,
+            conversation=conversation,
+        ),
+        outcome=stated_under(as_mapping(simulation.get("reward_info")), "reward"),
+        domain=as_text(place.get("domain_name")),
+        agent=as_text(as_mapping(info.get("agent_info")).get("llm")),
+        metadata={**metadata, "user_script": script} if script else metadata,
+    )
+
+
+def _of_the_agent(messages: list[object]) -> Iterator[Json]:
+    """The messages without the tools that the simulated customer used on its own side."""
+    for message in map(as_mapping, messages):
+        parts = as_list(message.get("tool_messages"))
+        for part in map(as_mapping, parts or [message]):
+            if part.get("requestor") == "user":
+                continue
+            if part.get("role") == "tool":
+                yield {**part, "tool_call_id": part.get("tool_call_id") or part.get("id")}
+            elif part.get("role") == "user":
+                yield {**part, "tool_calls": None}
+            else:
+                yield part
+
+
+def _tau2_is_run(value: object) -> bool:
+    record = as_mapping(value)
+    return isinstance(record.get("simulations"), list) and isinstance(record.get("tasks"), list)
+
+
+def _tau2_claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _tau2_is_run)
+
+
+TAU2_BENCH = Reader(
+    name="tau2-bench",
+    description="tau2-bench: an object of tasks and simulations",
+    claims=_tau2_claims,
+    read=_read,
 )

@@ -1,17 +1,54 @@
-"""For formats in which records belong together: what of them is held, and what is missing."""
+"""Formats in which records belong together: what of them is held, and what is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.trajectory.logs.limits import human_size
+from deltamem_tui.trajectory.logs.limits import Limits, human_size
 from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.record import Record
-from deltamem_tui.trajectory.notice import located
 from deltamem_tui.trajectory.readers.reader import Reading
-from deltamem_tui.trajectory.readers.size_guard import BESIDE
 from deltamem_tui.trajectory.secrets.quoting import quoted
+
+BESIDE = 500
+"""Bytes that a record takes beside its text, or why it is refused."""
+
+
+class Held:
+    """Counts characters, and stops a reader that would hold more than a record may have."""
+
+    def __init__(self, what: str, limits: Limits, *, hint: str | None = None) -> None:
+        """Begin with nothing held.
+
+        Args:
+            what: What is being gathered, as an error shall call it (`a chat`).
+            limits: What the log may hold; `record_bytes` counts here.
+            hint: What to do about a log that holds too much.
+        """
+        self._what = what
+        self._most = limits.record_bytes
+        self._hint = hint
+        self._count = 0
+
+    def add(self, count: int, position: str | None = None) -> None:
+        """Hold some characters more.
+
+        Raises:
+            RecordError: That is more than may be held.
+        """
+        self._count += count
+        if self._count > self._most:
+            raise RecordError(
+                f"{self._what} of more than {human_size(self._most)}",
+                position=position,
+                hint=self._hint,
+            )
+
+    def clear(self) -> None:
+        """What was held is an episode now, or none."""
+        self._count = 0
 
 
 class Records:

@@ -10,8 +10,8 @@ from pathlib import Path
 import orjson
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
 

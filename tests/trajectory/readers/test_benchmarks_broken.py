@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.readers import read_logs
 from tests.effort import examples
 from tests.trajectory.readers.benchmark_samples import SAMPLES

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.notice import Notice
 from deltamem_tui.trajectory.readers.reader import Reading
 from tests.trajectory.readers.log_files import Json, episodes, lines, notices, readings
 

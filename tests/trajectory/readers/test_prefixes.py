@@ -13,7 +13,7 @@ from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.prefixes import Conversed, counted_once
 from deltamem_tui.trajectory.readers.shapes import Json
-from deltamem_tui.trajectory.readers.size_guard import BESIDE
+from deltamem_tui.trajectory.readers.whole_log import BESIDE
 from tests.trajectory.readers.sample import dumped
 
 

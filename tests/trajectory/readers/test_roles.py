@@ -9,8 +9,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers.chat import spoken
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.messages import is_message, role_of, tell_message
-from deltamem_tui.trajectory.readers.roles import speaker
+from deltamem_tui.trajectory.readers.messages import is_message, role_of, speaker, tell_message
 from tests.trajectory.readers.log_files import Json, lines, readings
 
 

@@ -1,4 +1,4 @@
-"""What a reader tells beside episodes: why a record is refused, what is left out by design."""
+"""What a reader reports beside episodes: why a record is refused, what is left out by design."""
 
 from __future__ import annotations
 

@@ -1,0 +1,312 @@
+"""ALFWorld: ReAct text, loose or in trial logs or in JSON, and runs of its wrapper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from msgspec.structs import replace
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.notice import located
+from deltamem_tui.trajectory.logs.record import Line, Preview, Record
+from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.outcome_keys import stated_under
+from deltamem_tui.trajectory.outcomes import stated
+from deltamem_tui.trajectory.readers.labelled import Turn
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, each_record, share
+from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text, required_text
+from deltamem_tui.trajectory.readers.tasks import GOAL_LINE, scene_of
+from deltamem_tui.trajectory.readers.whole_log import Held
+from deltamem_tui.trajectory.secrets.quoting import quoted
+
+DOMAIN = "alfworld"
+_PROMPT = "> "
+_THOUGHT = re.compile(r"(?:think|thought)\s*:\s*(?P<text>.*)", re.IGNORECASE | re.DOTALL)
+# A planning trace that some agents write beside their thoughts; no game ever sees it.
+_PLAN = re.compile(r"ActionPath\s*:", re.IGNORECASE)
+# What games answer to a thought: they were told to say OK, or do not know the word.
+_ANSWERS_TO_THOUGHT = frozenset({"", "OK.", "OK", "Nothing happens."})
+_SCENE_START = re.compile(r"^\s*(?:-= Welcome|You are in )")
+# How the prompts of the known agents begin, before their examples.
+_PROMPT_START = re.compile(r"^Interact with a household\b|^Here (?:is|are) [\w ]{0,20}examples?\b")
+_TASK_MARK = re.compile(r"^Here is the task:?\s*$", re.IGNORECASE)
+
+
+def is_goal(line: str) -> bool:
+    """Whether a line tells the agent its task."""
+    return GOAL_LINE.match(line) is not None
+
+
+def is_action(line: str) -> bool:
+    """Whether a line is what the agent wrote, a thought included."""
+    return line.startswith(_PROMPT)
+
+
+def announces(line: str) -> bool:
+    """Whether a line begins a prompt, in which examples may follow."""
+    return _PROMPT_START.match(line) is not None
+
+
+def episodes_in(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
+    """Part text into episodes, each with the index of its first line.
+
+    Examples that a prompt shows before its `Here is the task` line are no episodes. One prompt
+    may follow another; then only what comes right after such a line is sure to be none of the
+    next one's examples.
+    """
+    marks = [index for index, line in enumerate(lines) if _TASK_MARK.match(line)]
+    if not marks:
+        yield from _parted(lines, 0, len(lines))
+    for begin, end in pairwise([*marks, len(lines)]):
+        prompt = next((i for i in range(begin + 1, end) if announces(lines[i])), end)
+        found = list(_parted(lines, begin + 1, prompt))
+        yield from found if prompt < end or end == len(lines) else found[:1]
+
+
+def _parted(lines: Sequence[str], begin: int, end: int) -> Iterator[tuple[int, Sequence[str]]]:
+    """The episodes between two lines, a goal in each."""
+    goals = [index for index in range(begin, end) if is_goal(lines[index])]
+    if not goals:
+        return
+    starts = [begin]
+    starts += [_start_before(lines, before, goal) for before, goal in pairwise(goals)]
+    for start, stop in zip(starts, [*starts[1:], end], strict=True):
+        yield start, lines[start:stop]
+
+
+def _start_before(lines: Sequence[str], previous: int, goal: int) -> int:
+    """Where the scene of the episode begins whose goal stands on line `goal`."""
+    last_action = max((i for i in range(previous, goal) if is_action(lines[i])), default=previous)
+    gap = range(last_action + 1, goal)
+    scenes = [index for index in gap if _SCENE_START.match(lines[index])]
+    if scenes:
+        banner = scenes[-1] - 1
+        while banner > last_action and not lines[banner].strip():
+            banner -= 1
+        return banner if banner in scenes else scenes[-1]
+    blanks = [index + 1 for index in gap if not lines[index].strip()]
+    return blanks[-1] if blanks else goal
+
+
+def parse_episode(lines: Sequence[str], *, cut: bool = False) -> Trajectory:
+    """Read one episode.
+
+    Args:
+        lines: Scene, goal and what followed.
+        cut: Whether the log is known to break off in the middle of a sentence; then a last
+            line that nobody answered is dropped.
+
+    Raises:
+        RecordError: No line tells the task.
+    """
+    goal = next((index for index, line in enumerate(lines) if is_goal(line)), None)
+    if goal is None:
+        raise RecordError("no line that begins with `Your task is to`")
+    found = GOAL_LINE.match(lines[goal])
+    first = next((i for i in range(goal + 1, len(lines)) if is_action(lines[i])), len(lines))
+    scene = "\n".join([*lines[:goal], *lines[goal + 1 : first]])
+    return Trajectory(
+        task=found["goal"].strip() if found else "",
+        environment=scene_of(scene),
+        steps=tuple(_steps(_turns(lines[first:]), cut=cut)),
+        domain=DOMAIN,
+    )
+
+
+def _turns(lines: Sequence[str]) -> list[Turn]:
+    turns: list[Turn] = []
+    for line in lines:
+        if is_action(line):
+            turns.append(Turn([line.removeprefix(_PROMPT)]))
+        else:
+            turns[-1].answer.append(line)
+    return turns
+
+
+def _steps(turns: list[Turn], *, cut: bool) -> Iterator[Step]:
+    if cut and turns and not turns[-1].observation:
+        turns = turns[:-1]
+    thoughts: list[str] = []
+    for turn in turns:
+        thought = _thought(turn)
+        if thought is not None:
+            thoughts.append(thought)
+        elif turn.written:
+            yield Step(turn.written, turn.observation, "\n".join(thoughts))
+            thoughts = []
+
+
+def _thought(turn: Turn) -> str | None:
+    if turn.observation not in _ANSWERS_TO_THOUGHT:
+        return None
+    if _PLAN.match(turn.written):
+        return turn.written
+    found = _THOUGHT.fullmatch(turn.written)
+    return found["text"].strip() if found else None
+
+
+_SEPARATOR = re.compile(r"^#{5,}\s*$")
+_HEADER = re.compile(r"^\s*Environment #(?P<number>\d+):?\s*$")
+_FOOTER = re.compile(r"^\s*STATUS:\s*(?P<word>OK|FAIL)\s*$")
+
+
+def _read(log: Log) -> Iterator[Reading]:
+    if log.is_text:
+        for block in _blocks(log):
+            yield from [block] if isinstance(block, RecordError) else _block_episodes(block, log)
+        return
+    for item in log.records():
+        yield from [item] if isinstance(item, RecordError) else _named_texts(item, log)
+
+
+def _blocks(log: Log) -> Iterator[list[Line] | RecordError]:
+    """The lines between separators, or up to a verdict.
+
+    What holds no episode is not held in memory for long.
+    """
+    block: list[Line] = []
+    held = Held("text without a ##### line", log.limits, hint="split the file between episodes")
+    for item in log.lines():
+        if isinstance(item, RecordError):
+            yield item
+        elif _SEPARATOR.match(item.text):
+            yield block
+            block = []
+            held.clear()
+        else:
+            held.add(len(item.text), item.position)
+            block.append(item)
+            if _FOOTER.match(item.text):  # some logs have nothing else between episodes
+                yield block
+                block = []
+                held.clear()
+    yield block
+
+
+def _block_episodes(block: list[Line], log: Log) -> Iterator[Reading]:
+    lines = [line.text for line in block]
+    header = next(filter(None, map(_HEADER.match, lines)), None)
+    footer = next((i for i, line in enumerate(lines) if _FOOTER.match(line)), None)
+    body = [line for line in lines[:footer] if not _HEADER.match(line)]
+    # Dropping the header moves what follows up by a line; numbers are those of the file.
+    places = [line.position for line in block[:footer] if not _HEADER.match(line.text)]
+    found = list(episodes_in(body))
+    if not found and (header or footer is not None or any(map(is_action, body))):
+        yield RecordError(
+            "an episode without a line that begins with `Your task is to`",
+            source=log.name,
+            position=block[0].position,
+        )
+    if len(found) > 1 and footer is not None:  # one verdict is about one episode
+        *before, last = found
+        found = [last]
+        if not any(map(announces, body)):
+            yield from (_without_verdict(places[start]) for start, _ in before)
+    for start, part in found:
+        trajectory = _with_footer(parse_episode(part), lines, footer)
+        if header:
+            trajectory = replace(trajectory, metadata={"id": f"env_{header['number']}"})
+        yield _placed(trajectory, places[start])
+
+
+def _without_verdict(position: str) -> RecordError:
+    return RecordError(
+        "an episode without a STATUS line, before one that has it",
+        position=position,
+        hint="put a ##### line between them, or leave it out if it is an example",
+    )
+
+
+def _with_footer(trajectory: Trajectory, lines: list[str], footer: int | None) -> Trajectory:
+    match = _FOOTER.match(lines[footer]) if footer is not None else None
+    return trajectory.with_outcome(stated(match["word"]) if match else Outcome())
+
+
+def _named_texts(record: Record, log: Log) -> Iterator[Reading]:
+    """Episodes of a JSON object whose values are ReAct text, as collections of examples are."""
+    for name, text in as_mapping(record.value).items():
+        position = f"{record.position}, key {quoted(name, 80)}"
+        found = list(episodes_in(text.splitlines())) if isinstance(text, str) else []
+        if not found:
+            reason = RecordError("no ReAct text with a `Your task is to` line")
+            yield located(reason, log.name, position)
+        for _, part in found:
+            yield _placed(replace(parse_episode(part), metadata={"id": name}), position)
+
+
+def _placed(trajectory: Trajectory, position: str) -> Trajectory:
+    return replace(trajectory, source=LogSource(position=position, format=REACT.name))
+
+
+def _looks_like_react(text: str) -> bool:
+    lines = text.splitlines()
+    return any(map(is_goal, lines)) and any(map(is_action, lines))
+
+
+def _react_claims(preview: Preview) -> float:
+    if preview.layout == "text":
+        return 0.9 * _looks_like_react(preview.head)
+    values = [value for record in preview.records for value in as_mapping(record).values()]
+    if not values or len(preview.records) > 1:
+        return 0.0
+    return (
+        0.8
+        * sum(isinstance(text, str) and _looks_like_react(text) for text in values)
+        / len(values)
+    )
+
+
+REACT = Reader(
+    name="react",
+    description="ReAct text on ALFWorld: `Your task is to`, `> action`, trial logs with STATUS",
+    claims=_react_claims,
+    read=_read,
+)
+
+
+def _episode(value: object) -> Trajectory:
+    record = as_mapping(value)
+    found = list(episodes_in(required_text(record, "traj").splitlines()))
+    if not found:
+        raise RecordError("no line that begins with `Your task is to` under `traj`")
+    cut = _is_cut(record.get("result"))
+    metadata = _metadata(as_text(record.get("name")))
+    if cut:
+        metadata["cut"] = "true"
+    outcome = Outcome() if cut else stated_under(record, "result")
+    # Whatever stands before the last goal is an example that was shown to the agent.
+    trajectory = parse_episode(found[-1][1], cut=cut)
+    return replace(trajectory, outcome=outcome, metadata=metadata)
+
+
+def _is_cut(result: object) -> bool:
+    """Whether the log broke off: the number 0 says so, where False says that the task failed."""
+    return isinstance(result, int) and not isinstance(result, bool) and result == 0
+
+
+def _metadata(name: str) -> dict[str, str]:
+    # The game's name begins with its task type: `pick_and_place_simple-Mug-None-Desk-308/trial_…`.
+    task_type, dash, _ = name.partition("-")
+    metadata = {"id": name} if name else {}
+    return {**metadata, "task_type": task_type} if dash else metadata
+
+
+def _is_wrapper(value: object) -> bool:
+    record = as_mapping(value)
+    text = record.get("traj")
+    return isinstance(text, str) and "result" in record and any(map(is_goal, text.splitlines()))
+
+
+def _wrapper_claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_wrapper)
+
+
+WRAPPER = Reader(
+    name="alfworld-wrapper",
+    description="ReAct text on ALFWorld in JSONL: name, result and traj",
+    claims=_wrapper_claims,
+    read=each_record(_episode),
+)

@@ -1,0 +1,291 @@
+"""Runs of AgentBench, AgentBoard, InterCode, Mind2Web and ToolBench, as JSON objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.record import Preview
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.outcome_keys import explained, stated_under
+from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_of
+from deltamem_tui.trajectory.readers.calls import call_text
+from deltamem_tui.trajectory.readers.chat import episode
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
+from deltamem_tui.trajectory.readers.records import each_conversation, each_entry, share_of_entries
+from deltamem_tui.trajectory.readers.shapes import (
+    Json,
+    as_list,
+    as_mapping,
+    as_text,
+    required_list,
+    required_text,
+    texts,
+)
+from deltamem_tui.trajectory.secrets.quoting import quoted
+
+
+def _agentbench_episode(conversation: Conversation, value: object) -> Trajectory:
+    record = as_mapping(value)
+    output = as_mapping(record.get("output"))
+    if not output.get("history"):
+        fault = as_text(record.get("error") or output.get("status"))
+        raise RecordError(f"no history; the run says: {quoted(fault or 'nothing', 120)}")
+    index = texts(record, ("index",)).get("index", "")
+    metadata = {"id": index, "status": as_text(output.get("status"))}
+    return replace(
+        episode(as_list(output["history"]), conversation=conversation),
+        metadata={key: text for key, text in metadata.items() if text},
+    )
+
+
+def _is_run(value: object) -> bool:
+    record = as_mapping(value)
+    return "index" in record and "output" in record and _has_history(record.get("output"))
+
+
+def _has_history(output: object) -> bool:
+    # A run that failed has no output at all.
+    return output is None or "history" in as_mapping(output)
+
+
+def _agentbench_claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_run)
+
+
+AGENTBENCH = Reader(
+    name="agentbench",
+    description="AgentBench runs: JSONL of index and output with status and history",
+    claims=_agentbench_claims,
+    read=each_conversation(_agentbench_episode),
+)
+
+
+_METADATA = ("id", "task_name", "difficulty")
+
+
+def _agentboard_episode(value: object) -> Trajectory:
+    record = as_mapping(value)
+    turns = list(_turns(record.get("trajectory")))
+    goals = [as_text(turn["Goal"]) for turn in turns if "Goal" in turn]
+    opening = next((turn for turn in turns if "Action" not in turn and "Observation" in turn), {})
+    return Trajectory(
+        task=(as_text(record.get("goal")) or "".join(goals[:1])).strip(),
+        environment=as_text(opening.get("Observation")).strip(),
+        steps=tuple(_agentboard_step(turn) for turn in turns if "Action" in turn),
+        outcome=_outcome(record),
+        metadata=texts(record, _METADATA),
+    )
+
+
+def _turns(trajectory: object) -> Iterator[dict[str, object]]:
+    """Turn by turn, whether the log names its turns or lists what happened one by one."""
+    if isinstance(trajectory, dict):
+        yield from (dict(as_mapping(turn)) for turn in trajectory.values())
+        return
+    turn: dict[str, object] = {}
+    for item in map(as_mapping, as_list(trajectory)):
+        facts = {key: value for key, value in item.items() if key != "id"}
+        if "Action" in facts or facts.keys() & turn.keys():
+            yield turn
+            turn = {}
+        turn |= facts
+    yield turn
+
+
+def _agentboard_step(turn: Json) -> Step:
+    return Step(
+        action=as_text(turn["Action"]),
+        observation=as_text(turn.get("Observation")),
+        thought=as_text(turn.get("Thought")),
+        reward=number(turn.get("Progress Rate")),
+    )
+
+
+def _outcome(record: Json) -> Outcome:
+    said = {
+        "is_done": verdict_of(record.get("is_done")),
+        "progress_rate": stated(record.get("progress_rate")),
+    }
+    return explained(together(said), record, said)
+
+
+def _is_example(value: object) -> bool:
+    record = as_mapping(value)
+    return {"trajectory", "is_done", "progress_rate"} <= record.keys()
+
+
+def _agentboard_claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_example)
+
+
+AGENTBOARD = Reader(
+    name="agentboard",
+    description="AgentBoard: objects with goal, trajectory, is_done and progress_rate",
+    claims=_agentboard_claims,
+    read=each_record(_agentboard_episode),
+)
+
+
+def _intercode_episode(name: str, value: object) -> Trajectory:
+    record = as_mapping(value)
+    turns = as_mapping(record.get("turn_history"))
+    count = len(required_list(turns, "actions"))
+    return Trajectory(
+        task=required_text(record, "query").strip(),
+        steps=tuple(_intercode_step(turns, index) for index in range(count)),
+        outcome=stated_under(as_mapping(record.get("summary")), "max_reward"),
+        domain=as_text(record.get("environment")),
+        metadata={"id": name, **texts(record, ("task_id", "dataset", "hardness"))},
+    )
+
+
+def _intercode_step(turns: Json, index: int) -> Step:
+    action, observation, thought, reward = (
+        _at(as_list(turns.get(key)), index)
+        for key in ("actions", "observations", "thoughts", "rewards")
+    )
+    if not as_text(action).strip():
+        raise RecordError(f"step {index + 1} has no action")
+    return Step(as_text(action), as_text(observation), as_text(thought), number(reward))
+
+
+def _at(values: list[object], index: int) -> object:
+    """The lists are of one length, unless the run broke off in the middle of a turn."""
+    return values[index] if index < len(values) else None
+
+
+def _is_entry(value: object) -> bool:
+    record = as_mapping(value)
+    return "actions" in as_mapping(record.get("turn_history")) and "query" in record
+
+
+def _intercode_claims(preview: Preview) -> float:
+    return 0.95 * share_of_entries(preview, _is_entry)
+
+
+INTERCODE = Reader(
+    name="intercode",
+    description="InterCode: episodes by id, with query, turn_history and summary",
+    claims=_intercode_claims,
+    read=each_entry(_intercode_episode),
+)
+
+
+def _mind2web_episode(value: object) -> Trajectory:
+    record = as_mapping(value)
+    scene = texts(record, ("website", "domain", "subdomain"))
+    identity = as_text(record.get("annotation_id"))
+    return Trajectory(
+        task=required_text(record, "confirmed_task").strip(),
+        environment="\n".join(f"{key}: {text}" for key, text in scene.items()),
+        steps=tuple(Step(as_text(action)) for action in required_list(record, "action_reprs")),
+        # Only demonstrations that a second person found to do the task are in the data set.
+        outcome=Outcome(success=True, source="stated", reason="a person's demonstration"),
+        domain="web",
+        agent="human",
+        metadata={"id": identity} if identity else {},
+    )
+
+
+def _is_annotation(value: object) -> bool:
+    return {"confirmed_task", "action_reprs"} <= as_mapping(value).keys()
+
+
+def _mind2web_claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_annotation)
+
+
+MIND2WEB = Reader(
+    name="mind2web",
+    description="Mind2Web: confirmed_task, website and action_reprs",
+    claims=_mind2web_claims,
+    read=each_record(_mind2web_episode),
+)
+
+
+def _toolbench_episode(conversation: Conversation, value: object) -> Trajectory:
+    record = as_mapping(value)
+    answer = as_mapping(record.get("answer_generation"))
+    task = required_text(answer, "query").strip()
+    conversations = as_list(answer.get("train_messages"))
+    if answer.get("valid_data") and conversations:
+        messages = _of_the_path(as_list(conversations[-1]))
+        trajectory = episode(messages, task=task, conversation=conversation)
+    else:
+        trajectory = Trajectory(task, steps=tuple(_steps(_last_path(record))))
+    return replace(
+        trajectory,
+        environment=_tools(answer),
+        outcome=stated_under(record, "win"),
+        domain="toolbench",
+        metadata=texts(answer, ("finish_type",)),
+    )
+
+
+def _of_the_path(messages: list[object]) -> Iterator[object]:
+    """The messages without what the search told the model about its other branches."""
+    asked = False
+    for message in messages:
+        is_user = as_mapping(message).get("role") == "user"
+        if not (is_user and asked):
+            yield message
+        asked = asked or is_user
+
+
+def _last_path(record: Json) -> list[Json]:
+    """From the root to the leaf that the search reached last: what a failed answer ends with."""
+    tree = as_mapping(record.get("tree"))
+    node = as_mapping(tree.get("tree"))
+    path = [node]
+    while children := as_list(node.get("children")):
+        node = as_mapping(children[-1])
+        path.append(node)
+    return path
+
+
+def _steps(path: list[Json]) -> Iterator[Step]:
+    thoughts: list[str] = []
+    name = ""
+    for node in path:
+        kind, text = node.get("node_type"), as_text(node.get("description"))
+        if kind == "Thought":
+            thoughts.append(text.strip())
+        elif kind == "Action":
+            name = text
+        elif kind == "Action Input" and name:
+            observation = as_text(node.get("observation"))
+            yield Step(call_text(name, text), observation, "\n".join(thoughts))
+            thoughts, name = [], ""
+
+
+def _tools(answer: Json) -> str:
+    names = [as_text(as_mapping(tool).get("name")) for tool in as_list(answer.get("function"))]
+    return f"Tools: {', '.join(filter(None, names))}" if any(names) else ""
+
+
+def _is_answer(value: object) -> bool:
+    record = as_mapping(value)
+    return {"win", "answer_generation"} <= record.keys()
+
+
+def _checked(conversation: Conversation, value: object) -> Trajectory:
+    trajectory = _toolbench_episode(conversation, value)
+    if not trajectory.steps:
+        raise RecordError("neither a valid conversation nor a tool call in the tree")
+    return trajectory
+
+
+def _toolbench_claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_answer)
+
+
+TOOLBENCH = Reader(
+    name="toolbench",
+    description="ToolBench answers: win, tree and answer_generation",
+    claims=_toolbench_claims,
+    read=each_conversation(_checked),
+)
