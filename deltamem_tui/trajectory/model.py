@@ -55,13 +55,21 @@ def _like_a_dataclass(kind: _Type) -> _Type:
 
 
 def _require_text(what: str, value: object) -> None:
-    """Check that a caller, or a reader, gives text."""
+    """Check that a caller, or a reader, gives text.
+
+    Raises:
+        RecordError: It gives something else.
+    """
     if not isinstance(value, str):
         raise RecordError(f"{what} must be text, not {type(value).__name__}")
 
 
 def _require_number(what: str, value: object) -> None:
-    """Check that a caller, or a reader, gives a number or nothing."""
+    """Check that a caller, or a reader, gives a number or nothing.
+
+    Raises:
+        RecordError: It gives something else.
+    """
     if value is not None and not isinstance(value, (int, float)):
         raise RecordError(f"{what} must be a number, not {type(value).__name__}")
 

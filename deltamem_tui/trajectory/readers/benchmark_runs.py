@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import explained, stated_under
 from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_of
+from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.chat import episode
-from deltamem_tui.trajectory.readers.coding import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import each_record, json_reader
-from deltamem_tui.trajectory.readers.records import all_entries, each_conversation, each_entry
+from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
+from deltamem_tui.trajectory.readers.records import each_conversation, each_entry, share_of_entries
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -51,10 +52,14 @@ def _has_history(output: object) -> bool:
     return output is None or "history" in as_mapping(output)
 
 
-AGENTBENCH = json_reader(
+def _agentbench_claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_run)
+
+
+AGENTBENCH = Reader(
     name="agentbench",
     description="AgentBench runs: JSONL of index and output with status and history",
-    is_own=_is_run,
+    claims=_agentbench_claims,
     read=each_conversation(_agentbench_episode),
 )
 
@@ -113,10 +118,14 @@ def _is_example(value: object) -> bool:
     return {"trajectory", "is_done", "progress_rate"} <= record.keys()
 
 
-AGENTBOARD = json_reader(
+def _agentboard_claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_example)
+
+
+AGENTBOARD = Reader(
     name="agentboard",
     description="AgentBoard: objects with goal, trajectory, is_done and progress_rate",
-    is_own=_is_example,
+    claims=_agentboard_claims,
     read=each_record(_agentboard_episode),
 )
 
@@ -154,10 +163,14 @@ def _is_entry(value: object) -> bool:
     return "actions" in as_mapping(record.get("turn_history")) and "query" in record
 
 
-INTERCODE = json_reader(
+def _intercode_claims(preview: Preview) -> float:
+    return 0.95 * share_of_entries(preview, _is_entry)
+
+
+INTERCODE = Reader(
     name="intercode",
     description="InterCode: episodes by id, with query, turn_history and summary",
-    is_own=all_entries(_is_entry),
+    claims=_intercode_claims,
     read=each_entry(_intercode_episode),
 )
 
@@ -182,10 +195,14 @@ def _is_annotation(value: object) -> bool:
     return {"confirmed_task", "action_reprs"} <= as_mapping(value).keys()
 
 
-MIND2WEB = json_reader(
+def _mind2web_claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_annotation)
+
+
+MIND2WEB = Reader(
     name="mind2web",
     description="Mind2Web: confirmed_task, website and action_reprs",
-    is_own=_is_annotation,
+    claims=_mind2web_claims,
     read=each_record(_mind2web_episode),
 )
 
@@ -262,9 +279,13 @@ def _checked(conversation: Conversation, value: object) -> Trajectory:
     return trajectory
 
 
-TOOLBENCH = json_reader(
+def _toolbench_claims(preview: Preview) -> float:
+    return 0.95 * share(preview, _is_answer)
+
+
+TOOLBENCH = Reader(
     name="toolbench",
     description="ToolBench answers: win, tree and answer_generation",
-    is_own=_is_answer,
+    claims=_toolbench_claims,
     read=each_conversation(_checked),
 )
