@@ -17,7 +17,7 @@ from deltamem_tui.text import one_line
 if TYPE_CHECKING:
     from deltamem_tui.trajectory.logs.log import Log
     from deltamem_tui.trajectory.readers import Reader
-    from deltamem_tui.trajectory.readers.trial import Trial
+    from deltamem_tui.trajectory.readers.reading import Trial
 
 _COLUMNS = (
     *("file", "", "format", "sure", "episodes", "steps", "success", "failure", "unknown"),
@@ -104,7 +104,7 @@ def _attempt(
 ) -> tuple[str | None, list[Trial]]:
     """The format that an import would choose, and what all that claim the log make of it."""
     from deltamem_tui.trajectory.readers.detection import reader_of
-    from deltamem_tui.trajectory.readers.trial import try_readers
+    from deltamem_tui.trajectory.readers.reading import try_readers
 
     chosen = named
     if chosen is None:

@@ -55,21 +55,13 @@ def _like_a_dataclass(kind: _Type) -> _Type:
 
 
 def _require_text(what: str, value: object) -> None:
-    """Check that a caller, or a reader, gives text.
-
-    Raises:
-        RecordError: It gives something else.
-    """
+    """Check that a caller, or a reader, gives text."""
     if not isinstance(value, str):
         raise RecordError(f"{what} must be text, not {type(value).__name__}")
 
 
 def _require_number(what: str, value: object) -> None:
-    """Check that a caller, or a reader, gives a number or nothing.
-
-    Raises:
-        RecordError: It gives something else.
-    """
+    """Check that a caller, or a reader, gives a number or nothing."""
     if value is not None and not isinstance(value, (int, float)):
         raise RecordError(f"{what} must be a number, not {type(value).__name__}")
 

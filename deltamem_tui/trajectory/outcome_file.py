@@ -34,11 +34,6 @@ Row = tuple[object, str]
 def table_rows(log: Log, known: Collection[str]) -> Iterator[Row]:
     """The rows of a table, as mappings from column to cell.
 
-    Args:
-        log: The table, its cells parted by commas, semicolons or tabs.
-        known: Names of columns. A first line that has none of them is a row like the others,
-            of an id and, if there is a second column, its outcome.
-
     Raises:
         RecordError: A line cannot be read, a row has more cells than the table has columns,
             two columns have one name, or something else parts its cells.
@@ -67,11 +62,7 @@ def table_rows(log: Log, known: Collection[str]) -> Iterator[Row]:
 
 
 def _begun(lines: list[Line]) -> tuple[list[Line], str]:
-    """A table's lines from its first row on, and what parts its cells.
-
-    Raises:
-        RecordError: It says itself that something else parts them.
-    """
+    """A table's lines from its first row on, and what parts its cells."""
     lines = _from_first_row(lines)
     if not lines or not (named := _SEPARATOR.fullmatch(lines[0].text)):
         return lines, max(_DELIMITERS, key=lines[0].text.count) if lines else ""
@@ -90,11 +81,7 @@ def _from_first_row(lines: list[Line]) -> list[Line]:
 
 
 def _readable_lines(log: Log) -> list[Line]:
-    """All lines of a side file; bytes replaced in one of them are no matter.
-
-    Raises:
-        RecordError: A line is missing, since it cannot be read or is too long.
-    """
+    """All lines of a side file; bytes replaced in one of them are no matter."""
     items = list(log.lines())
     lines = [item for item in items if isinstance(item, Line)]
     there = {line.position for line in lines}
@@ -105,11 +92,7 @@ def _readable_lines(log: Log) -> list[Line]:
 
 
 def _cells(lines: list[Line], delimiter: str) -> list[list[str]]:
-    """The cells of a table, row by row.
-
-    Raises:
-        RecordError: A cell is longer than the parser takes.
-    """
+    """The cells of a table, row by row."""
     rows = csv.reader((line.text for line in lines), delimiter=delimiter)
     try:
         return list(rows)
@@ -152,10 +135,6 @@ class SideFile:
 def read_side_file(log: Log, success_at: float) -> SideFile:
     """What a side file says.
 
-    Args:
-        log: The file: JSON, JSONL or CSV.
-        success_at: The reward from which on an episode is a success.
-
     Raises:
         UsageError: It cannot be understood, or contradicts itself.
         TrajectoryError: It cannot be opened.
@@ -186,11 +165,7 @@ def _readable(item: Record | RecordError) -> Record:
 
 
 def _check_twins(log: Log) -> None:
-    """See that no object has one key twice with different values: parsers keep the last.
-
-    Raises:
-        RecordError: One has.
-    """
+    """See that no object has one key twice with different values: parsers keep the last."""
     for item in log.values():
         if not isinstance(item, RecordError):
             try:
@@ -319,11 +294,7 @@ def _id_of(row: object, log: Log, position: str) -> str:
 
 
 def _check_bare(row: Mapping[str, object], log: Log, position: str) -> None:
-    """See that a row without an outcome has nothing but ids: then it says `resolved`.
-
-    Raises:
-        UsageError: Something else stands there, which may well be an outcome.
-    """
+    """See that a row without an outcome has nothing but ids: then it says `resolved`."""
     others = [key for key in row if key and key not in ID_KEYS]
     if others:
         names = ", ".join(one_line(str(key), 40) for key in others[:5])

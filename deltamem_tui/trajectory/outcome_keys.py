@@ -69,10 +69,6 @@ def said_under(
 def reward_under(record: Mapping[str, object], key: str) -> Outcome:
     """What a record states under the key of a reward, on the scale that it names beside it.
 
-    Args:
-        record: The record, with whatever other keys.
-        key: One of `REWARD_KEYS`.
-
     Returns:
         As `stated`; of unknown outcome, with the reason, if the scale cannot be made out.
     """
@@ -187,10 +183,6 @@ _ANSWER = 40  # what is longer under a name that may mean the outcome is an answ
 
 def recorded_anywhere(record: Mapping[str, object], otherwise: Outcome = _NOTHING) -> Outcome:
     """What a record of a run says of how it ended, at all the places where such records do.
-
-    Args:
-        record: The record.
-        otherwise: What it says at a place that counts only if all others say nothing.
 
     Returns:
         What `together` makes of it. If that is nothing, of unknown outcome; the reason is then

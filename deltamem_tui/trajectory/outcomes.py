@@ -8,7 +8,9 @@ expected, a nought or a one is a flag too. What contradicts itself outright is n
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
@@ -42,11 +44,6 @@ def number(value: object) -> float | None:
 
 def unit_reward(value: object, best: float = 1.0) -> float | None:
     """A log's score as a reward in [0, 1].
-
-    Args:
-        value: A number, or a number as text. Below zero, as simulators pay for spoiling
-            a task for good, is zero.
-        best: The score that means that all of the task was solved.
 
     Returns:
         None if it is no number, or above `best`: then it is on a scale that nobody named.
@@ -88,10 +85,6 @@ def verdict_of(value: object, *, best: float = 1.0) -> Outcome:
 
     A nought or a one is a flag there, also as text: no reward beside it can say otherwise.
 
-    Args:
-        value: A flag or a number.
-        best: The number that means that all of the task was solved, of those that are no flag.
-
     Returns:
         With `success` for a flag, and with `reward` for a number, so with both for a flag
         that is one; of unknown outcome if the value means neither.
@@ -104,10 +97,6 @@ def verdict_of(value: object, *, best: float = 1.0) -> Outcome:
 
 def together(said: Mapping[str, Outcome]) -> Outcome:
     """What several places of one record say of the same episode.
-
-    Args:
-        said: What each of them says, by its name, the surest first; those of unknown outcome
-            say nothing.
 
     Returns:
         The first verdict and the first reward together. Of unknown outcome if nothing is said,
@@ -171,12 +160,39 @@ def _word(outcome: Outcome) -> str:
 
 
 def decided(outcome: Outcome, success_at: float = 1.0) -> Outcome:
-    """The outcome with its success drawn from its reward, where it has only that.
-
-    Args:
-        outcome: Any outcome; one that states its success is returned as it is.
-        success_at: The reward from which on an episode is a success.
-    """
+    """The outcome with its success drawn from its reward, where it has only that."""
     if outcome.success is not None or outcome.reward is None:
         return outcome
     return replace(outcome, success=outcome.reward >= success_at - ROUNDING)
+
+
+LISTED_REASONS = 100
+"""How many reasons are counted apart: the first. A log may have another for every episode."""
+
+
+@dataclass(slots=True)
+class ReasonTally:
+    """Why the outcomes of some episodes are unknown, as far as their logs give a reason.
+
+    Attributes:
+        listed: How many are unknown for each reason: the first `LISTED_REASONS`.
+        unlisted: How many are unknown for another reason than these.
+    """
+
+    listed: Counter[str] = field(default_factory=Counter)
+    unlisted: int = 0
+
+    def add(self, outcome: Outcome) -> None:
+        """Count one more episode, if its outcome is unknown and it is known why."""
+        reason = outcome.reason
+        if outcome.success is not None or not reason:
+            return
+        if reason in self.listed or len(self.listed) < LISTED_REASONS:
+            self.listed[reason] += 1
+        else:
+            self.unlisted += 1
+
+    @property
+    def total(self) -> int:
+        """How many are unknown for a reason that is known."""
+        return self.listed.total() + self.unlisted

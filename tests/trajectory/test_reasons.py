@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deltamem_tui.trajectory.model import Outcome
-from deltamem_tui.trajectory.reasons import LISTED_REASONS, ReasonTally
+from deltamem_tui.trajectory.outcomes import LISTED_REASONS, ReasonTally
 
 
 def test_only_what_is_unknown_for_a_reason_counts() -> None:

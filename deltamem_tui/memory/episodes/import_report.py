@@ -16,7 +16,7 @@ from deltamem_tui.memory.episodes.domains import DomainTally
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource
-from deltamem_tui.trajectory.reasons import ReasonTally
+from deltamem_tui.trajectory.outcomes import ReasonTally
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions
 
 LISTED_FILES = 1000

@@ -10,7 +10,7 @@ from deltamem_tui.memory.episodes.import_report import FileTally, ImportEntry, I
 from deltamem_tui.memory.reports.view import Note, ReportView
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import OutcomeSource
-from deltamem_tui.trajectory.reasons import ReasonTally
+from deltamem_tui.trajectory.outcomes import ReasonTally
 
 _NOTICES = 5
 _SUMMARY_NOTICES = 3

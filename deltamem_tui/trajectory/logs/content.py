@@ -119,11 +119,7 @@ class Content:
                 yield Value(data, f"line {number}")
 
     def cut_values(self, *, in_array: bool) -> Iterator[Value | RecordError]:
-        """Values one after another, however they are broken into lines.
-
-        Args:
-            in_array: Whether they are the elements of one array.
-        """
+        """Values one after another, however they are broken into lines."""
         count = 0
         cutter = ValueCutter(self.limits, in_array=in_array)
         try:

@@ -32,10 +32,6 @@ def parse_json(data: bytes, nesting: int = DEFAULT_LIMITS.nesting) -> object:
     Python writes NaN, lone surrogates and raw control characters, which strict JSON
     forbids; those are taken. Anything else that is not JSON is refused.
 
-    Args:
-        data: The value's bytes.
-        nesting: How deep values may lie inside one another.
-
     Raises:
         RecordError: It is not JSON, not UTF-8, or nested too deep. The position is the
             reader's to add.
@@ -116,12 +112,6 @@ class ValueCutter:
     """
 
     def __init__(self, limits: Limits, *, in_array: bool) -> None:
-        """Begin at the start of a stream.
-
-        Args:
-            limits: The size and nesting at which a value is refused.
-            in_array: Whether the values are the elements of one array.
-        """
         self._limits = limits
         self._base = 1 if in_array else 0
         self._depth = 0

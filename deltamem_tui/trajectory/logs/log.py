@@ -17,9 +17,14 @@ from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.archive import member_names, members
 from deltamem_tui.trajectory.logs.content import HEAD_BYTES, Content
 from deltamem_tui.trajectory.logs.json_text import junk_reason, parse_json
-from deltamem_tui.trajectory.logs.layout import Layout, begins_array, binary_kind, layout_of
+from deltamem_tui.trajectory.logs.layout import (
+    Layout,
+    begins_array,
+    binary_kind,
+    layout_of,
+    output_lines,
+)
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
-from deltamem_tui.trajectory.logs.notebook import output_lines
 from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.progress import Pace
 from deltamem_tui.trajectory.logs.record import Line, Preview, Record, Value
@@ -154,11 +159,7 @@ class Log:
         yield refusal
 
     def members(self, names: list[str]) -> Iterator[Record | RecordError]:
-        """Members of a zip archive, each parsed as JSON only when it is its turn.
-
-        Args:
-            names: Which, in this order; each becomes the position of its record.
-        """
+        """Members of a zip archive, each parsed as JSON only when it is its turn."""
         for name, data in zip(names, members(self.path, names, self.limits), strict=True):
             if isinstance(data, RecordError):
                 yield located(data, self.name)

@@ -45,11 +45,6 @@ def find_logs(
     would be called the same, each is called by as much of its path, as it was typed, as tells
     them apart.
 
-    Args:
-        paths: Files, folders (searched whole), glob patterns, or `-` for standard input. What
-            was found already is taken as it is: standard input can be read only once.
-        limits: What each log may hold.
-
     Raises:
         TrajectoryError: Something named does not exist or cannot be read.
     """
@@ -199,11 +194,7 @@ def _cannot_list(error: OSError) -> None:
 
 
 def _copied(pipe: IO[bytes], name: str, limits: Limits) -> Log:
-    """A pipe's bytes in a temporary file, since a log is looked at before it is read.
-
-    Raises:
-        TrajectoryError: It cannot be copied, or does not end where the limit is.
-    """
+    """A pipe's bytes in a temporary file, since a log is looked at before it is read."""
     copy = tempfile.NamedTemporaryFile(prefix="deltamem-")  # noqa: SIM115 — lives as long as the log
     try:
         left = limits.piped_bytes

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.chat_logs import agent_of
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.pictures import without_images
-from deltamem_tui.trajectory.readers.reader import Reader, share
+from deltamem_tui.trajectory.readers.reader import json_reader
 from deltamem_tui.trajectory.readers.records import each_conversation
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
@@ -60,11 +59,7 @@ def _first_sight(messages: list[Json]) -> tuple[str, list[Json]]:
 
 
 def _message(item: Json) -> Json:
-    """One observation or action as the message that it is in a chat.
-
-    Raises:
-        RecordError: It is of no class that the protocol has.
-    """
+    """One observation or action as the message that it is in a chat."""
     kind = _class(item)
     text = without_images(as_text(item.get("content")))
     if kind == "text_observation" and item.get("name") == "system":
@@ -128,13 +123,9 @@ def _is_protocol(value: object) -> bool:
     return bool(content) and all("class_" in as_mapping(item) for item in content)
 
 
-def _claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_protocol)
-
-
-READER = Reader(
+READER = json_reader(
     name="agent-data-protocol",
     description="Agent Data Protocol: id, content of typed observations and actions, details",
-    claims=_claims,
+    is_own=_is_protocol,
     read=each_conversation(_episode),
 )

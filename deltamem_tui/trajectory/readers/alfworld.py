@@ -16,10 +16,10 @@ from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.outcomes import stated
 from deltamem_tui.trajectory.readers.labelled import Turn
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, each_record, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, each_record, json_reader
+from deltamem_tui.trajectory.readers.sessions import Held
 from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text, required_text
 from deltamem_tui.trajectory.readers.tasks import GOAL_LINE, scene_of
-from deltamem_tui.trajectory.readers.whole_log import Held
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 DOMAIN = "alfworld"
@@ -93,11 +93,6 @@ def _start_before(lines: Sequence[str], previous: int, goal: int) -> int:
 
 def parse_episode(lines: Sequence[str], *, cut: bool = False) -> Trajectory:
     """Read one episode.
-
-    Args:
-        lines: Scene, goal and what followed.
-        cut: Whether the log is known to break off in the middle of a sentence; then a last
-            line that nobody answered is dropped.
 
     Raises:
         RecordError: No line tells the task.
@@ -300,13 +295,9 @@ def _is_wrapper(value: object) -> bool:
     return isinstance(text, str) and "result" in record and any(map(is_goal, text.splitlines()))
 
 
-def _wrapper_claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_wrapper)
-
-
-WRAPPER = Reader(
+WRAPPER = json_reader(
     name="alfworld-wrapper",
     description="ReAct text on ALFWorld in JSONL: name, result and traj",
-    claims=_wrapper_claims,
+    is_own=_is_wrapper,
     read=each_record(_episode),
 )

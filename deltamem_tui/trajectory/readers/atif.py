@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.calls import call_text
+from deltamem_tui.trajectory.readers.coding import call_text, tool_names, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, unknown_speaker
-from deltamem_tui.trajectory.readers.reader import Reader, share
+from deltamem_tui.trajectory.readers.reader import json_reader
 from deltamem_tui.trajectory.readers.records import each_conversation
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
@@ -19,7 +18,6 @@ from deltamem_tui.trajectory.readers.shapes import (
     required_list,
     unfolded,
 )
-from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
 
 
 def _episode(conversation: Conversation, value: object) -> Trajectory:
@@ -100,13 +98,10 @@ def _is_atif(value: object) -> bool:
     return isinstance(version, str) and version.startswith("ATIF") and "steps" in record
 
 
-def _claims(preview: Preview) -> float:
-    return 0.98 * share(preview, _is_atif)
-
-
-READER = Reader(
+READER = json_reader(
     name="atif",
     description="ATIF (Harbor): JSON with schema_version ATIF-…, agent and steps",
-    claims=_claims,
+    is_own=_is_atif,
+    sureness=0.98,
     read=each_conversation(_episode),
 )

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import explained, stated_under
 from deltamem_tui.trajectory.outcomes import number, stated, together, verdict_of
-from deltamem_tui.trajectory.readers.calls import call_text
 from deltamem_tui.trajectory.readers.chat import episode
+from deltamem_tui.trajectory.readers.coding import call_text
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
-from deltamem_tui.trajectory.readers.records import each_conversation, each_entry, share_of_entries
+from deltamem_tui.trajectory.readers.reader import each_record, json_reader
+from deltamem_tui.trajectory.readers.records import all_entries, each_conversation, each_entry
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -52,14 +51,10 @@ def _has_history(output: object) -> bool:
     return output is None or "history" in as_mapping(output)
 
 
-def _agentbench_claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_run)
-
-
-AGENTBENCH = Reader(
+AGENTBENCH = json_reader(
     name="agentbench",
     description="AgentBench runs: JSONL of index and output with status and history",
-    claims=_agentbench_claims,
+    is_own=_is_run,
     read=each_conversation(_agentbench_episode),
 )
 
@@ -118,14 +113,10 @@ def _is_example(value: object) -> bool:
     return {"trajectory", "is_done", "progress_rate"} <= record.keys()
 
 
-def _agentboard_claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_example)
-
-
-AGENTBOARD = Reader(
+AGENTBOARD = json_reader(
     name="agentboard",
     description="AgentBoard: objects with goal, trajectory, is_done and progress_rate",
-    claims=_agentboard_claims,
+    is_own=_is_example,
     read=each_record(_agentboard_episode),
 )
 
@@ -163,14 +154,10 @@ def _is_entry(value: object) -> bool:
     return "actions" in as_mapping(record.get("turn_history")) and "query" in record
 
 
-def _intercode_claims(preview: Preview) -> float:
-    return 0.95 * share_of_entries(preview, _is_entry)
-
-
-INTERCODE = Reader(
+INTERCODE = json_reader(
     name="intercode",
     description="InterCode: episodes by id, with query, turn_history and summary",
-    claims=_intercode_claims,
+    is_own=all_entries(_is_entry),
     read=each_entry(_intercode_episode),
 )
 
@@ -195,14 +182,10 @@ def _is_annotation(value: object) -> bool:
     return {"confirmed_task", "action_reprs"} <= as_mapping(value).keys()
 
 
-def _mind2web_claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_annotation)
-
-
-MIND2WEB = Reader(
+MIND2WEB = json_reader(
     name="mind2web",
     description="Mind2Web: confirmed_task, website and action_reprs",
-    claims=_mind2web_claims,
+    is_own=_is_annotation,
     read=each_record(_mind2web_episode),
 )
 
@@ -279,13 +262,9 @@ def _checked(conversation: Conversation, value: object) -> Trajectory:
     return trajectory
 
 
-def _toolbench_claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_answer)
-
-
-TOOLBENCH = Reader(
+TOOLBENCH = json_reader(
     name="toolbench",
     description="ToolBench answers: win, tree and answer_generation",
-    claims=_toolbench_claims,
+    is_own=_is_answer,
     read=each_conversation(_checked),
 )

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from deltamem_tui.trajectory.logs.notice import Notice
+from deltamem_tui.trajectory.readers.coding import own_words
 from deltamem_tui.trajectory.readers.messages import answered_calls, calls_made, content_text
 from deltamem_tui.trajectory.readers.reader import notice
 from deltamem_tui.trajectory.readers.shapes import Json, as_text
-from deltamem_tui.trajectory.readers.user_text import own_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,6 @@ class Branches:
     """What follows what in a session, its messages and the program's notes between them."""
 
     def __init__(self) -> None:
-        """Begin with nothing said."""
         self._before: dict[str, str] = {}
         self._roots: dict[str, str] = {}
         self._begins: set[str] = set()
@@ -61,11 +60,6 @@ class Branches:
 
         Calls made at once, and what came back for them, may each follow the same message and
         yet all belong to the way.
-
-        Args:
-            said: What was said, in the order of the log.
-            one_task: Whether all of it is about one task: then of several prompts in the same
-                words that each begin it, those that it did not go on from were tried anew.
         """
         anew = self._tried_anew(said) if one_task else frozenset[str]()
         rooted = ((self._roots[each.name], each.name) for each in said if each.name in self._roots)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.coding import own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import (
     content_text,
@@ -18,7 +19,6 @@ from deltamem_tui.trajectory.readers.messages import (
 )
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.tasks import begins_anew, is_nod, task_and_scene
-from deltamem_tui.trajectory.readers.user_text import own_words
 
 # Spaces are counted, not starred: two runs of them side by side would make a search quadratic.
 _THOUGHT = re.compile(r"\A\s*(?:thoughts?|think)[ \t]{0,3}\d{0,4}:", re.IGNORECASE)
@@ -31,9 +31,6 @@ _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 
 def thought_and_action(text: str) -> tuple[str, str]:
     """Part what an agent wrote into what it thought and what it did.
-
-    Args:
-        text: A whole turn.
 
     Returns:
         Thought and action, stripped. The action is empty where the turn is labelled as a

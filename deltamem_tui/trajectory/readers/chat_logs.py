@@ -20,8 +20,8 @@ from deltamem_tui.trajectory.readers.messages import content_text, speaker
 from deltamem_tui.trajectory.readers.prefixes import NAMING_KEYS, Conversed, counted_once
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.records import in_full
+from deltamem_tui.trajectory.readers.sessions import BESIDE, Held, rest_refused
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, texts
-from deltamem_tui.trajectory.readers.whole_log import BESIDE, Held, rest_refused
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 _SAID = frozenset({"content", "value", "text", "parts", "tool_calls"})
@@ -159,14 +159,7 @@ def read_conversations(
     of_calls: bool = False,
     domain: Callable[[Trajectory], str] | None = None,
 ) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, for logs of conversations.
-
-    Args:
-        keys: Where a record may hold its messages.
-        of_calls: Whether records may be the calls of a model, each of which repeats all
-            that was said before; then the longest counts, once.
-        domain: Tells the kind of environment of an episode, where the format can.
-    """
+    """A reader's `read`, for logs of conversations."""
 
     def read(log: Log) -> Iterator[Reading]:
         found = conversations(log, keys)

@@ -9,23 +9,21 @@ from itertools import chain
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.notice import Notice, located
-from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.branches import Branches, Said, before_in, told_left
+from deltamem_tui.trajectory.readers.coding import typed_command, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, tell_message
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, notice, share
+from deltamem_tui.trajectory.readers.reader import Reading, json_reader, notice
 from deltamem_tui.trajectory.readers.records import in_full
-from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
-from deltamem_tui.trajectory.readers.user_text import typed_command
-from deltamem_tui.trajectory.readers.whole_log import (
+from deltamem_tui.trajectory.readers.sessions import (
     Records,
     rest_refused,
     stray,
     stray_kind,
     whole_log,
 )
-from deltamem_tui.trajectory.readers.workspace import workspace
+from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
 
 _NOT_A_MODEL = "<synthetic>"
 _OWN_KEYS = ("uuid", "sessionId", "leafUuid", "messageId")
@@ -182,13 +180,9 @@ def _is_line(value: object) -> bool:
     return isinstance(line.get("type"), str) and any(key in line for key in _OWN_KEYS)
 
 
-def _claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_line)
-
-
-READER = Reader(
+READER = json_reader(
     name="claude-code",
     description="Claude Code: JSONL sessions",
-    claims=_claims,
+    is_own=_is_line,
     read=whole_log(_gather),
 )

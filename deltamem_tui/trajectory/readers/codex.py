@@ -5,18 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.branches import Said, told_left
-from deltamem_tui.trajectory.readers.calls import call_text
+from deltamem_tui.trajectory.readers.coding import call_text, own_words, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker, unknown_speaker
-from deltamem_tui.trajectory.readers.reader import Reader, share
-from deltamem_tui.trajectory.readers.sessions import Session, sessions
+from deltamem_tui.trajectory.readers.reader import json_reader
+from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray, stray_kind
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
-from deltamem_tui.trajectory.readers.user_text import own_words
-from deltamem_tui.trajectory.readers.whole_log import stray, stray_kind
-from deltamem_tui.trajectory.readers.workspace import workspace
 
 _LINE_TYPES = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted", "session_state"}
@@ -223,13 +219,9 @@ def _has_payload(line: Json) -> bool:
     return isinstance(line.get("type"), str) and isinstance(line.get("payload"), dict)
 
 
-def _claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_line)
-
-
-READER = Reader(
+READER = json_reader(
     name="codex",
     description="Codex: rollout JSONL of response items and events",
-    claims=_claims,
+    is_own=_is_line,
     read=sessions(_Session),
 )

@@ -59,7 +59,6 @@ class Conversation:
     """
 
     def __init__(self) -> None:
-        """Begin with nothing said."""
         self._task: list[str] = []
         self._offered = ""
         self._system = ""
@@ -193,11 +192,7 @@ class Conversation:
         return [Called(draft.action, draft.tool, draft.answered) for draft in made]
 
     def answer_calls(self, answers: Mapping[int, tuple[str, bool]]) -> None:
-        """Tools answer some of the `calls`.
-
-        Args:
-            answers: By a call's index, what came back, and whether the tool failed.
-        """
+        """Tools answer some of the `calls`."""
         made = [draft for draft in self._steps if draft.is_call]
         for index, (text, failed) in answers.items():
             made[index].answered = True

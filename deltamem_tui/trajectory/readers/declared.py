@@ -81,7 +81,6 @@ class Watch:
     """
 
     def __init__(self, declaration: Declaration) -> None:
-        """Watch a declaration; nothing was found yet."""
         self._declaration = declaration
         self._found: set[str] = set()
         self._idle: dict[str, None] = {}
@@ -244,9 +243,6 @@ def declared_reader(path: Path) -> Reader:
 
     It claims a log whose first records give a task and a step, less surely than the readers
     that know their format by heart.
-
-    Args:
-        path: The TOML file.
 
     Raises:
         ConfigurationError: The file cannot be read, is not TOML, has an unknown key, lacks a

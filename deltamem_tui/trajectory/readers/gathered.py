@@ -24,8 +24,8 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.records import in_full
+from deltamem_tui.trajectory.readers.sessions import BESIDE, Records, whole_log
 from deltamem_tui.trajectory.readers.shapes import as_text
-from deltamem_tui.trajectory.readers.whole_log import BESIDE, Records, whole_log
 
 MOST_IN_MEMORY = 16_000_000
 """How many bytes of parts are kept in memory before the disk is asked."""
@@ -57,12 +57,6 @@ class Gathered:
     """The parts of traces, put down one after another and taken up trace by trace."""
 
     def __init__(self, limits: Limits) -> None:
-        """Begin with nothing.
-
-        Args:
-            limits: `session_bytes` is the most that one trace may have, and the most that is
-                held in memory of all others; `piped_bytes` is the most that is put on the disk.
-        """
         self._limits = limits
         self._traces: dict[str, _Trace] = {}
         self._file = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115 — closed on leaving
@@ -204,14 +198,7 @@ def each_trace(
     parts: Callable[[object], Iterable[tuple[str, object] | RecordError]],
     parse: Callable[[Conversation, str, list[object], Limits], Trajectory],
 ) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, for formats in which the parts of a trace may lie anywhere.
-
-    Args:
-        parts: The parts that a record holds, each with the name of its trace, or why one is
-            none.
-        parse: Tells a new conversation what the parts of the trace of a name hold, and gives
-            its episode.
-    """
+    """A reader's `read`, for formats in which the parts of a trace may lie anywhere."""
 
     def gather(records: Records) -> Iterator[Reading]:
         with Gathered(records.limits) as gathered:

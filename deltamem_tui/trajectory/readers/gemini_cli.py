@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.calls import call_text
+from deltamem_tui.trajectory.readers.coding import call_text, is_command, own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
-from deltamem_tui.trajectory.readers.sessions import Session, sessions
+from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray_kind
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.user_text import is_command, own_words
-from deltamem_tui.trajectory.readers.whole_log import stray_kind
 
 # What the program notes among the messages.
 _NOTES = frozenset({"info", "error", "warning"})

@@ -15,10 +15,10 @@ from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import tell
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
 from deltamem_tui.trajectory.readers.records import in_full
+from deltamem_tui.trajectory.readers.sessions import Held
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, natural_key
 from deltamem_tui.trajectory.readers.spans import task_in
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict
-from deltamem_tui.trajectory.readers.whole_log import Held
 
 _SAMPLE = re.compile(r"^samples/.+\.json$")
 _HEADERS = ("header.json", "_journal/start.json")
@@ -114,11 +114,7 @@ class _Attached:
         self._held = Held("a sample with all its attachments in their places", limits)
 
     def resolved(self, value: object, depth: int = 0) -> object:
-        """A value with the texts it refers to in their places, as deep as messages go.
-
-        Raises:
-            RecordError: The sample grows beyond what a record may have.
-        """
+        """A value with the texts it refers to in their places, as deep as messages go."""
         if not self._texts or depth > _DEEPEST:
             return value
         if isinstance(value, str):

@@ -18,10 +18,10 @@ from deltamem_tui.trajectory.outcome_keys import explained
 from deltamem_tui.trajectory.outcomes import decided, stated, together, unit_reward, verdict_of
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import Reader, Reading
-from deltamem_tui.trajectory.readers.records import each_conversation_in, share_of_entries
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader
+from deltamem_tui.trajectory.readers.records import all_entries, each_conversation_in
+from deltamem_tui.trajectory.readers.sessions import Held
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping
-from deltamem_tui.trajectory.readers.whole_log import Held
 
 
 @dataclass(slots=True)
@@ -55,11 +55,6 @@ _REFLECTIONS = re.compile(
 
 def labelled_episode(lines: Sequence[str], conversation: Conversation | None = None) -> Trajectory:
     """One episode of labelled text. Labels may be numbered.
-
-    Args:
-        lines: From the question on; reflections on former trials are left out.
-        conversation: Is told what is no part of the episode: what is observed before anything
-            was done, actions in which nothing is written, and thoughts that led to none.
 
     Raises:
         RecordError: No line asks a question.
@@ -145,14 +140,10 @@ def _is_entry(value: object) -> bool:
     return isinstance(record.get("traj"), list | str) and "em" in record
 
 
-def _fireact_claims(preview: Preview) -> float:
-    return 0.95 * share_of_entries(preview, _is_entry)
-
-
-FIREACT = Reader(
+FIREACT = json_reader(
     name="fireact",
     description="FireAct: episodes by id, with traj, em, f1 and reward",
-    claims=_fireact_claims,
+    is_own=all_entries(_is_entry),
     read=each_conversation_in(_episode),
 )
 

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 import orjson
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import Reader, share
+from deltamem_tui.trajectory.readers.reader import json_reader
 from deltamem_tui.trajectory.readers.records import each_conversation
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.spans import (
@@ -114,13 +113,9 @@ def _is_trace(value: object) -> bool:
     return "id" in trace and "type" in first and ("startTime" in first or "traceId" in first)
 
 
-def _claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_trace)
-
-
-READER = Reader(
+READER = json_reader(
     name="langfuse",
     description="Langfuse: traces with observations and scores",
-    claims=_claims,
+    is_own=_is_trace,
     read=each_conversation(_episode),
 )

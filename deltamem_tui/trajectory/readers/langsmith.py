@@ -11,6 +11,7 @@ from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.gathered import MOST_NAME, as_name, each_trace
 from deltamem_tui.trajectory.readers.reader import Reader, share
+from deltamem_tui.trajectory.readers.sessions import stray
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 from deltamem_tui.trajectory.readers.spans import (
     ModelCall,
@@ -22,7 +23,6 @@ from deltamem_tui.trajectory.readers.spans import (
     trace_episode,
 )
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict_of_whole
-from deltamem_tui.trajectory.readers.whole_log import stray
 
 _ANSWERS = ("output", "content", "result")
 

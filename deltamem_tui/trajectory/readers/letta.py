@@ -6,14 +6,13 @@ from collections.abc import Iterator
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.coding import tool_names, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, tell_message
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.reader import Reading, json_reader
 from deltamem_tui.trajectory.readers.records import in_full
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
-from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
 
 
 def _read(log: Log) -> Iterator[Reading]:
@@ -80,13 +79,9 @@ def _is_agent_file(value: object) -> bool:
     return "llm_config" in agent and "agent_type" in agent
 
 
-def _claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_agent_file)
-
-
-READER = Reader(
+READER = json_reader(
     name="letta",
     description="Letta agent files: the messages in an agent's window",
-    claims=_claims,
+    is_own=_is_agent_file,
     read=_read,
 )

@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.readers.calls import call_text
+from deltamem_tui.trajectory.readers.coding import call_text, own_words, without_reminders
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.pictures import medium_in, without_images
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.user_text import own_words, without_reminders
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 Role = Literal["system", "user", "agent", "tool"]
@@ -138,12 +137,7 @@ def is_result(part: Json) -> bool:
 
 
 def content_text(content: object, depth: int = 0) -> str:
-    """The text of a message's or a tool's content, with notes for pictures and files.
-
-    Args:
-        content: Text, a part, or a list of them.
-        depth: How many parts it lies in; what lies too deep is given as JSON.
-    """
+    """The text of a message's or a tool's content, with notes for pictures and files."""
     if isinstance(content, str):
         return without_images(content)
     if depth < _DEEPEST and isinstance(content, list):

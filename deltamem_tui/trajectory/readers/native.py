@@ -15,10 +15,9 @@ from msgspec.structs import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Notice
-from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, LogSource, Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import attributed, undisputed
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, readings_of, share
+from deltamem_tui.trajectory.readers.reader import Reading, json_reader, readings_of
 from deltamem_tui.trajectory.readers.shapes import as_mapping
 from deltamem_tui.trajectory.secrets.quoting import quoted
 from deltamem_tui.trajectory.validation import admitted
@@ -156,11 +155,7 @@ def _undisputed(outcome: Outcome) -> Outcome:
 
 
 def _typed(value: object) -> _Record:
-    """A parsed record as its type has it.
-
-    Raises:
-        RecordError: It is no such record.
-    """
+    """A parsed record as its type has it."""
     try:
         return msgspec.convert(value, _Record)
     except msgspec.ValidationError:
@@ -172,11 +167,7 @@ def _typed(value: object) -> _Record:
 
 
 def _tidied(value: object) -> dict[str, object]:
-    """A record without the keys that its type does not have, and without nulls and blanks.
-
-    Raises:
-        RecordError: It is no object, or has no list of steps.
-    """
+    """A record without the keys that its type does not have, and without nulls and blanks."""
     if not isinstance(value, dict):
         raise RecordError("not a JSON object")
     steps = value.get("steps")
@@ -253,10 +244,6 @@ def _unknown_key(key: str, known: tuple[str, ...], within: str) -> Notice:
     return Notice(f"an unknown key `{within}{quoted(key, 60)}` is left out", hint=hint)
 
 
-def _claims(preview: Preview) -> float:
-    return 0.9 * share(preview, _is_native)
-
-
 def _is_native(record: object) -> bool:
     record = as_mapping(record)
     steps = record.get("steps")
@@ -265,9 +252,10 @@ def _is_native(record: object) -> bool:
     return is_episode and "task_description" not in record  # which a rollout has
 
 
-READER = Reader(
+READER = json_reader(
     name="native",
     description="DeltaMem's own JSONL, one trajectory a line",
-    claims=_claims,
+    is_own=_is_native,
+    sureness=0.9,
     read=_read,
 )

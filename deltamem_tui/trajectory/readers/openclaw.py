@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.branches import Branches, Said, before_in, told_left
+from deltamem_tui.trajectory.readers.coding import workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import tell
 from deltamem_tui.trajectory.readers.reader import Reader, share
-from deltamem_tui.trajectory.readers.sessions import Session, sessions
+from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray_kind
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import stray_kind
-from deltamem_tui.trajectory.readers.workspace import workspace
 
 _NOTES = frozenset(
     {"session", "model_change", "thinking_level_change", "compaction", "branch_summary"}

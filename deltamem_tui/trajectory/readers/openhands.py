@@ -11,15 +11,13 @@ from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded
 from deltamem_tui.trajectory.outcomes import together
-from deltamem_tui.trajectory.readers.calls import call_text
+from deltamem_tui.trajectory.readers.coding import call_text, tool_names, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader, share
 from deltamem_tui.trajectory.readers.records import in_full
-from deltamem_tui.trajectory.readers.sessions import Session, sessions
+from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray, stray_kind
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import stray, stray_kind
-from deltamem_tui.trajectory.readers.workspace import tool_names, workspace
 
 # Events about the program's own state, which neither the agent nor the task is part of.
 _OWN_AFFAIRS = frozenset(
@@ -346,13 +344,9 @@ def _is_conversation(value: object) -> bool:
     return bool(events) and _sdk_is_event(events[0])
 
 
-def _sdk_claims(preview: Preview) -> float:
-    return 0.95 * share(preview, lambda value: _sdk_is_event(value) or _is_conversation(value))
-
-
-OPENHANDS_SDK = Reader(
+OPENHANDS_SDK = json_reader(
     name="openhands-sdk",
     description="OpenHands SDK: events of kind MessageEvent, ActionEvent, ObservationEvent",
-    claims=_sdk_claims,
+    is_own=lambda value: _sdk_is_event(value) or _is_conversation(value),
     read=sessions(_SdkSession),
 )

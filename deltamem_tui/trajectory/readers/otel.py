@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import Limits
-from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.gathered import MOST_NAME, as_name, each_trace
-from deltamem_tui.trajectory.readers.reader import Reader, share
+from deltamem_tui.trajectory.readers.reader import json_reader
+from deltamem_tui.trajectory.readers.sessions import Held, stray
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -29,7 +29,6 @@ from deltamem_tui.trajectory.readers.spans import (
     trace_episode,
 )
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict_of_whole
-from deltamem_tui.trajectory.readers.whole_log import Held, stray
 
 # Typed values that lie deeper than this are nothing that a span is read for.
 _SPAN_DEEPEST = 20
@@ -114,16 +113,7 @@ def _has_failed(item: Json) -> bool:
 
 
 def _attributes(value: object, names: Held) -> dict[str, object]:
-    """Attributes as a flat object; the protocol's JSON keeps them as a list of typed values.
-
-    Args:
-        value: What a span or an event has as its attributes.
-        names: Counts the names of levels that are repeated in the names of all below them: a
-            few bytes of JSON may make many.
-
-    Raises:
-        RecordError: They are more than may be held.
-    """
+    """Attributes as a flat object; the protocol's JSON keeps them as a list of typed values."""
     if isinstance(value, list):
         pairs = map(as_mapping, value)
         return {as_text(pair.get("key")): _any_value(pair.get("value")) for pair in pairs}
@@ -345,13 +335,9 @@ def _is_span(value: object) -> bool:
     return traced and ("attributes" in span or "span_kind" in span) and "name" in span
 
 
-def _claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_span)
-
-
-OTEL = Reader(
+OTEL = json_reader(
     name="otel",
     description="OpenTelemetry GenAI and OpenInference spans, as OTLP JSON or flat",
-    claims=_claims,
+    is_own=_is_span,
     read=each_trace(_parts, _episode),
 )

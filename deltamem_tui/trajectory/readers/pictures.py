@@ -41,10 +41,6 @@ def without_images(text: str) -> str:
 def medium_in(part: Json, kind: str) -> str:
     """What a part of a message is that is no text: `image`, `audio`, `video` or `document`.
 
-    Args:
-        part: The part.
-        kind: Its type in small letters; empty if it names none.
-
     Returns:
         Empty if it is text, or may be.
     """

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Outcome
+from deltamem_tui.trajectory.readers.sessions import BESIDE
 from deltamem_tui.trajectory.readers.shapes import Json, as_json
-from deltamem_tui.trajectory.readers.whole_log import BESIDE
 
 NAMING_KEYS = ("id", "instance_id", "task_id", "traj_id", "uuid", "trial", "domain", "split")
 """Where a record says what tells its conversation from others, however alike they begin."""
@@ -52,11 +52,6 @@ def counted_once(
 
     The longest is the episode, and of several as long the first. Conversations with names or
     outcomes of their own are never taken together.
-
-    Args:
-        found: Conversations as the log has them, and what is refused, in its place.
-        most_held: How many characters are held for a longer version, a few hundred beside
-            each message counted in.
     """
     waiting = _Waiting()
     for item in found:

@@ -45,6 +45,25 @@ class Reader:
     read: Callable[[Log], Iterator[Reading]]
 
 
+def json_reader(
+    name: str,
+    description: str,
+    is_own: Callable[[object], bool],
+    read: Callable[[Log], Iterator[Reading]],
+    sureness: float = 0.95,
+) -> Reader:
+    """A reader of JSON, as sure of a log as the share of its first records is large that it knows.
+
+    Args:
+        name: As of a `Reader`; so are `description` and `read`.
+        description: One line for people.
+        is_own: Whether a record is of this format.
+        read: The episodes of a log in order.
+        sureness: How sure it is if all are.
+    """
+    return Reader(name, description, lambda preview: sureness * share(preview, is_own), read)
+
+
 def each_record(
     parse: Callable[[object], Trajectory | Iterable[Reading]],
 ) -> Callable[[Log], Iterator[Reading]]:

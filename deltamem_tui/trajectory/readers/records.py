@@ -9,10 +9,10 @@ from typing import Concatenate, ParamSpec
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import located
-from deltamem_tui.trajectory.logs.record import Preview, Record
+from deltamem_tui.trajectory.logs.record import Record
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import Reading, each_record, placed_or_refused, share
+from deltamem_tui.trajectory.readers.reader import Reading, each_record, placed_or_refused
 from deltamem_tui.trajectory.readers.shapes import as_mapping
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
@@ -36,11 +36,7 @@ def in_full(
 def each_conversation(
     parse: Callable[[Conversation, object], Trajectory],
 ) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, for formats in which every JSON record is one conversation.
-
-    Args:
-        parse: Tells a new conversation what a parsed record holds, and gives its episode.
-    """
+    """A reader's `read`, for formats in which every JSON record is one conversation."""
 
     def readings(value: object) -> Iterator[Reading]:
         return in_full("", parse, value)
@@ -55,13 +51,7 @@ def each_entry(
     parse: Callable[[str, object], Trajectory],
     is_entry: Callable[[object], bool] = lambda _: False,
 ) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, where every value of every record is an episode.
-
-    Args:
-        parse: Turns a name and what stands under it into a trajectory, or raises
-            `RecordError`.
-        is_entry: Tells a record that is one episode itself; its name is empty.
-    """
+    """A reader's `read`, where every value of every record is an episode."""
 
     def read(log: Log) -> Iterator[Reading]:
         for item in log.records():
@@ -77,11 +67,7 @@ def each_entry(
 def each_conversation_in(
     parse: Callable[[Conversation, str, object], Trajectory],
 ) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, where every value of every record is a conversation.
-
-    Args:
-        parse: Tells a new conversation what stands under a name, and gives its episode.
-    """
+    """A reader's `read`, where every value of every record is a conversation."""
 
     def read(log: Log) -> Iterator[Reading]:
         for item in log.records():
@@ -104,11 +90,11 @@ def _entries(
         yield name, value, f"{record.position}, key {quoted(name, 80)}"
 
 
-def share_of_entries(preview: Preview, matches: Callable[[object], bool]) -> float:
-    """The share of a log's first records whose values satisfy `matches`."""
-    return share(preview, lambda record: _all_match(record, matches))
+def all_entries(matches: Callable[[object], bool]) -> Callable[[object], bool]:
+    """Whether a record is an object whose first values satisfy `matches`."""
 
+    def match(record: object) -> bool:
+        values = list(islice(as_mapping(record).values(), _LOOKED_AT))
+        return bool(values) and all(map(matches, values))
 
-def _all_match(record: object, matches: Callable[[object], bool]) -> bool:
-    values = list(islice(as_mapping(record).values(), _LOOKED_AT))
-    return bool(values) and all(map(matches, values))
+    return match

@@ -5,11 +5,10 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import explained
 from deltamem_tui.trajectory.outcomes import number, together, unit_reward, verdict_of
-from deltamem_tui.trajectory.readers.reader import Reader, each_record, share
+from deltamem_tui.trajectory.readers.reader import each_record, json_reader
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -96,13 +95,9 @@ def _is_rollout(value: object) -> bool:
     )
 
 
-def _claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_rollout)
-
-
-READER = Reader(
+READER = json_reader(
     name="rollout",
     description="simulator rollouts: JSON with task_description, steps and success",
-    claims=_claims,
+    is_own=_is_rollout,
     read=each_record(_episode),
 )

@@ -12,11 +12,10 @@ from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.outcomes import number, stated
-from deltamem_tui.trajectory.readers.reader import Reader, share
-from deltamem_tui.trajectory.readers.records import each_entry, share_of_entries
-from deltamem_tui.trajectory.readers.sessions import Session, sessions
+from deltamem_tui.trajectory.readers.reader import Reader, json_reader, share
+from deltamem_tui.trajectory.readers.records import all_entries, each_entry
+from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, required_list
-from deltamem_tui.trajectory.readers.whole_log import stray
 
 # Some keys were misspelt for a while, and the logs of that time are still about.
 _TASK_KEYS = ("taskDescription", "taslDescription", "taskDesc", "taskName")
@@ -78,10 +77,6 @@ def _is_done(row: Json) -> bool:
 
 def is_new_game(before: Json, after: Json) -> bool:
     """Whether a row is of another game than the one before it.
-
-    Args:
-        before: A row of a log, as it came.
-        after: The next row.
 
     Returns:
         True if task, variation or the count of moves say so, or if all was done already and
@@ -180,7 +175,7 @@ def _is_run(value: object) -> bool:
 
 
 def _history_claims(preview: Preview) -> float:
-    return 0.95 * max(share(preview, _is_run), share_of_entries(preview, _is_run))
+    return 0.95 * max(share(preview, _is_run), share(preview, all_entries(_is_run)))
 
 
 HISTORY = Reader(
@@ -241,13 +236,9 @@ def _is_row(value: object) -> bool:
     return {"userInput", "observation", "score"} <= row.keys()
 
 
-def _recording_claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_row)
-
-
-RECORDING = Reader(
+RECORDING = json_reader(
     name="scienceworld-recording",
     description="ScienceWorld recordings: rows of observation, userInput and score",
-    claims=_recording_claims,
+    is_own=_is_row,
     read=sessions(_Recording),
 )

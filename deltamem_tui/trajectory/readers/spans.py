@@ -17,7 +17,7 @@ import orjson
 
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import number
-from deltamem_tui.trajectory.readers.calls import call_text
+from deltamem_tui.trajectory.readers.coding import call_text, own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import (
     content_text,
@@ -27,7 +27,6 @@ from deltamem_tui.trajectory.readers.messages import (
     tell,
 )
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
-from deltamem_tui.trajectory.readers.user_text import own_words
 
 # Where programs put what a user asked, and what they answered at the end, when they trace their
 # own functions.
@@ -48,12 +47,7 @@ _BEGIN, _SECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(seconds=1)
 
 
 def messages_in(value: object, *, answer: bool = False) -> list[object]:
-    """The messages in what a tracer keeps as a model call's input or output.
-
-    Args:
-        value: A list of messages, or an object that holds one in any provider's way.
-        answer: Whether it is what the model answered, in which plain text is a message too.
-    """
+    """The messages in what a tracer keeps as a model call's input or output."""
     if isinstance(value, list):
         # Some tracers keep a batch of conversations; the first is this one's.
         batch = value[0] if value and isinstance(value[0], list) else value

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Step, Trajectory
+from deltamem_tui.trajectory.readers.coding import repository_of_issue, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation, are_left_out
 from deltamem_tui.trajectory.readers.messages import (
     content_text,
@@ -18,13 +19,18 @@ from deltamem_tui.trajectory.readers.messages import (
     tell_message,
     unknown_speaker,
 )
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, notice, placed_or_refused, share
+from deltamem_tui.trajectory.readers.reader import (
+    Reader,
+    Reading,
+    json_reader,
+    notice,
+    placed_or_refused,
+    share,
+)
 from deltamem_tui.trajectory.readers.records import in_full
-from deltamem_tui.trajectory.readers.sessions import Session, sessions
+from deltamem_tui.trajectory.readers.sessions import Records, Session, sessions, stray, whole_log
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.tasks import issue_of
-from deltamem_tui.trajectory.readers.whole_log import Records, stray, whole_log
-from deltamem_tui.trajectory.readers.workspace import repository_of_issue, workspace
 
 
 def _gather(records: Records) -> Iterator[Reading]:
@@ -169,14 +175,10 @@ def _swe_is_run(value: object) -> bool:
     )
 
 
-def _swe_claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _swe_is_run)
-
-
-SWE_AGENT = Reader(
+SWE_AGENT = json_reader(
     name="swe-agent",
     description="SWE-agent .traj: trajectory, history and info; outcome from a side file",
-    claims=_swe_claims,
+    is_own=_swe_is_run,
     read=whole_log(_gather),
 )
 

@@ -42,9 +42,6 @@ _NOD_LENGTH = 120
 def task_and_scene(text: str) -> tuple[str, str]:
     """Part the message that gives the task.
 
-    Args:
-        text: The whole message.
-
     Returns:
         The task, and what the message says about the scene or the rules; the latter is
         empty where the message is nothing but the task.

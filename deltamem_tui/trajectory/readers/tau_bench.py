@@ -8,12 +8,11 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.reader import Reading, json_reader
 from deltamem_tui.trajectory.readers.records import each_conversation, in_full
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
@@ -48,14 +47,10 @@ def _tau_is_run(value: object) -> bool:
     return isinstance(record.get("traj"), list) and {"task_id", "reward", "info"} <= record.keys()
 
 
-def _tau_claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _tau_is_run)
-
-
-TAU_BENCH = Reader(
+TAU_BENCH = json_reader(
     name="tau-bench",
     description="tau-bench: runs with task_id, reward, info, traj and trial",
-    claims=_tau_claims,
+    is_own=_tau_is_run,
     read=each_conversation(_tau_episode),
 )
 
@@ -126,13 +121,9 @@ def _tau2_is_run(value: object) -> bool:
     return isinstance(record.get("simulations"), list) and isinstance(record.get("tasks"), list)
 
 
-def _tau2_claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _tau2_is_run)
-
-
-TAU2_BENCH = Reader(
+TAU2_BENCH = json_reader(
     name="tau2-bench",
     description="tau2-bench: an object of tasks and simulations",
-    claims=_tau2_claims,
+    is_own=_tau2_is_run,
     read=_read,
 )

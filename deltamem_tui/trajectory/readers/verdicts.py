@@ -45,10 +45,6 @@ class Score:
 def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
     """The outcome that scores state together.
 
-    Args:
-        scores: All that the log has.
-        any_name: Whether every score is about the task, whatever its name.
-
     Returns:
         What all of them say, a verdict and a reward together. A model's judgement counts
         only where there is no other. Of unknown outcome if none is about the task, or if
@@ -75,13 +71,7 @@ def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
 
 
 def verdict_of_whole(scores: Iterable[Score], of_parts: Iterable[Score]) -> Outcome:
-    """The outcome that the scores of a whole trace state together.
-
-    Args:
-        scores: Those that the trace itself was given.
-        of_parts: Those of calls in it. How well a tool's call went says nothing of the task,
-            whatever the score's name; only that there is one is worth knowing.
-    """
+    """The outcome that the scores of a whole trace state together."""
     outcome = verdict(scores)
     if outcome.source != "unknown" or outcome.reason:
         return outcome

@@ -14,10 +14,9 @@ from deltamem_tui.trajectory.logs.record import Line, Preview
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.readers.labelled import Turn
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
-from deltamem_tui.trajectory.readers.sessions import Session, sessions
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader
+from deltamem_tui.trajectory.readers.sessions import Held, Session, sessions, stray
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
-from deltamem_tui.trajectory.readers.whole_log import Held, stray
 
 _ACTION = re.compile(r"^Action:[ \t]*(?P<text>.*)")
 _OBSERVATION = re.compile(r"^Observation:[ \t]*(?P<text>.*)")
@@ -284,13 +283,9 @@ def _is_page_view(value: object) -> bool:
     )
 
 
-def _human_claims(preview: Preview) -> float:
-    return 0.95 * share(preview, _is_page_view)
-
-
-HUMAN = Reader(
+HUMAN = json_reader(
     name="webshop-human",
     description="WebShop as people used it: JSONL of page views with goal and url",
-    claims=_human_claims,
+    is_own=_is_page_view,
     read=sessions(_Visit),
 )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.trajectory.readers.calls import call_text
+from deltamem_tui.trajectory.readers.coding import call_text
 
 
 @pytest.mark.parametrize(

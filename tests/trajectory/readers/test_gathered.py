@@ -18,7 +18,7 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.readers import gathered, read_logs
 from deltamem_tui.trajectory.readers.gathered import Gathered
 from deltamem_tui.trajectory.readers.reader import Reading
-from deltamem_tui.trajectory.readers.whole_log import Records, whole_log
+from deltamem_tui.trajectory.readers.sessions import Records, whole_log
 
 JSON = st.recursive(
     st.none()

@@ -12,8 +12,8 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.prefixes import Conversed, counted_once
+from deltamem_tui.trajectory.readers.sessions import BESIDE
 from deltamem_tui.trajectory.readers.shapes import Json
-from deltamem_tui.trajectory.readers.whole_log import BESIDE
 from tests.trajectory.readers.sample import dumped
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.readers.trial import try_readers
+from deltamem_tui.trajectory.readers.reading import try_readers
 from tests.trajectory.readers.log_files import lines
 
 SAID = {"sessionId": "s", "type": "user", "message": {"role": "user", "content": "Fix it."}}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.trajectory.model import Step
-from deltamem_tui.trajectory.readers.user_text import is_command
+from deltamem_tui.trajectory.readers.coding import is_command
 from tests.trajectory.readers.log_files import (
     Json,
     episode,

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.trajectory.readers.pictures import without_images
-from deltamem_tui.trajectory.readers.user_text import (
+from deltamem_tui.trajectory.readers.coding import (
     own_words,
     typed_command,
     without_reminders,
 )
+from deltamem_tui.trajectory.readers.pictures import without_images
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.trajectory.readers.workspace import (
+from deltamem_tui.trajectory.readers.coding import (
     repository_name,
     tool_names,
     without_home,
