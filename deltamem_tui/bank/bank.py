@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from deltamem_tui.bank import episodes, manifest, replicas, tree
-from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.commits import file_swap, journal, redo
 from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.file_swap import Rewriting
@@ -25,7 +24,7 @@ from deltamem_tui.bank.commits.table import Shelf, ShelfSnapshot
 from deltamem_tui.bank.disk import archive_view, files, locking
 from deltamem_tui.bank.episodes import Episodes
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.node import TREES, Node, TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.upkeep import freezing
 from deltamem_tui.errors import (
@@ -54,9 +53,8 @@ class _View:
     snapshots: Mapping[str, ShelfSnapshot]
 
     @cached_property
-    def trees(self) -> Mapping[str, Tree]:
-        names = replicas.tree_names(self.snapshots)
-        return {name: Tree(name, self.snapshots[name]) for name in names}
+    def trees(self) -> Mapping[TreeName, Tree]:
+        return {name: Tree(name, self.snapshots[name]) for name in TREES}
 
     @cached_property
     def episodes(self) -> Episodes:
@@ -103,7 +101,7 @@ class Bank:
         path = Path(path)
         new = new if new.origin else replace(new, origin=replicas.drawn())
         with files.new_folder(path) as draft:
-            for shelf in _shelves(draft, new).values():
+            for shelf in _shelves(draft, new.dimensions).values():
                 shelf.create()
             manifest.write(draft, new)
             first = Commit(sequence=0, event="init", time=journal.now())
@@ -144,7 +142,7 @@ class Bank:
 
     @property
     def snapshots(self) -> Mapping[str, ShelfSnapshot]:
-        """The shelves of this commit by name: the collections', `trajectories` and `origins`."""
+        """The shelves of this commit by name: `task`, `env`, `trajectories` and `origins`."""
         return self._view.snapshots
 
     @property
@@ -152,26 +150,19 @@ class Bank:
         """The episodes that the bank was given."""
         return self._view.episodes
 
-    @property
-    def collections(self) -> Mapping[str, Collection]:
-        """What the nodes of each tree consist of, by the tree's name."""
-        return self.manifest.collections
-
-    def tree(self, name: str) -> Tree:
-        """One of the trees.
+    def tree(self, name: TreeName) -> Tree:
+        """One of the two trees.
 
         Raises:
             UsageError: There is no such tree.
         """
-        if name not in self.trees:
-            raise UsageError(
-                f"there is no tree {one_line(str(name), 40)!r}", hint=" or ".join(self.trees)
-            )
-        return self.trees[name]
+        if name not in TREES:
+            raise UsageError(f"there is no tree {one_line(str(name), 40)!r}", hint="task or env")
+        return self._view.trees[name]
 
     @property
-    def trees(self) -> Mapping[str, Tree]:
-        """The trees by name."""
+    def trees(self) -> Mapping[TreeName, Tree]:
+        """Both trees by name."""
         return self._view.trees
 
     def refresh(self) -> bool:
@@ -223,9 +214,7 @@ class Bank:
         with self._lock():
             self._settle()
             extents = {name: each.extent for name, each in self.snapshots.items()}
-            upgraded = self.manifest.upgraded
-            upgrade = manifest.encode(upgraded) if upgraded != self.manifest else b""
-            changes = Rewriting(self.path, self._view.tail, extents, upgrade)
+            changes = Rewriting(self.path, self._view.tail, extents)
             try:
                 yield changes
                 if not changes.event:
@@ -280,7 +269,7 @@ class Bank:
             # A digest is a promise about the disk: not of bytes that a power cut may take.
             for path in freezing.contents(self.path):
                 files.sync(path)
-            manifest.write(self.path, freezing.sealed(self.path, self.manifest.upgraded))
+            manifest.write(self.path, freezing.sealed(self.path, self.manifest))
         self.refresh()
 
     def unfreeze(self, expected: Mapping[str, str] | None = None) -> bool:
@@ -323,7 +312,7 @@ class Bank:
             booked = replicas.book(changes, self.snapshots, self.manifest.counts_as)
             if booked or self.journal.exists:
                 self._settle()
-                self._commit(changes, upgrading=False)
+                self._commit(changes)
             else:
                 manifest.write(self.path, free)
                 self._view = self._read_view()
@@ -343,19 +332,19 @@ class Bank:
                 hint=UNFREEZE_HINT,
             )
 
-    def find_node(self, prefix: str, tree_name: str | None = None) -> tuple[str, Node]:
+    def find_node(self, prefix: str, tree_name: TreeName | None = None) -> tuple[TreeName, Node]:
         """The one living node whose id begins with `prefix`, as a person types it.
 
         Args:
             prefix: An id, or enough of its beginning.
-            tree_name: The tree to look in; all if None.
+            tree_name: The tree to look in; both if None.
 
         Raises:
             NodeNotFoundError: There is none, or more than one.
         """
         found = [
             (name, node_id)
-            for name in self.trees
+            for name in TREES
             if tree_name in (None, name)
             for node_id in self.tree(name).find(prefix)
         ]
@@ -375,7 +364,7 @@ class Bank:
             hint="type more of the id, or name the tree with --tree",
         )
 
-    def chain(self, tree_name: str, node_id: str) -> tuple[Node, ...]:
+    def chain(self, tree_name: TreeName, node_id: str) -> tuple[Node, ...]:
         """Root to node in one tree (equation 7)."""
         return self.tree(tree_name).chain(node_id)
 
@@ -415,7 +404,7 @@ class Bank:
             file_swap.finish(self.path, tail.commit if tail else Commit())
             tail = self._present_tail()  # the journal may be among what was put in place
             self.manifest = manifest.read(self.path)
-            redo.settle(tail, list(_shelves(self.path, self.manifest).values()))
+            redo.settle(tail, list(_shelves(self.path, self.manifest.dimensions).values()))
             self._settled = tail
         if tail != self._view.tail:
             self._view = self._read_view()
@@ -428,20 +417,15 @@ class Bank:
         tail = self._present_tail()
         return manifest.read(self.path, tail.commit if tail else None)
 
-    def _commit(self, changes: Batch, *, upgrading: bool = True) -> None:
-        """Write a batch, do in place what it states, and show it.
-
-        A bank of an earlier format gets a manifest of the present one along.
-        """
-        if upgrading:
-            changes.upgrade_manifest(self.manifest)
+    def _commit(self, changes: Batch) -> None:
+        """Write a batch, do in place what it states, and show it."""
         self._settled = None
         tail = changes.commit(self.journal)
         # The batch counts now. If the rest fails, the next writer does it again.
         with suppress(DeltaMemError):
             if tail.commit.replaces:
                 file_swap.finish(self.path, tail.commit)
-            redo.apply(tail.commit, _shelves(self.path, self.manifest).values())
+            redo.apply(tail.commit, _shelves(self.path, self.manifest.dimensions).values())
             self._settled = tail
         self._view = self._read_view()
 
@@ -473,7 +457,7 @@ class Bank:
     def _read_commit(self, tail: Tail | None) -> _View:
         """Read what the journal's last line states, if no writer comes in between."""
         self.manifest = manifest.read(self.path, tail.commit if tail else None)
-        shelves = _shelves(self.path, self.manifest)
+        shelves = _shelves(self.path, self.manifest.dimensions)
         if tail:
             shelves = {name: replace(shelf, commit=tail.commit) for name, shelf in shelves.items()}
         commit = tail.commit if tail else redo.whole(shelves.values())
@@ -497,11 +481,8 @@ def writers_turn(path: Path) -> Iterator[None]:
         yield
 
 
-def _shelves(folder: Path, described: Manifest) -> dict[str, Shelf]:
-    shelves = {
-        name: tree.shelf(folder, name, each, described.dimensions)
-        for name, each in described.collections.items()
-    }
+def _shelves(folder: Path, dimensions: int) -> dict[str, Shelf]:
+    shelves = {str(name): tree.shelf(folder, name, dimensions) for name in TREES}
     shelves[episodes.NAME] = episodes.shelf(folder)
-    shelves[replicas.NAME] = replicas.shelf(folder, list(described.collections))
+    shelves[replicas.NAME] = replicas.shelf(folder)
     return shelves

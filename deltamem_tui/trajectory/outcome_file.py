@@ -222,10 +222,10 @@ def _is_row(value: Mapping[str, object]) -> bool:
 
 
 def _resolved(ids: Iterable[object]) -> SideFile:
-    return SideFile({str(each): _said(success=True) for each in ids}, is_complete=True)
+    return SideFile({str(each): _outcome_of_user(success=True) for each in ids}, is_complete=True)
 
 
-def _said(*, success: bool) -> Outcome:
+def _outcome_of_user(*, success: bool) -> Outcome:
     return Outcome(success=success, source="user")
 
 
@@ -243,8 +243,8 @@ def _reported(resolved: str, report: Mapping[str, object], log: Log) -> SideFile
     if not lists.keys() & {*_UNRESOLVED_KEYS, *_JUDGED_KEYS}:
         return _resolved(lists[resolved])
     judged = [each for key in _JUDGED_KEYS for each in lists.get(key, ())]
-    outcomes = dict.fromkeys((*judged, *unresolved), _said(success=False))
-    return SideFile(outcomes | dict.fromkeys(lists[resolved], _said(success=True)))
+    outcomes = dict.fromkeys((*judged, *unresolved), _outcome_of_user(success=False))
+    return SideFile(outcomes | dict.fromkeys(lists[resolved], _outcome_of_user(success=True)))
 
 
 def _is_list(key: str, report: Mapping[str, object]) -> bool:
@@ -285,7 +285,7 @@ def _from_rows(rows: Iterable[Row], log: Log, success_at: float) -> SideFile:
 
 
 def _id_of(row: object, log: Log, position: str) -> str:
-    found = [row[key] for key in ID_KEYS if _is_told(row, key)] if isinstance(row, dict) else []
+    found = [row[key] for key in ID_KEYS if _is_filled(row, key)] if isinstance(row, dict) else []
     if not found:
         raise UsageError(
             f"no id; it is looked for as {', '.join(ID_KEYS)}", source=log.name, position=position
@@ -308,10 +308,10 @@ def _check_bare(row: Mapping[str, object], log: Log, position: str) -> None:
 
 def _outcome(value: object, log: Log, position: str, success_at: float) -> Outcome:
     """One outcome from a flag, a number, or a mapping that holds success, reward or both."""
-    said: object = value
+    problem: object = value
     if isinstance(value, dict):
-        told = {key: value[key] for key in _VALUE_KEYS if _is_told(value, key)}
-        places = {key: _read(key, value) for key in told}
+        filled = {key: value[key] for key in _VALUE_KEYS if _is_filled(value, key)}
+        places = {key: _read(key, value) for key in filled}
         unread = [key for key, each in places.items() if each.source == "unknown"]
         outcome = together(places)
         if outcome.reason:
@@ -321,7 +321,7 @@ def _outcome(value: object, log: Log, position: str, success_at: float) -> Outco
                 position=position,
                 hint="one episode has one outcome",
             )
-        said = next((told[key] for key in unread), "nothing")
+        problem = next((filled[key] for key in unread), "nothing")
         if any(key in _FLAG_KEYS and not is_tally(value, key) for key in unread):
             outcome = Outcome()
     else:
@@ -329,7 +329,7 @@ def _outcome(value: object, log: Log, position: str, success_at: float) -> Outco
     outcome = decided(outcome, success_at)
     if not outcome.known:
         raise UsageError(
-            f"not an outcome: {one_line(_shown(said), 60)}",
+            f"not an outcome: {one_line(_shown(problem), 60)}",
             source=log.name,
             position=position,
             hint="success, failure, true, false, or a reward from 0 to 1",
@@ -348,5 +348,5 @@ def _read(key: str, row: Mapping[str, object]) -> Outcome:
     return Outcome() if is_tally(row, key) else verdict_of(row[key])
 
 
-def _is_told(row: Mapping[str, object], key: str) -> bool:
+def _is_filled(row: Mapping[str, object], key: str) -> bool:
     return row.get(key) not in (None, "")

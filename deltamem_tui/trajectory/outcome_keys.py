@@ -47,23 +47,23 @@ def recorded(
     Returns:
         What `together` makes of them, `explained` if that is nothing.
     """
-    said = said_under(record, flags, rewards)
-    outcome = together(said)
+    outcomes = outcomes_under(record, flags, rewards)
+    outcome = together(outcomes)
     if outcome == Outcome():
-        outcome = next((each for each in said.values() if each.reason), outcome)
+        outcome = next((each for each in outcomes.values() if each.reason), outcome)
     return explained(outcome, record, (*flags, *rewards))
 
 
-def said_under(
+def outcomes_under(
     record: Mapping[str, object],
     flags: tuple[str, ...] = FLAG_KEYS,
     rewards: tuple[str, ...] = REWARD_KEYS,
 ) -> dict[str, Outcome]:
     """What a record says under those of the keys that it has; the arguments are `recorded`'s."""
     found = [key for key in flags if key in record]
-    said = {key: verdict_of(record[key]) for key in found if not is_tally(record, key)}
+    outcomes = {key: verdict_of(record[key]) for key in found if not is_tally(record, key)}
     # Some write a flag where others write a number.
-    return said | {key: reward_under(record, key) for key in rewards if key in record}
+    return outcomes | {key: reward_under(record, key) for key in rewards if key in record}
 
 
 def reward_under(record: Mapping[str, object], key: str) -> Outcome:
@@ -122,8 +122,8 @@ def explained(outcome: Outcome, record: Mapping[str, object], keys: Iterable[str
     """
     if outcome.source != "unknown" or outcome.reason:
         return outcome
-    told = (key for key in keys if _is_told(record, key))
-    return next((_unread(record, key) for key in told), outcome)
+    filled = (key for key in keys if _is_filled(record, key))
+    return next((_unread(record, key) for key in filled), outcome)
 
 
 def _unread(record: Mapping[str, object], key: str) -> Outcome:
@@ -134,7 +134,7 @@ def _unread(record: Mapping[str, object], key: str) -> Outcome:
     return unread(key, record[key])
 
 
-def _is_told(record: Mapping[str, object], key: str) -> bool:
+def _is_filled(record: Mapping[str, object], key: str) -> bool:
     value = record.get(key)
     return bool(value.strip()) if isinstance(value, str) else isinstance(value, int | float)
 
@@ -188,12 +188,12 @@ def recorded_anywhere(record: Mapping[str, object], otherwise: Outcome = _NOTHIN
         What `together` makes of it. If that is nothing, of unknown outcome; the reason is then
         what stands where an outcome could and is none, if anything does.
     """
-    said = said_under(record)
-    said |= {key: _worded(record, key) for key in _WORDS if key in record}
+    outcomes = outcomes_under(record)
+    outcomes |= {key: _worded(record, key) for key in _WORDS if key in record}
     for place, keys in _WITHIN.items():
-        for key, outcome in said_under(_inner(record, place), *keys).items():
-            said[f"{place}.{key}"] = outcome
-    outcome = together(said)
+        for key, outcome in outcomes_under(_inner(record, place), *keys).items():
+            outcomes[f"{place}.{key}"] = outcome
+    outcome = together(outcomes)
     if outcome != _NOTHING:
         return outcome
     return otherwise if otherwise != _NOTHING else next(_reasons(record), _NOTHING)

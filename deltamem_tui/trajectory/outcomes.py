@@ -95,19 +95,19 @@ def verdict_of(value: object, *, best: float = 1.0) -> Outcome:
     return Outcome(flag == 1.0, abs(flag), "stated")
 
 
-def together(said: Mapping[str, Outcome]) -> Outcome:
+def together(outcomes: Mapping[str, Outcome]) -> Outcome:
     """What several places of one record say of the same episode.
 
     Returns:
         The first verdict and the first reward together. Of unknown outcome if nothing is said,
         or if two of them contradict each other outright; then the reason says so.
     """
-    told = {name: each for name, each in said.items() if each.source != "unknown"}
-    if _is_contradictory(told.values()):
-        words = ", ".join(f"{name} {_word(each)}" for name, each in told.items())
-        return Outcome(reason=f"the log contradicts itself: {words}")
-    verdict = next((each for each in told.values() if each.success is not None), None)
-    paid = (each for each in (*_rewards(told.values()), verdict) if each is not None)
+    known = {name: each for name, each in outcomes.items() if each.source != "unknown"}
+    if _is_contradictory(known.values()):
+        shown = ", ".join(f"{name} {_shown(each)}" for name, each in known.items())
+        return Outcome(reason=f"the log contradicts itself: {shown}")
+    verdict = next((each for each in known.values() if each.success is not None), None)
+    paid = (each for each in (*_rewards(known.values()), verdict) if each is not None)
     reward = next((each.reward for each in paid), None)
     if verdict is None and reward is None:
         return Outcome()
@@ -124,8 +124,8 @@ def undisputed(outcome: Outcome) -> Outcome:
     }
     if not _is_contradictory(parts.values()):
         return outcome
-    words = f"success {_word(parts['success'])}, reward {_word(parts['reward'])}"
-    return Outcome(reason=f"the log contradicts itself: {words}")
+    shown = f"success {_shown(parts['success'])}, reward {_shown(parts['reward'])}"
+    return Outcome(reason=f"the log contradicts itself: {shown}")
 
 
 def attributed(outcome: Outcome) -> Outcome:
@@ -153,7 +153,7 @@ def _rewards(outcomes: Iterable[Outcome]) -> list[Outcome]:
     return [each for each in outcomes if each.success is None]
 
 
-def _word(outcome: Outcome) -> str:
+def _shown(outcome: Outcome) -> str:
     if outcome.success is None:
         return f"{outcome.reward:g}"
     return "true" if outcome.success else "false"

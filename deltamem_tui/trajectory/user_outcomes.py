@@ -61,7 +61,7 @@ class UserOutcomes:
         """
         return self.only_identified and self.otherwise is not None and bool(self.by_id)
 
-    def word_on(self, trajectory: Trajectory) -> bool | None:
+    def verdict_on(self, trajectory: Trajectory) -> bool | None:
         """Whether the user's file says that this episode was a success; None if it is silent."""
         outcome = None if self.are_for_all else self._for(trajectory)
         return outcome.success if outcome else None

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import orjson
 
+from deltamem_tui.bank.node import TreeName
 from deltamem_tui.tui.state import state_file, write_quietly
 
-Place = tuple[str, str]
+Place = tuple[TreeName, str]
 """A tree and the id of a node: what a text is of."""
 
 

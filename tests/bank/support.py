@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from msgspec import structs
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import Label, Node, Origin, born
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
+from deltamem_tui.bank.node import TREES, Label, Node, Origin, Payload, TreeName, born
 
 DIMENSIONS = 8
 
@@ -29,7 +27,7 @@ def vector(seed: int, dimensions: int = DIMENSIONS) -> NDArray[np.float32]:
 
 
 def node(
-    text: str, parent: Node | None = None, label: Label = "success", tree: str = "task"
+    text: str, parent: Node | None = None, label: Label = "success", tree: TreeName = "task"
 ) -> Node:
     return born(
         tree, parent, label, Payload(f"when {text}", f"how {text}"), Origin(f"episode {text}")
@@ -39,7 +37,7 @@ def node(
 def learn_one(bank: Bank, number: int) -> None:
     """One commit as an episode makes it: a node in each tree, counts, the episode's state."""
     with bank.writing() as batch:
-        for tree in COLLECTIONS:
+        for tree in TREES:
             rows = bank.tree(tree).rows
             hangs = number % 3 and len(rows)
             parent = bank.tree(tree).node_at(int(rows[number % len(rows)])) if hangs else None
@@ -57,7 +55,7 @@ def mark_first(bank: Bank) -> None:
     """One commit that gives a known node a new line."""
     with bank.writing() as batch:
         first = next(iter(bank.tree("task")))
-        batch.revise_node("task", structs.replace(first, consolidated=True))
+        batch.revise_node("task", replace(first, consolidated=True))
         batch.log("mark")
 
 

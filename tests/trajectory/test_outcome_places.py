@@ -8,7 +8,7 @@ import pytest
 
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.outcome_keys import recorded_anywhere
-from tests.trajectory.readers.log_files import episode, lines
+from tests.trajectory.readers.samples import episode, lines
 
 CHAT = [
     {"role": "user", "content": "Heat the egg."},

@@ -234,10 +234,10 @@ def test_side_files_that_cannot_be_understood(tmp_path: Path, content: object, w
 
 def test_what_a_file_says_of_an_episode_is_told_beside_what_its_log_states(tmp_path: Path) -> None:
     told = episode("a").with_outcome(Outcome(success=True, source="stated"))
-    assert user_outcomes(given(tmp_path / "o", {"a": False})).word_on(told) is False
-    assert user_outcomes(given(tmp_path / "o", ["b"])).word_on(told) is False
-    assert user_outcomes(given(tmp_path / "o", {"b": False})).word_on(told) is None
-    assert user_outcomes("failure").word_on(told) is None
+    assert user_outcomes(given(tmp_path / "o", {"a": False})).verdict_on(told) is False
+    assert user_outcomes(given(tmp_path / "o", ["b"])).verdict_on(told) is False
+    assert user_outcomes(given(tmp_path / "o", {"b": False})).verdict_on(told) is None
+    assert user_outcomes("failure").verdict_on(told) is None
 
 
 def test_neither_word_nor_file() -> None:

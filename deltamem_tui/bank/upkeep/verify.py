@@ -8,6 +8,7 @@ from itertools import chain
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.table import ShelfSnapshot
 from deltamem_tui.bank.disk import archive_view
+from deltamem_tui.bank.node import TREES
 from deltamem_tui.bank.upkeep import checks
 from deltamem_tui.bank.upkeep.checks import Between, Flaw
 from deltamem_tui.errors import BankError
@@ -39,8 +40,8 @@ def line_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
         bank: The bank.
         between: Called before each piece of the work. What it raises ends the check.
     """
-    for tree in bank.trees.values():
-        yield from checks.shelf_flaws(tree.snapshot, between)
+    for name in TREES:
+        yield from checks.shelf_flaws(bank.tree(name).snapshot, between)
     for check in (checks.episode_flaws, checks.origin_flaws, checks.journal_flaws):
         between()
         yield from check(bank)
@@ -53,8 +54,8 @@ def vector_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
         bank: The bank.
         between: Called before each piece of the work. What it raises ends the check.
     """
-    for tree in bank.trees.values():
-        yield from checks.vector_flaws(tree.snapshot, between)
+    for name in TREES:
+        yield from checks.vector_flaws(bank.tree(name).snapshot, between)
 
 
 def unchecked(bank: Bank) -> list[str]:

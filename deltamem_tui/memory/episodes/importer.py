@@ -28,7 +28,7 @@ from deltamem_tui.memory.episodes.outcome_precedence import Standing, standing
 from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.trajectory.domains import chosen
-from deltamem_tui.trajectory.logs.notice import Notice, Told, located
+from deltamem_tui.trajectory.logs.notice import Notice, Remark, located
 from deltamem_tui.trajectory.model import LogSource, Outcome
 from deltamem_tui.trajectory.readers.native import from_record, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
@@ -86,7 +86,7 @@ class Importer:
         )
         self._bank, self._outcomes = bank, outcomes
         records = (_in_domain(record, usual, domain) for record in records)
-        self._arrivals: Iterator[Arrival | Told] = (
+        self._arrivals: Iterator[Arrival | Remark] = (
             _arrived(record, redaction, outcomes, self.report.named) for record in records
         )
         self._seen: dict[str, Standing] = {}
@@ -132,13 +132,13 @@ class Importer:
 
     def _next_batch(
         self, stopped: Callable[[], bool], pauses: bool
-    ) -> tuple[list[Arrival | Told], Arrival | None]:
+    ) -> tuple[list[Arrival | Remark], Arrival | None]:
         """The next batch, and the episode of another domain that ended it, if one did.
 
         What is refused already keeps its place among the episodes: others may be refused
         before it.
         """
-        batch: list[Arrival | Told] = []
+        batch: list[Arrival | Remark] = []
         size = 0
         for arrival in self._arrivals:
             if stopped():
@@ -152,7 +152,7 @@ class Importer:
                 break
         return batch, None
 
-    def _take(self, batch: Sequence[Arrival | Told]) -> None:
+    def _take(self, batch: Sequence[Arrival | Remark]) -> None:
         """Import a batch, in one commit, and report what became of it."""
         if self.report.dry_run or not any(isinstance(each, Arrival) for each in batch):
             decided = [*self._decided(batch)]
@@ -181,7 +181,7 @@ class Importer:
             self._sequence = self._bank.commit.sequence
         return self._before
 
-    def _decided(self, batch: Sequence[Arrival | Told]) -> Iterator[EpisodeImport | Told]:
+    def _decided(self, batch: Sequence[Arrival | Remark]) -> Iterator[EpisodeImport | Remark]:
         """What becomes of each episode; what is refused already stays so."""
         before = self._episodes_before()
         for arrival in batch:
@@ -230,7 +230,7 @@ def names_one(
     return any(_arrived(record, redaction, outcomes, named) and named for record in records)
 
 
-def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Told]) -> None:
+def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]) -> None:
     fresh = [
         each
         for each in decided
@@ -263,7 +263,7 @@ def _with_drawn_scene(bank: Bank, arrival: Arrival) -> bytes:
 
 def _in_domain(record: Reading, usual: str, given: str) -> Reading:
     """The record; an episode gets its domain."""
-    if isinstance(record, Told):
+    if isinstance(record, Remark):
         return record
     domain = chosen(record.domain, otherwise=usual, given=given)
     if domain == record.domain:
@@ -273,9 +273,9 @@ def _in_domain(record: Reading, usual: str, given: str) -> Reading:
 
 def _arrived(
     record: Reading, redaction: Redaction, outcomes: UserOutcomes, named: set[str]
-) -> Arrival | Told:
+) -> Arrival | Remark:
     """A record as it shall be kept, or why it is not."""
-    if isinstance(record, Told):
+    if isinstance(record, Remark):
         return record
     trajectory, redactions = record, NOTHING
     if redaction != "off":
@@ -286,7 +286,7 @@ def _arrived(
         except RecordError as error:
             return located(error, record.source.file, record.source.position)
     named.update(outcomes.names(trajectory))
-    given = outcomes.word_on(trajectory)
+    given = outcomes.verdict_on(trajectory)
     trajectory = outcomes.apply(trajectory)
     return _bounded(
         Arrival(
@@ -356,7 +356,7 @@ def _word(outcome: Outcome) -> str:
     return "success" if outcome.success else "failure"
 
 
-def _origin(bank: Bank, batch: Sequence[Arrival | Told], arrival: Arrival) -> str:
+def _origin(bank: Bank, batch: Sequence[Arrival | Remark], arrival: Arrival) -> str:
     """Who said the opposite of an episode's outcome: the record, as far as it can be found."""
     for other in batch:
         if other is arrival:

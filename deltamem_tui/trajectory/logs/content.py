@@ -38,7 +38,7 @@ class Content:
         name: What the log is called in reports.
         path: Where its bytes are.
         limits: What it may hold.
-        pace: Told how far it was read.
+        pace: Remark how far it was read.
     """
 
     name: str

@@ -77,8 +77,8 @@ def layout_of(head: bytes) -> Layout:
         return "binary"
     if NUL in head:
         # A crash leaves a hole of them in a log; among them a program's own data has no JSON.
-        told = layout_of(head.replace(NUL, b""))
-        return told if told in ("lines", "array", "values") else "binary"
+        layout = layout_of(head.replace(NUL, b""))
+        return layout if layout in ("lines", "array", "values") else "binary"
     lines = [line for line in head.splitlines() if line.strip()][:_SNIFFED_LINES]
     if begins_array(head):
         more = len(lines) > 1 and lines[1].lstrip()[:1] in (b"{", b"[")

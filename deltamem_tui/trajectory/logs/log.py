@@ -43,7 +43,7 @@ class Log:
         path: Where its bytes are.
         limits: What it may hold.
         keep: Whatever must live as long as the log, such as the copy of standard input.
-        pace: Told how far its lines or records were read.
+        pace: Remark how far its lines or records were read.
     """
 
     name: str

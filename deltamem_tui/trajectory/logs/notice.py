@@ -33,23 +33,23 @@ class Notice:
         return replace(self, source=self.source or source, position=self.position or position)
 
 
-Told = RecordError | Notice
+Remark = RecordError | Notice
 """What is told of a log beside its episodes."""
 
 
 @overload
-def located(told: RecordError, source: str, position: str | None = None) -> RecordError: ...
+def located(remark: RecordError, source: str, position: str | None = None) -> RecordError: ...
 @overload
-def located(told: Notice, source: str, position: str | None = None) -> Notice: ...
-def located(told: Told, source: str, position: str | None = None) -> Told:
+def located(remark: Notice, source: str, position: str | None = None) -> Notice: ...
+def located(remark: Remark, source: str, position: str | None = None) -> Remark:
     """The same error or notice with its file and position, where it did not know them."""
-    if isinstance(told, Notice):
-        return told.located(source, position)
+    if isinstance(remark, Notice):
+        return remark.located(source, position)
     found = RecordError(
-        told.message,
-        source=told.source or source,
-        position=told.position or position,
-        hint=told.hint,
+        remark.message,
+        source=remark.source or source,
+        position=remark.position or position,
+        hint=remark.hint,
     )
-    found.format = told.format
+    found.format = remark.format
     return found

@@ -46,10 +46,10 @@ def open_utf8(path: Path, name: str, limits: Limits, pace: Pace | None = None) -
         TrajectoryError: The file cannot be opened.
     """
     try:
-        raw = _Told(path, pace) if pace else io.FileIO(path)
+        raw = _ProgressFile(path, pace) if pace else io.FileIO(path)
         stream: io.BufferedReader = io.BufferedReader(raw, _BUFFER)
         if stream.peek(2)[:2] == _GZIP:
-            stream = io.BufferedReader(_Gunzipped(stream, path.stat().st_size, limits), _CHUNK)
+            stream = io.BufferedReader(_GzipStream(stream, path.stat().st_size, limits), _CHUNK)
     except OSError as error:
         raise TrajectoryError(f"cannot be read: {error.strerror or error}", source=name) from error
     try:
@@ -72,7 +72,7 @@ def _as_utf8(stream: io.BufferedReader) -> io.BufferedReader:
     stream.read(len(mark))
     if encoding == "utf-8":
         return stream
-    return io.BufferedReader(_Transcoded(stream, encoding), _CHUNK)
+    return io.BufferedReader(_Transcoder(stream, encoding), _CHUNK)
 
 
 def _encoding_without_mark(head: bytes) -> str:
@@ -84,7 +84,7 @@ def _encoding_without_mark(head: bytes) -> str:
     return "utf-8"
 
 
-class _Told(io.FileIO):
+class _ProgressFile(io.FileIO):
     """A file that tells how much of it was read."""
 
     def __init__(self, path: Path, pace: Pace) -> None:
@@ -97,7 +97,7 @@ class _Told(io.FileIO):
         return count
 
 
-class _Gunzipped(io.RawIOBase):
+class _GzipStream(io.RawIOBase):
     """What comes out of a gzip file, as long as it stays in proportion to what went in."""
 
     def __init__(self, packed: io.BufferedReader, packed_size: int, limits: Limits) -> None:
@@ -138,7 +138,7 @@ class _Gunzipped(io.RawIOBase):
         super().close()
 
 
-class _Transcoded(io.RawIOBase):
+class _Transcoder(io.RawIOBase):
     """Text of another encoding as UTF-8 bytes."""
 
     def __init__(self, stream: io.BufferedReader, encoding: str) -> None:

@@ -15,9 +15,9 @@ from deltamem_tui.trajectory.logs.record import Line, Preview, Record
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.outcomes import stated
-from deltamem_tui.trajectory.readers.labelled import Turn
+from deltamem_tui.trajectory.readers.labelled import TextTurn
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, each_record, json_reader
-from deltamem_tui.trajectory.readers.sessions import Held
+from deltamem_tui.trajectory.readers.sessions import SizeGuard
 from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text, required_text
 from deltamem_tui.trajectory.readers.tasks import GOAL_LINE, scene_of
 from deltamem_tui.trajectory.secrets.quoting import quoted
@@ -111,17 +111,17 @@ def parse_episode(lines: Sequence[str], *, cut: bool = False) -> Trajectory:
     )
 
 
-def _turns(lines: Sequence[str]) -> list[Turn]:
-    turns: list[Turn] = []
+def _turns(lines: Sequence[str]) -> list[TextTurn]:
+    turns: list[TextTurn] = []
     for line in lines:
         if is_action(line):
-            turns.append(Turn([line.removeprefix(_PROMPT)]))
+            turns.append(TextTurn([line.removeprefix(_PROMPT)]))
         else:
             turns[-1].answer.append(line)
     return turns
 
 
-def _steps(turns: list[Turn], *, cut: bool) -> Iterator[Step]:
+def _steps(turns: list[TextTurn], *, cut: bool) -> Iterator[Step]:
     if cut and turns and not turns[-1].observation:
         turns = turns[:-1]
     thoughts: list[str] = []
@@ -134,7 +134,7 @@ def _steps(turns: list[Turn], *, cut: bool) -> Iterator[Step]:
             thoughts = []
 
 
-def _thought(turn: Turn) -> str | None:
+def _thought(turn: TextTurn) -> str | None:
     if turn.observation not in _ANSWERS_TO_THOUGHT:
         return None
     if _PLAN.match(turn.written):
@@ -163,7 +163,9 @@ def _blocks(log: Log) -> Iterator[list[Line] | RecordError]:
     What holds no episode is not held in memory for long.
     """
     block: list[Line] = []
-    held = Held("text without a ##### line", log.limits, hint="split the file between episodes")
+    held = SizeGuard(
+        "text without a ##### line", log.limits, hint="split the file between episodes"
+    )
     for item in log.lines():
         if isinstance(item, RecordError):
             yield item

@@ -23,7 +23,7 @@ from deltamem_tui.trajectory.readers.shapes import (
 def _episode(conversation: Conversation, value: object) -> Trajectory:
     record = as_mapping(value)
     for index, step in enumerate(required_list(record, "steps")):
-        _tell(conversation, as_mapping(step), f"step {index}")
+        _add(conversation, as_mapping(step), f"step {index}")
     agent = as_mapping(record.get("agent"))
     tools = workspace(tools=tool_names(agent.get("tool_definitions")))
     return conversation.episode(
@@ -33,7 +33,7 @@ def _episode(conversation: Conversation, value: object) -> Trajectory:
     )
 
 
-def _tell(conversation: Conversation, step: Json, name: str) -> None:
+def _add(conversation: Conversation, step: Json, name: str) -> None:
     source, text = step.get("source"), content_text(step.get("message"))
     if source == "user" and step.get("is_copied_context") is True:
         conversation.offer_task(text)  # a continuation is still about what was first asked

@@ -101,11 +101,11 @@ def _agentboard_step(turn: Json) -> Step:
 
 
 def _outcome(record: Json) -> Outcome:
-    said = {
+    outcomes = {
         "is_done": verdict_of(record.get("is_done")),
         "progress_rate": stated(record.get("progress_rate")),
     }
-    return explained(together(said), record, said)
+    return explained(together(outcomes), record, outcomes)
 
 
 def _is_example(value: object) -> bool:

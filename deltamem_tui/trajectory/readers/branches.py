@@ -17,7 +17,7 @@ from deltamem_tui.trajectory.readers.shapes import Json, as_text
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SessionMessage:
     """A message of a session.
 
     Attributes:
@@ -54,22 +54,24 @@ class Branches:
             self._before[name] = before
 
     def parted(
-        self, said: Sequence[Said], *, one_task: bool = True
-    ) -> tuple[list[Said], list[Said]]:
+        self, messages: Sequence[SessionMessage], *, one_task: bool = True
+    ) -> tuple[list[SessionMessage], list[SessionMessage]]:
         """A conversation's messages: those that lead to the last one of their root, and others.
 
         Calls made at once, and what came back for them, may each follow the same message and
         yet all belong to the way.
         """
-        anew = self._tried_anew(said) if one_task else frozenset[str]()
-        rooted = ((self._roots[each.name], each.name) for each in said if each.name in self._roots)
+        anew = self._tried_anew(messages) if one_task else frozenset[str]()
+        rooted = (
+            (self._roots[each.name], each.name) for each in messages if each.name in self._roots
+        )
         last = {root: name for root, name in rooted if root not in anew}
         way = {name for tip in last.values() for name in self._way_to(tip)}
-        aside = [each for each in said if each.name in self._roots and each.name not in way]
+        aside = [each for each in messages if each.name in self._roots and each.name not in way]
         if not aside:
-            return list(said), []
+            return list(messages), []
         left = {each.name for each in aside}
-        taken = [each.message for each in said if each.name not in left]
+        taken = [each.message for each in messages if each.name not in left]
         turns = set(filter(None, map(_turn, taken)))
         same = [each.message for each in aside if _turn(each.message) in turns]
         unanswered = {*_all(calls_made, taken), *_all(calls_made, same)}
@@ -81,11 +83,11 @@ class Branches:
             or not unanswered.isdisjoint(answered_calls(each.message))
         }
         return (
-            [each for each in said if each.name not in left],
-            [each for each in said if each.name in left],
+            [each for each in messages if each.name not in left],
+            [each for each in messages if each.name in left],
         )
 
-    def _tried_anew(self, said: Sequence[Said]) -> frozenset[str]:
+    def _tried_anew(self, messages: Sequence[SessionMessage]) -> frozenset[str]:
         """The first prompts that the conversation did not go on from.
 
         A log in which anything else is a root does not tell what follows what, or goes on after
@@ -93,14 +95,14 @@ class Branches:
         to work, which is one task after another. What leads to the agent's last words is what
         the conversation went on from; before these, a prompt that led to nothing was left.
         """
-        roots = {each.name: each for each in said if self._roots.get(each.name) == each.name}
+        roots = {each.name: each for each in messages if self._roots.get(each.name) == each.name}
         if not all(name in self._begins and _is_prompt(each) for name, each in roots.items()):
             return frozenset()
-        work = [i for i, each in enumerate(said) if each.message.get("role") == "assistant"]
-        worked = [root for i in work if (root := self._roots.get(said[i].name, "")) in roots]
+        work = [i for i, each in enumerate(messages) if each.message.get("role") == "assistant"]
+        worked = [root for i in work if (root := self._roots.get(messages[i].name, "")) in roots]
         if not worked or len({_prompt(roots[root]) for root in worked}) > 1:
             return frozenset()
-        kept, early = worked[-1], {each.name for each in said[: work[-1]]}
+        kept, early = worked[-1], {each.name for each in messages[: work[-1]]}
         again = {name for name in roots if _prompt(roots[name]) == _prompt(roots[kept])}
         return frozenset((again | (roots.keys() & early)) - {kept})
 
@@ -115,7 +117,7 @@ def before_in(line: Json, key: str) -> str | None:
     return None if line.get(key, "") is None else as_text(line.get(key))
 
 
-def told_left(left: Sequence[Said]) -> Iterator[Notice]:
+def branch_notices(left: Sequence[SessionMessage]) -> Iterator[Notice]:
     """The word about a branch's messages that are left out, if there are any."""
     if left:
         what = "1 message is" if len(left) == 1 else f"{len(left):,} messages are"
@@ -126,17 +128,17 @@ def told_left(left: Sequence[Said]) -> Iterator[Notice]:
         )
 
 
-def _prompt(said: Said) -> str:
+def _prompt(messages: SessionMessage) -> str:
     """The user's own words, however they are spaced."""
-    return " ".join(own_words(content_text(said.message.get("content"))).split())
+    return " ".join(own_words(content_text(messages.message.get("content"))).split())
 
 
-def _is_prompt(said: Said) -> bool:
+def _is_prompt(messages: SessionMessage) -> bool:
     """Whether it is the user who speaks, in their own words."""
-    message = said.message
+    message = messages.message
     if message.get("role") != "user" or any(True for _ in answered_calls(message)):
         return False
-    return bool(_prompt(said))
+    return bool(_prompt(messages))
 
 
 def _turn(message: Json) -> str:

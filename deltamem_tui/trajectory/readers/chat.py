@@ -10,11 +10,11 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.coding import own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import (
+    add_message,
     content_text,
     is_result,
     parts_of,
     speaker,
-    tell_message,
     unknown_speaker,
 )
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
@@ -113,20 +113,20 @@ def episode(
     if opening is None:
         raise RecordError("no message of a user, so no task")
     for message in heard[:opening]:
-        _tell_before_task(conversation, message)
-    _tell_results(conversation, heard[opening])
+        _add_before_task(conversation, message)
+    _add_results(conversation, heard[opening])
     prompts = (_text(message) for message in heard[:opening] if message["role"] == "system")
     rules = "\n".join(filter(None, prompts))
     if _is_briefing(heard[opening : opening + 3]):
         rules = _text(heard[opening])
         opening += 2
-    told, scene = task_and_scene(observation_of(_words(heard[opening])))
+    task_text, scene = task_and_scene(observation_of(_words(heard[opening])))
     anew = (i for i, message in enumerate(heard) if begins_anew(_text(message)) and _asks(message))
     if (restart := max(anew, default=opening)) > opening:  # what went before is an example
         conversation.pass_over("message", _EXAMPLE, restart - opening)
         opening, rules = restart, scene or rules
-        told, scene = task_and_scene(_words(heard[opening]))[0], ""
-    conversation.user(told)
+        task_text, scene = task_and_scene(_words(heard[opening]))[0], ""
+    conversation.user(task_text)
     replay(conversation, heard[opening + 1 :])
     return conversation.episode(task=task, environment=environment or scene or rules)
 
@@ -151,7 +151,7 @@ def replay(conversation: Conversation, messages: Iterable[Json]) -> None:
             if not acknowledged:
                 conversation.user(observation_of(own_words(_text(message))))
         else:
-            tell_message(conversation, message)
+            add_message(conversation, message)
     if pending:
         conversation.act(pending)
 
@@ -186,33 +186,33 @@ def _text(message: Json) -> str:
 
 def _words(message: Json) -> str:
     """What a user says in their own words, without what tools answer in the same message."""
-    said = [part for part in parts_of(message) if not is_result(part)]
-    return own_words(content_text(said).strip())
+    own_parts = [part for part in parts_of(message) if not is_result(part)]
+    return own_words(content_text(own_parts).strip())
 
 
 def _asks(message: Json) -> bool:
     return message["role"] == "user" and bool(_words(message))
 
 
-def _tell_before_task(conversation: Conversation, message: Json) -> None:
+def _add_before_task(conversation: Conversation, message: Json) -> None:
     """Tell a conversation what was done before there was a task, and what came of it.
 
     Nothing of it is a step; but what tools say there that answers no call was lost.
     """
     if message["role"] != "agent":
-        _tell_results(conversation, message)
+        _add_results(conversation, message)
     elif not _is_text(message):
-        tell_message(conversation, message)
+        add_message(conversation, message)
     elif (action := thought_and_action(_text(message))[1]) != _text(message):
         conversation.act(action)
 
 
-def _tell_results(conversation: Conversation, message: Json) -> None:
+def _add_results(conversation: Conversation, message: Json) -> None:
     """Tell a conversation what tools answer in a message, and nothing else of it."""
     if message["role"] == "tool":
-        tell_message(conversation, message)
+        add_message(conversation, message)
     elif message["role"] == "user" and (found := [*filter(is_result, parts_of(message))]):
-        tell_message(conversation, {**message, "content": found})
+        add_message(conversation, {**message, "content": found})
 
 
 def _is_briefing(messages: Sequence[Json]) -> bool:

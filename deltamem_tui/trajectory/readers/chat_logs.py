@@ -17,10 +17,10 @@ from deltamem_tui.trajectory.outcomes import stated
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker
-from deltamem_tui.trajectory.readers.prefixes import NAMING_KEYS, Conversed, counted_once
+from deltamem_tui.trajectory.readers.prefixes import NAMING_KEYS, ChatRecord, counted_once
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
-from deltamem_tui.trajectory.readers.records import in_full
-from deltamem_tui.trajectory.readers.sessions import BESIDE, Held, rest_refused
+from deltamem_tui.trajectory.readers.records import conversation_readings
+from deltamem_tui.trajectory.readers.sessions import BESIDE, SizeGuard, rest_refused
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, texts
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
@@ -53,12 +53,12 @@ def are_records_messages(preview: Preview) -> bool:
     return bool(preview.records) and all(map(is_message, preview.records))
 
 
-def conversations(log: Log, keys: tuple[str, ...]) -> Iterator[Conversed | RecordError]:
+def conversations(log: Log, keys: tuple[str, ...]) -> Iterator[ChatRecord | RecordError]:
     """The conversations of a log: lists of messages, bare, under `keys`, or under any name.
 
     Records that are messages are one conversation, up to the first that cannot be read.
     """
-    loose = _Loose(log.limits)
+    loose = _LooseMessages(log.limits)
     for value in log.values():
         size, found = _opened(value, log)
         loose.has_gap = loose.has_gap or not any(isinstance(item, Record) for item in found)
@@ -85,7 +85,7 @@ def _is_loose(value: object, keys: tuple[str, ...]) -> bool:
     return _is_spoken([record]) and bool(record.keys() & _SAID) and not _listed(record, keys)
 
 
-class _Loose:
+class _LooseMessages:
     """Messages that are records by themselves: one conversation, as long as it has no gap."""
 
     def __init__(self, limits: Limits) -> None:
@@ -93,7 +93,7 @@ class _Loose:
         self._messages: list[object] = []
         self._position = ""
         self._is_over = False
-        self._held = Held("a conversation", limits)
+        self._held = SizeGuard("a conversation", limits)
 
     def hear(self, message: Record, size: int) -> Iterator[RecordError]:
         """One message more, or why it and all that follow are left out."""
@@ -114,18 +114,18 @@ class _Loose:
         self._position = self._position or message.position
         self._messages.append(message.value)
 
-    def conversation(self) -> Iterator[Conversed]:
+    def conversation(self) -> Iterator[ChatRecord]:
         """What was said, if anything was."""
         if self._messages:
-            yield Conversed(self._messages, self._position)
+            yield ChatRecord(self._messages, self._position)
 
 
-def _conversations_of(item: Record, keys: tuple[str, ...]) -> Iterator[Conversed | RecordError]:
+def _conversations_of(item: Record, keys: tuple[str, ...]) -> Iterator[ChatRecord | RecordError]:
     record = as_mapping(item.value)
     if isinstance(item.value, list):
-        yield Conversed(item.value, item.position)
+        yield ChatRecord(item.value, item.position)
     elif key := _listed(record, keys):
-        yield Conversed(
+        yield ChatRecord(
             as_list(record[key]),
             item.position,
             names={name: record[name] for name in NAMING_KEYS if name in record},
@@ -135,7 +135,7 @@ def _conversations_of(item: Record, keys: tuple[str, ...]) -> Iterator[Conversed
         )
     elif named := {name: value for name, value in record.items() if _is_spoken(value)}:
         for name, value in named.items():
-            yield Conversed(
+            yield ChatRecord(
                 as_list(value), f"{item.position}, key {quoted(name, 80)}", {"id": name}
             )
     else:
@@ -167,7 +167,7 @@ def read_conversations(
             if isinstance(item, RecordError):
                 yield item
                 continue
-            for reading in in_full(item.position, episode_in, item):
+            for reading in conversation_readings(item.position, episode_in, item):
                 if domain and isinstance(reading, Trajectory):
                     yield replace(reading, domain=domain(reading))
                 else:
@@ -176,7 +176,7 @@ def read_conversations(
     return read
 
 
-def episode_in(conversation: Conversation, item: Conversed) -> Trajectory:
+def episode_in(conversation: Conversation, item: ChatRecord) -> Trajectory:
     """The episode that is told a new conversation, with what its record says about it.
 
     Raises:

@@ -10,12 +10,17 @@ from itertools import chain
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.notice import Notice, located
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.branches import Branches, Said, before_in, told_left
+from deltamem_tui.trajectory.readers.branches import (
+    Branches,
+    SessionMessage,
+    before_in,
+    branch_notices,
+)
 from deltamem_tui.trajectory.readers.coding import typed_command, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.messages import content_text, tell_message
+from deltamem_tui.trajectory.readers.messages import add_message, content_text
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader, notice
-from deltamem_tui.trajectory.readers.records import in_full
+from deltamem_tui.trajectory.readers.records import conversation_readings
 from deltamem_tui.trajectory.readers.sessions import (
     Records,
     rest_refused,
@@ -41,7 +46,7 @@ _NOTES = frozenset(
 
 
 def _gather(records: Records) -> Iterator[Reading]:
-    sessions: defaultdict[str, _Session] = defaultdict(_Session)
+    sessions: defaultdict[str, _ClaudeSession] = defaultdict(_ClaudeSession)
     for record in records:
         line = as_mapping(record.value)
         kind = line.get("type")
@@ -79,12 +84,12 @@ class _Strand:
     position: str
     gaps: int
     breaks_off: bool = False
-    messages: list[Said] = field(default_factory=list)
+    messages: list[SessionMessage] = field(default_factory=list)
     directory: str = ""
     agent: str = ""
 
 
-class _Session:
+class _ClaudeSession:
     """One session, gathered line by line."""
 
     def __init__(self) -> None:
@@ -113,15 +118,15 @@ class _Session:
         if model == _NOT_A_MODEL:
             return  # an error of the service, in the model's place
         strand.agent = strand.agent or model
-        said = {**message, "role": line["type"]}
-        strand.messages.append(Said(as_text(line.get("uuid")), position, said))
+        message = {**message, "role": line["type"]}
+        strand.messages.append(SessionMessage(as_text(line.get("uuid")), position, message))
 
     def readings(self, name: str) -> Iterator[Reading]:
         """The episodes: the main conversation, or the sub-agents' where there is no other."""
         if self._main and (self._main.messages or not self._aside):
             yield from self._told(self._main, name)
             helped = (strand.messages for strand in self._aside.values())
-            yield from _told_aside([*chain.from_iterable(helped)])
+            yield from _helper_notices([*chain.from_iterable(helped)])
             return
         for agent, strand in self._aside.items():
             # What is said of the session is not said of its helpers. Older logs do not name them,
@@ -130,8 +135,8 @@ class _Session:
 
     def _told(self, strand: _Strand, name: str, *, one_task: bool = True) -> Iterator[Reading]:
         taken, left = self.branches.parted(strand.messages, one_task=one_task)
-        yield from in_full(strand.position, _episode, strand, taken, name)
-        yield from told_left(left)
+        yield from conversation_readings(strand.position, _episode, strand, taken, name)
+        yield from branch_notices(left)
 
     def _strand(self, line: Json, position: str, gaps: int) -> _Strand:
         if line.get("isSidechain") is True:
@@ -141,12 +146,12 @@ class _Session:
 
 
 def _episode(
-    conversation: Conversation, strand: _Strand, taken: list[Said], name: str
+    conversation: Conversation, strand: _Strand, taken: list[SessionMessage], name: str
 ) -> Trajectory:
-    for message in (said.message for said in taken):
+    for message in (message.message for message in taken):
         if message["role"] == "user":
             conversation.offer_task(typed_command(content_text(message.get("content"))))
-        tell_message(conversation, message)
+        add_message(conversation, message)
     return conversation.episode(
         environment=workspace(directory=strand.directory),
         agent=strand.agent,
@@ -154,14 +159,14 @@ def _episode(
     )
 
 
-def _told_aside(said: list[Said]) -> Iterator[Notice]:
+def _helper_notices(message: list[SessionMessage]) -> Iterator[Notice]:
     """The word about what sub-agents did for a session, if they did anything."""
-    if said:
-        what = "1 message" if len(said) == 1 else f"{len(said):,} messages"
-        are = "is" if len(said) == 1 else "are"
+    if message:
+        what = "1 message" if len(message) == 1 else f"{len(message):,} messages"
+        are = "is" if len(message) == 1 else "are"
         yield notice(
             f"{what} of sub-agents {are} left out: their work is not the session's",
-            position=said[0].position,
+            position=message[0].position,
             hint="a file of a sub-agent alone is an episode",
         )
 

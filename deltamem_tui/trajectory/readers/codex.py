@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.branches import Said, told_left
+from deltamem_tui.trajectory.readers.branches import SessionMessage, branch_notices
 from deltamem_tui.trajectory.readers.coding import call_text, own_words, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker, unknown_speaker
@@ -41,7 +41,7 @@ _ITEM_TYPES = (
 
 
 @dataclass(slots=True)
-class _Session(Session):
+class _CodexSession(Session):
     """What the lines say, the conversation kept in order until all of it is known."""
 
     id: str = ""
@@ -49,8 +49,8 @@ class _Session(Session):
     repository: str = ""
     system: str = ""
     agent: str = ""
-    items: list[Said] = field(default_factory=list)
-    rolled_back: list[Said] = field(default_factory=list)
+    items: list[SessionMessage] = field(default_factory=list)
+    rolled_back: list[SessionMessage] = field(default_factory=list)
     has_user_events: bool = False
     has_items: bool = False
 
@@ -89,14 +89,14 @@ class _Session(Session):
         """Events repeat the items, but for one: they alone say what the user really typed."""
         if event.get("type") == "user_message":
             self.has_user_events = True
-            self._hear({"user_event": event.get("message")})
+            self._add_item({"user_event": event.get("message")})
         elif event.get("type") == "agent_message":
-            self._hear({"agent_event": event.get("message")})
+            self._add_item({"agent_event": event.get("message")})
         elif event.get("type") == "thread_rolled_back":
             self._roll_back(event.get("num_turns"))
 
-    def _hear(self, item: Json) -> None:
-        self.items.append(Said("", self.position, item))
+    def _add_item(self, item: Json) -> None:
+        self.items.append(SessionMessage("", self.position, item))
 
     def _roll_back(self, turns: object) -> None:
         """The user went back: the last turns are undone, or at least no part of what follows."""
@@ -113,7 +113,7 @@ class _Session(Session):
             return "user_event" in item
         return item.get("role") == "user" and bool(own_words(content_text(item.get("content"))))
 
-    def _is_heard(self, item: Json) -> bool:
+    def _is_new(self, item: Json) -> bool:
         """Whether an item is told to the conversation, and not in another way beside it."""
         if "agent_event" in item:
             return not self.has_items
@@ -129,12 +129,14 @@ class _Session(Session):
             self.system = self.system or next(filter(None, found), "")
         elif kind == "message" or kind in _CALLS:
             self.has_items = True
-        self._hear(item)
+        self._add_item(item)
 
     def episode(self) -> Trajectory:
-        self.told.extend(told_left([s for s in self.rolled_back if self._is_heard(s.message)]))
+        self.remarks.extend(
+            branch_notices([s for s in self.rolled_back if self._is_new(s.message)])
+        )
         conversation = self._conversation()
-        self.told.extend(conversation.unheard())
+        self.remarks.extend(conversation.left_out())
         return conversation.episode(
             environment=workspace(
                 repository=self.repository,
@@ -147,7 +149,7 @@ class _Session(Session):
 
     def _conversation(self) -> Conversation:
         conversation = Conversation()
-        for item in (said.message for said in self.items if self._is_heard(said.message)):
+        for item in (said.message for said in self.items if self._is_new(said.message)):
             if "user_event" in item:
                 conversation.user(own_words(as_text(item["user_event"])))
             elif "agent_event" in item:
@@ -155,11 +157,11 @@ class _Session(Session):
             elif item.get("role") == "user":
                 conversation.user(own_words(content_text(item.get("content"))))
             else:
-                _tell(conversation, item)
+                _add(conversation, item)
         return conversation
 
 
-def _tell(conversation: Conversation, item: Json) -> None:
+def _add(conversation: Conversation, item: Json) -> None:
     kind, call_id = as_text(item.get("type")), as_text(item.get("call_id"))
     if kind == "message":
         who = speaker(item.get("role"))
@@ -206,8 +208,8 @@ def _output(output: object) -> str:
 def _has_failed(output: object) -> bool:
     """Whether a tool's answer says beside its text that it failed, or that of another server."""
     wrapped = as_mapping(unfolded(output))
-    told = "content" in wrapped or "output" in wrapped
-    return told and (wrapped.get("success") is False or wrapped.get("isError") is True)
+    is_answer = "content" in wrapped or "output" in wrapped
+    return is_answer and (wrapped.get("success") is False or wrapped.get("isError") is True)
 
 
 def _is_line(value: object) -> bool:
@@ -223,5 +225,5 @@ READER = json_reader(
     name="codex",
     description="Codex: rollout JSONL of response items and events",
     is_own=_is_line,
-    read=sessions(_Session),
+    read=sessions(_CodexSession),
 )

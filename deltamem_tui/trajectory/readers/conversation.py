@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.notice import Told
+from deltamem_tui.trajectory.logs.notice import Remark
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.reader import notice
 from deltamem_tui.trajectory.readers.tasks import issue_of
@@ -36,7 +36,7 @@ class _Draft:
         return "\n\n".join(self.observations)
 
 
-class Called(NamedTuple):
+class CallRecord(NamedTuple):
     """A call that an agent has made.
 
     Attributes:
@@ -115,7 +115,7 @@ class Conversation:
         text = text.strip()
         if not text:
             return
-        self._finish_saying()
+        self._finish_turn()
         if not self._task:
             self._forget_steps()  # what went before was not done for this user's task
             self._task.append(text)
@@ -170,7 +170,7 @@ class Conversation:
             text = _as_error(text)
         draft = self._calls.get(call_id) if call_id else None
         if draft is None and self._said:
-            self._finish_saying()
+            self._finish_turn()
             draft = self._steps[-1]
         if draft is None:
             # An answer that names a call never goes to another call that has a name.
@@ -186,10 +186,10 @@ class Conversation:
         if text.strip():
             draft.observations.append(text.strip("\n"))
 
-    def calls(self) -> list[Called]:
+    def calls(self) -> list[CallRecord]:
         """The calls that the agent has made, in order."""
         made = (draft for draft in self._steps if draft.is_call)
-        return [Called(draft.action, draft.tool, draft.answered) for draft in made]
+        return [CallRecord(draft.action, draft.tool, draft.answered) for draft in made]
 
     def answer_calls(self, answers: Mapping[int, tuple[str, bool]]) -> None:
         """Tools answer some of the `calls`."""
@@ -208,10 +208,10 @@ class Conversation:
             count: How many there are.
         """
         if count:
-            told = (what, why)
-            self._passed_over[told] = self._passed_over.get(told, 0) + count
+            key = (what, why)
+            self._passed_over[key] = self._passed_over.get(key, 0) + count
 
-    def unheard(self) -> Iterator[Told]:
+    def left_out(self) -> Iterator[Remark]:
         """The word about what is left out.
 
         That is why tools' answers are that came before the agent had done anything, and a
@@ -246,7 +246,7 @@ class Conversation:
         Raises:
             RecordError: The user gave no task, or the agent did nothing.
         """
-        self._finish_saying()
+        self._finish_turn()
         task = task.strip() or self.task
         if not task:
             raise RecordError(
@@ -274,7 +274,7 @@ class Conversation:
             self._forget_steps()
             self._task.append(self._offered)
 
-    def _finish_saying(self) -> None:
+    def _finish_turn(self) -> None:
         """What was said and led to no call was said to the user: a step."""
         if self._said:
             self._add(_Draft("\n\n".join(self._said), "\n".join(self._thoughts)))

@@ -222,17 +222,17 @@ def _compiled(value: object, key: str, source: str) -> Search:
     try:
         expression = jmespath.compile(value)
     except (JMESPathError, RecursionError) as error:
-        told = one_line(str(error), 200)
+        problem = one_line(str(error), 200)
         raise ConfigurationError(
-            f"not a path expression: {told}", source=source, position=key
+            f"not a path expression: {problem}", source=source, position=key
         ) from error
 
     def search(record: object) -> object:
         try:
             found: object = expression.search(record)
         except (JMESPathError, RecursionError, TypeError, ValueError) as error:
-            told = one_line(str(error), 200)
-            raise RecordError(f"`{key}` = {one_line(value, 80)} fails: {told}") from error
+            problem = one_line(str(error), 200)
+            raise RecordError(f"`{key}` = {one_line(value, 80)} fails: {problem}") from error
         return found
 
     return search
@@ -367,10 +367,10 @@ def _outcome(declaration: Declaration, record: object) -> Outcome:
             f"`outcome.reward` gave {_shown(points)}, no number up to {declaration.best:g}",
             hint="set `best` under [outcome] to the highest there is",
         )
-    said = {"success": verdict}
+    outcomes = {"success": verdict}
     if reward is not None:
-        said["reward"] = Outcome(reward=reward, source="stated")
-    outcome = together(said)
+        outcomes["reward"] = Outcome(reward=reward, source="stated")
+    outcome = together(outcomes)
     if outcome.source == "unknown":
         return outcome
     return replace(outcome, reason=_text(declaration, "outcome.reason", record))

@@ -20,7 +20,7 @@ _NOTES = frozenset({"info", "error", "warning"})
 
 
 @dataclass(slots=True)
-class _Session(Session):
+class _GeminiSession(Session):
     """A session that comes line by line."""
 
     id: str = ""
@@ -66,21 +66,21 @@ def _readings(name: str, items: list[object], position: str) -> Iterator[Reading
 def _episode(session: str, messages: list[Json]) -> Trajectory:
     conversation = Conversation()
     agent = ""
-    told: dict[str, int] = {}
+    places: dict[str, int] = {}
     # A JSONL session writes a message again when it has grown: the last one counts.
     for index, message in enumerate(messages):
-        told[as_text(message.get("id")) or f"#{index}"] = index
-    for name, index in told.items():
+        places[as_text(message.get("id")) or f"#{index}"] = index
+    for name, index in places.items():
         message = messages[index]
         if message.get("type") == "user":
-            _tell_user(conversation, own_words(content_text(message.get("content"))))
+            _add_user(conversation, own_words(content_text(message.get("content"))))
         else:
             agent = agent or as_text(message.get("model"))
-            _tell(conversation, message, name)
+            _add(conversation, message, name)
     return conversation.episode(agent=agent, metadata={"id": session})
 
 
-def _tell_user(conversation: Conversation, text: str) -> None:
+def _add_user(conversation: Conversation, text: str) -> None:
     """What the user typed. A command is a task only if it sets the agent to work, as `/init`."""
     if is_command(text):
         conversation.offer_task(text)
@@ -88,7 +88,7 @@ def _tell_user(conversation: Conversation, text: str) -> None:
         conversation.user(text)
 
 
-def _tell(conversation: Conversation, message: Json, name: str) -> None:
+def _add(conversation: Conversation, message: Json, name: str) -> None:
     for thought in map(as_mapping, as_list(message.get("thoughts"))):
         parts = (as_text(thought.get("subject")), as_text(thought.get("description")))
         conversation.think(": ".join(filter(None, parts)))
@@ -153,5 +153,5 @@ READER = Reader(
     name="gemini-cli",
     description="Gemini CLI: sessions of user and gemini messages with toolCalls",
     claims=_claims,
-    read=sessions(_Session),
+    read=sessions(_GeminiSession),
 )

@@ -12,10 +12,10 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.messages import tell
+from deltamem_tui.trajectory.readers.messages import add_messages
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
-from deltamem_tui.trajectory.readers.records import in_full
-from deltamem_tui.trajectory.readers.sessions import Held
+from deltamem_tui.trajectory.readers.records import conversation_readings
+from deltamem_tui.trajectory.readers.sessions import SizeGuard
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, natural_key
 from deltamem_tui.trajectory.readers.spans import task_in
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict
@@ -65,13 +65,13 @@ def _read_archive(log: Log) -> Iterator[Reading]:
 
 def _readings(sample: Json, evaluation: Json, position: str, limits: Limits) -> Iterator[Reading]:
     facts = as_mapping(evaluation.get("eval"))
-    return in_full(position, _episode, sample, facts, limits)
+    return conversation_readings(position, _episode, sample, facts, limits)
 
 
 def _episode(conversation: Conversation, sample: Json, facts: Json, limits: Limits) -> Trajectory:
-    attached = _Attached(sample, limits)
+    attached = _Attachments(sample, limits)
     messages = map(attached.resolved, as_list(sample.get("messages")))
-    tell(conversation, messages)
+    add_messages(conversation, messages)
     outcome = verdict(_scores(sample), any_name=True)
     if outcome.source == "unknown" and (error := as_mapping(sample.get("error"))):
         outcome = Outcome(reason=outcome.reason or as_text(error.get("message")))
@@ -105,13 +105,13 @@ def _is_judge(name: str, score: Json) -> bool:
     return _MODEL_GRADED.search(name) is not None or "grading" in as_mapping(score.get("metadata"))
 
 
-class _Attached:
+class _Attachments:
     """Long texts, which a sample holds once and refers to by their digest, any number of times."""
 
     def __init__(self, sample: Json, limits: Limits) -> None:
         transcript = as_mapping(sample.get("transcript"))
         self._texts = as_mapping(sample.get("attachments")) or as_mapping(transcript.get("content"))
-        self._held = Held("a sample with all its attachments in their places", limits)
+        self._held = SizeGuard("a sample with all its attachments in their places", limits)
 
     def resolved(self, value: object, depth: int = 0) -> object:
         """A value with the texts it refers to in their places, as deep as messages go."""

@@ -20,21 +20,21 @@ from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader
 from deltamem_tui.trajectory.readers.records import all_entries, each_conversation_in
-from deltamem_tui.trajectory.readers.sessions import Held
+from deltamem_tui.trajectory.readers.sessions import SizeGuard
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping
 
 
 @dataclass(slots=True)
-class Turn:
+class TextTurn:
     """What the agent wrote, and what answered it, each as the lines gathered so far."""
 
-    said: list[str]
+    lines: list[str]
     answer: list[str] = field(default_factory=list)
 
     @property
     def written(self) -> str:
         """What the agent wrote."""
-        return "\n".join(self.said).strip()
+        return "\n".join(self.lines).strip()
 
     @property
     def observation(self) -> str:
@@ -167,7 +167,7 @@ class _Place:
 
 def _read(log: Log) -> Iterator[Reading]:
     place = _Place()
-    held = Held("an episode", log.limits)
+    held = SizeGuard("an episode", log.limits)
     for line in log.lines():
         if isinstance(line, RecordError):
             yield line
@@ -204,7 +204,7 @@ def _finished(place: _Place) -> Iterator[Reading]:
         source=LogSource(position=position),
         metadata={key: value for key, value in metadata.items() if value},
     )
-    yield from (located(told, "", position) for told in before.unheard())
+    yield from (located(remark, "", position) for remark in before.left_out())
 
 
 def _reflexion_outcome(section: str) -> Outcome:

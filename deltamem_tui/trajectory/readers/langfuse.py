@@ -15,7 +15,7 @@ from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as
 from deltamem_tui.trajectory.readers.spans import (
     ModelCall,
     ToolCall,
-    last_words,
+    last_message,
     messages_in,
     moment,
     task_in,
@@ -42,7 +42,7 @@ def _episode(conversation: Conversation, value: object) -> Trajectory:
         list(_model_calls(observations)),
         list(_tool_calls(observations)),
         task=task_in(_unfolded(trace.get("input"))),
-        ended=last_words(_unfolded(trace.get("output"))),
+        ended=last_message(_unfolded(trace.get("output"))),
         outcome=verdict_of_whole(
             _scores(score for score in scores if not score.get("observationId")),
             _scores(score for score in scores if score.get("observationId")),
@@ -55,8 +55,8 @@ def _model_calls(observations: list[Json]) -> Iterator[ModelCall]:
     for observation in observations:
         if observation.get("type") == "GENERATION":
             asked = messages_in(_unfolded(observation.get("input")))
-            told = messages_in(_unfolded(observation.get("output")), answer=True)
-            yield ModelCall(asked, told, as_text(observation.get("model")))
+            answered = messages_in(_unfolded(observation.get("output")), answer=True)
+            yield ModelCall(asked, answered, as_text(observation.get("model")))
 
 
 def _tool_calls(observations: list[Json]) -> Iterator[ToolCall]:

@@ -9,19 +9,19 @@ from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.gathered import MOST_NAME, as_name, each_trace
 from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.sessions import stray
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 from deltamem_tui.trajectory.readers.spans import (
     ModelCall,
     ToolCall,
-    last_words,
+    last_message,
     messages_in,
     moment,
     task_in,
     trace_episode,
 )
+from deltamem_tui.trajectory.readers.trace_store import MOST_NAME, as_name, each_trace
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict_of_whole
 
 _ANSWERS = ("output", "content", "result")
@@ -79,17 +79,17 @@ def _episode(conversation: Conversation, trace: str, found: list[object], _: Lim
         [call for run in runs for call in _model_calls(run, root)],
         list(_tool_calls(runs)),
         task=task_in(root.get("inputs")),
-        ended=_last_words(root) if is_whole else [],
+        ended=_last_message(root) if is_whole else [],
         outcome=outcome,
         metadata={"id": trace, "name": as_text(root.get("name"))},
     )
 
 
-def _last_words(root: Json) -> list[object]:
+def _last_message(root: Json) -> list[object]:
     """What the trace gave back at the end, if it is no call of one tool and did not break down."""
     if root.get("run_type") == "tool" or root.get("error"):
         return []
-    return last_words(root.get("outputs"))
+    return last_message(root.get("outputs"))
 
 
 def _order(run: Json) -> tuple[int, float, str]:
@@ -100,8 +100,11 @@ def _model_calls(run: Json, root: Json) -> Iterator[ModelCall]:
     """What a model was asked and told; or the whole that the root run ended with."""
     if run.get("run_type") == "llm":
         extra = as_mapping(as_mapping(run.get("extra")).get("metadata"))
-        asked, told = messages_in(run.get("inputs")), messages_in(run.get("outputs"), answer=True)
-        yield ModelCall(asked, told, as_text(extra.get("ls_model_name")))
+        asked, answered = (
+            messages_in(run.get("inputs")),
+            messages_in(run.get("outputs"), answer=True),
+        )
+        yield ModelCall(asked, answered, as_text(extra.get("ls_model_name")))
     elif run is root:
         yield ModelCall(messages_in(run.get("outputs")), [])
 

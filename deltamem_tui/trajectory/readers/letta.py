@@ -9,9 +9,9 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.coding import tool_names, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.messages import content_text, tell_message
+from deltamem_tui.trajectory.readers.messages import add_message, content_text
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader
-from deltamem_tui.trajectory.readers.records import in_full
+from deltamem_tui.trajectory.readers.records import conversation_readings
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 
 
@@ -25,12 +25,12 @@ def _read(log: Log) -> Iterator[Reading]:
         # The first version of the format is one agent, with its messages, and no list.
         for agent in agents or [file]:
             position = f"{record.position}, agent {as_text(agent.get('name'))}".strip()
-            yield from in_full(position, _episode, agent, file)
+            yield from conversation_readings(position, _episode, agent, file)
 
 
 def _episode(conversation: Conversation, agent: Json, file: Json) -> Trajectory:
     for message in map(as_mapping, as_list(agent.get("messages"))):
-        _tell(conversation, message)
+        _add(conversation, message)
     model = as_mapping(agent.get("llm_config")).get("model")
     given = {as_text(name) for name in as_list(agent.get("tool_ids"))}
     tools = [
@@ -51,7 +51,7 @@ def _episode(conversation: Conversation, agent: Json, file: Json) -> Trajectory:
         ) from error
 
 
-def _tell(conversation: Conversation, message: Json) -> None:
+def _add(conversation: Conversation, message: Json) -> None:
     text = content_text(message.get("content"))
     role = message.get("role")
     if role == "user":
@@ -61,7 +61,7 @@ def _tell(conversation: Conversation, message: Json) -> None:
         failed = any(each.get("status") == "error" for each in returned)
         conversation.answer(text, as_text(message.get("tool_call_id")), failed=failed)
     elif role != "system":
-        tell_message(conversation, message)
+        add_message(conversation, message)
 
 
 def _spoken(text: str) -> str:

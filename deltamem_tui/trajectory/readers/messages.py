@@ -56,18 +56,18 @@ _DEEPEST = 16
 _FOUND_PARTS = frozenset({"web_search_result", "web_fetch_result"})
 
 
-def tell(conversation: Conversation, messages: Iterable[object]) -> Conversation:
+def add_messages(conversation: Conversation, messages: Iterable[object]) -> Conversation:
     """Tell a conversation a list of messages, and give it back.
 
     Raises:
         RecordError: Nobody knows who speaks in one of them.
     """
     for message in messages:
-        tell_message(conversation, message)
+        add_message(conversation, message)
     return conversation
 
 
-def tell_message(conversation: Conversation, value: object) -> None:
+def add_message(conversation: Conversation, value: object) -> None:
     """Tell a conversation one message. An item of a kind that says nothing is passed over.
 
     Raises:
@@ -78,16 +78,16 @@ def tell_message(conversation: Conversation, value: object) -> None:
     if role is None:
         if message.get("role") or not _kind(message):
             raise unknown_speaker(as_text(message.get("role")))
-        _tell_part(conversation, message, "agent")
+        _add_part(conversation, message, "agent")
     elif role == "tool":
         if not _is_tool_definition(message):
-            _tell_answers(conversation, message)
+            _add_answers(conversation, message)
     else:
-        _tell_thoughts(conversation, message)
+        _add_thoughts(conversation, message)
         for part in parts_of(message):
-            _tell_part(conversation, part, role)
+            _add_part(conversation, part, role)
         for call in _calls_beside(message):
-            _tell_call(conversation, call)
+            _add_call(conversation, call)
 
 
 def role_of(message: Json) -> Role | None:
@@ -200,28 +200,28 @@ def _written_in(part: Json, kind: str) -> object:
     return as_text(part["json"]) if part.keys() == {"json"} else None
 
 
-def _tell_thoughts(conversation: Conversation, message: Json) -> None:
+def _add_thoughts(conversation: Conversation, message: Json) -> None:
     for key in ("reasoning_content", "reasoning"):
         thought = message.get(key)
         if isinstance(thought, str):
             conversation.think(thought)
 
 
-def _tell_part(conversation: Conversation, part: Json, role: Role) -> None:
+def _add_part(conversation: Conversation, part: Json, role: Role) -> None:
     kind = _kind(part)
     if function := part.get("function_call") or part.get("functionCall"):
-        _tell_call(conversation, as_mapping(function))
+        _add_call(conversation, as_mapping(function))
     elif response := part.get("function_response") or part.get("functionResponse"):
         answer = as_mapping(response)
         conversation.answer(content_text(answer.get("response")), as_text(answer.get("id")))
     elif _is_call(part):
-        _tell_call(conversation, part)
+        _add_call(conversation, part)
     elif is_result(part):
-        _tell_answer(conversation, part, _answer_text(part), _answered(part))
+        _add_answer(conversation, part, _answer_text(part), _answered(part))
     elif kind in _THOUGHT_PARTS or part.get("thought") is True:
         conversation.think(content_text(part.get("summary") or part))
     elif "role" in part and kind == "message":
-        tell_message(conversation, {**part, "type": ""})
+        add_message(conversation, {**part, "type": ""})
     elif role == "system":
         conversation.instruct(content_text(part))
     elif role == "user":
@@ -239,7 +239,7 @@ def _calls_beside(message: Json) -> Iterator[Json]:
         yield function
 
 
-def _tell_call(conversation: Conversation, call: Json) -> None:
+def _add_call(conversation: Conversation, call: Json) -> None:
     function = call.get("function")
     named = as_mapping(function) or call
     name = as_text(named.get("name") or (function if isinstance(function, str) else ""))
@@ -261,17 +261,17 @@ def _answered_beside(message: Json) -> str:
     return as_text(message.get("tool_call_id") or message.get("toolCallId"))
 
 
-def _tell_answers(conversation: Conversation, message: Json) -> None:
+def _add_answers(conversation: Conversation, message: Json) -> None:
     """The answers in a tool's message: one, or a part for each of several calls."""
     answers = [part for part in parts_of(message) if is_result(part)]
     for part in answers:
-        _tell_part(conversation, part, "tool")
+        _add_part(conversation, part, "tool")
     if not answers:
         text = content_text(message.get("content", message.get("parts")))
-        _tell_answer(conversation, message, text, _answered_beside(message))
+        _add_answer(conversation, message, text, _answered_beside(message))
 
 
-def _tell_answer(conversation: Conversation, answer: Json, text: str, call_id: str) -> None:
+def _add_answer(conversation: Conversation, answer: Json, text: str, call_id: str) -> None:
     """One answer, be it that the tool failed; some logs have the reason beside the content."""
     error = answer.get("error")
     failed = bool(error) or answer.get("status") == "error"

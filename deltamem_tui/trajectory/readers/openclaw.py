@@ -6,10 +6,15 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.branches import Branches, Said, before_in, told_left
+from deltamem_tui.trajectory.readers.branches import (
+    Branches,
+    SessionMessage,
+    before_in,
+    branch_notices,
+)
 from deltamem_tui.trajectory.readers.coding import workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.messages import tell
+from deltamem_tui.trajectory.readers.messages import add_messages
 from deltamem_tui.trajectory.readers.reader import Reader, share
 from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray_kind
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
@@ -24,13 +29,13 @@ _ASIDE = frozenset({"bashExecution", "custom", "hookMessage", "branchSummary", "
 
 
 @dataclass(slots=True)
-class _Session(Session):
+class _OpenClawSession(Session):
     """What the lines say of one session."""
 
     id: str = ""
     directory: str = ""
     agent: str = ""
-    messages: list[Said] = field(default_factory=list)
+    messages: list[SessionMessage] = field(default_factory=list)
     branches: Branches = field(default_factory=Branches)
     seen: set[str] = field(default_factory=set)
 
@@ -61,13 +66,13 @@ class _Session(Session):
         self.seen.add(name)
         self.agent = self.agent or as_text(message.get("model"))
         if as_text(message.get("role")) not in _ASIDE:
-            self.messages.append(Said(name, self.position, message))
+            self.messages.append(SessionMessage(name, self.position, message))
 
     def episode(self) -> Trajectory:
         taken, left = self.branches.parted(self.messages)
-        self.told.extend(told_left(left))
-        conversation = tell(Conversation(), [said.message for said in taken])
-        self.told.extend(conversation.unheard())
+        self.remarks.extend(branch_notices(left))
+        conversation = add_messages(Conversation(), [said.message for said in taken])
+        self.remarks.extend(conversation.left_out())
         return conversation.episode(
             environment=workspace(directory=self.directory),
             agent=self.agent,
@@ -92,5 +97,5 @@ READER = Reader(
     name="openclaw",
     description="OpenClaw: JSONL sessions of user, assistant and toolResult messages",
     claims=_claims,
-    read=sessions(_Session),
+    read=sessions(_OpenClawSession),
 )

@@ -15,7 +15,7 @@ from deltamem_tui.trajectory.readers.coding import call_text, tool_names, worksp
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader, share
-from deltamem_tui.trajectory.readers.records import in_full
+from deltamem_tui.trajectory.readers.records import conversation_readings
 from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray, stray_kind
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 
@@ -50,7 +50,7 @@ class _StreamSession(Session):
             run = {**run, "history": run["trajectory"]}
         if not isinstance(run.get("history"), list):
             return None
-        return list(in_full(record.position, _stream_episode, run))
+        return list(conversation_readings(record.position, _stream_episode, run))
 
     def begins_another(self, value: object) -> bool:
         """Whether the events are counted anew."""
@@ -65,7 +65,7 @@ class _StreamSession(Session):
     def episode(self) -> Trajectory:
         conversation = Conversation()
         episode = _stream_episode(conversation, {"history": self.events})
-        self.told.extend(conversation.unheard())
+        self.remarks.extend(conversation.left_out())
         return episode
 
 
@@ -73,7 +73,7 @@ def _stream_episode(conversation: Conversation, run: Json) -> Trajectory:
     scene = _Scene()
     for event in _events(as_list(run.get("history"))):
         scene.notice(event)
-        _tell(conversation, event)
+        _add(conversation, event)
     instance, issue = as_mapping(run.get("instance")), as_mapping(run.get("issue"))
     metadata = as_mapping(run.get("metadata"))
     owner = "/".join(filter(None, (as_text(issue.get("owner")), as_text(issue.get("repo")))))
@@ -118,7 +118,7 @@ class _Scene:
         self.directory = self.directory or as_text(place)
 
 
-def _tell(conversation: Conversation, event: Json) -> None:
+def _add(conversation: Conversation, event: Json) -> None:
     if isinstance(observation := event.get("observation"), str):
         if observation not in _OWN_AFFAIRS and observation != "think":
             text, cause = content_text(event.get("content")), as_text(event.get("cause"))
@@ -168,8 +168,8 @@ def _outcome(run: Json) -> Outcome:
         "test_result.resolved": test,
         "test_result.report.resolved": as_mapping(test.get("report")),
     }
-    told = {name: recorded(report, ("resolved",), ()) for name, report in reports.items()}
-    resolved = together(told)
+    outcomes = {name: recorded(report, ("resolved",), ()) for name, report in reports.items()}
+    resolved = together(outcomes)
     if resolved.source == "stated" or resolved.reason:  # which is that they contradict each other
         return resolved
     if error := as_text(run.get("error")):
@@ -178,7 +178,7 @@ def _outcome(run: Json) -> Outcome:
         # The issue resolver asks a model whether the issue is solved, and keeps its answer.
         explained = as_text(run.get("result_explanation"))
         return Outcome(success=run["success"] is True, source="judge", reason=explained)
-    return next((each for each in told.values() if each.reason), Outcome())
+    return next((each for each in outcomes.values() if each.reason), Outcome())
 
 
 def _stream_is_event(value: object) -> bool:
@@ -242,7 +242,7 @@ class _SdkSession(Session):
     def episode(self) -> Trajectory:
         conversation = Conversation()
         episode = _sdk_episode(conversation, self.events)
-        self.told.extend(conversation.unheard())
+        self.remarks.extend(conversation.left_out())
         return episode
 
 
@@ -255,7 +255,7 @@ def _readings(values: list[object], position: str) -> Iterator[Reading]:
         except RecordError as error:
             yield located(error, "", f"{position}, event {number}")
     if events:
-        yield from in_full(position, _sdk_episode, events)
+        yield from conversation_readings(position, _sdk_episode, events)
 
 
 def _event(value: object) -> Json:
@@ -277,7 +277,7 @@ def _sdk_episode(conversation: Conversation, events: list[Json]) -> Trajectory:
         elif kind == "ActionEvent":
             _tell_action(conversation, event)
         elif kind in _ANSWERS:
-            _tell_answer(conversation, event)
+            _add_answer(conversation, event)
         agent = agent or as_text(event.get("model"))
     try:
         return conversation.episode(environment=workspace(tools=tools), agent=agent)
@@ -321,7 +321,7 @@ def _tell_action(conversation: Conversation, event: Json) -> None:
     )
 
 
-def _tell_answer(conversation: Conversation, event: Json) -> None:
+def _add_answer(conversation: Conversation, event: Json) -> None:
     observation = as_mapping(event.get("observation"))
     parts = (
         observation.get("content") or observation.get("output"),

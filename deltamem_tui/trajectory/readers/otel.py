@@ -9,9 +9,8 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.gathered import MOST_NAME, as_name, each_trace
 from deltamem_tui.trajectory.readers.reader import json_reader
-from deltamem_tui.trajectory.readers.sessions import Held, stray
+from deltamem_tui.trajectory.readers.sessions import SizeGuard, stray
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -23,11 +22,12 @@ from deltamem_tui.trajectory.readers.shapes import (
 from deltamem_tui.trajectory.readers.spans import (
     ModelCall,
     ToolCall,
-    last_words,
+    last_message,
     moment,
     task_in,
     trace_episode,
 )
+from deltamem_tui.trajectory.readers.trace_store import MOST_NAME, as_name, each_trace
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict_of_whole
 
 # Typed values that lie deeper than this are nothing that a span is read for.
@@ -81,11 +81,11 @@ def in_one_shape(spans: Iterable[object], limits: Limits) -> list[Span]:
     Raises:
         RecordError: The names of their attributes, in full, are more than may be held.
     """
-    names = Held("a trace whose attributes, named in full, have names", limits, hint=_NAMES)
+    names = SizeGuard("a trace whose attributes, named in full, have names", limits, hint=_NAMES)
     return sorted((_span(as_mapping(each), names) for each in spans), key=lambda span: span.start)
 
 
-def _span(item: Json, names: Held) -> Span:
+def _span(item: Json, names: SizeGuard) -> Span:
     parent = item.get("parent_id") or item.get("parentSpanId") or item.get("parent_span_id")
     start = item.get("start_time") or item.get("startTimeUnixNano") or item.get("startTime")
     attributes = _attributes(item.get("attributes"), names)
@@ -112,7 +112,7 @@ def _has_failed(item: Json) -> bool:
     return code == 2 or as_text(code).upper().endswith("ERROR")
 
 
-def _attributes(value: object, names: Held) -> dict[str, object]:
+def _attributes(value: object, names: SizeGuard) -> dict[str, object]:
     """Attributes as a flat object; the protocol's JSON keeps them as a list of typed values."""
     if isinstance(value, list):
         pairs = map(as_mapping, value)
@@ -175,7 +175,7 @@ def _episode(
         list(_tool_calls(spans)),
         task="" if any(call.asked for call in model_calls) else given,
         asked=given,
-        ended=[] if root.parent or root.failed else _last_words(root),
+        ended=[] if root.parent or root.failed else _last_message(root),
         outcome=_outcome(spans),
         metadata={"id": trace, "name": root.name},
     )
@@ -196,27 +196,27 @@ def _outcome(spans: list[Span]) -> Outcome:
 def _model_calls(spans: list[Span]) -> Iterator[ModelCall]:
     for span in spans:
         given = span.attributes
-        asked, told = _messages(given, "gen_ai.input.messages"), []
+        asked, answered = _messages(given, "gen_ai.input.messages"), []
         if asked or "gen_ai.output.messages" in given:
             asked = _system(given) + asked
-            told = _messages(given, "gen_ai.output.messages")
+            answered = _messages(given, "gen_ai.output.messages")
         elif tree := as_mapping(_tree(given).get("llm")):
             asked = _openinference(tree.get("input_messages"))
-            told = _openinference(tree.get("output_messages"))
+            answered = _openinference(tree.get("output_messages"))
         if not asked:
             asked = list(_event_messages(span))
         names = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
         model = next((as_text(given[name]) for name in names if given.get(name)), "")
-        yield ModelCall(asked, told, model)
+        yield ModelCall(asked, answered, model)
 
 
-def _last_words(root: Span) -> list[object]:
+def _last_message(root: Span) -> list[object]:
     """What the trace gave back at the end, if it is no call of one tool by itself."""
     if _is_tool(root):
         return []
     given = root.attributes
-    told = last_words(given.get("gen_ai.output.messages"))
-    return told or last_words(given.get("output.value"))
+    answered = last_message(given.get("gen_ai.output.messages"))
+    return answered or last_message(given.get("output.value"))
 
 
 def _messages(attributes: dict[str, object], key: str) -> list[object]:

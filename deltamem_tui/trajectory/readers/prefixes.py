@@ -25,7 +25,7 @@ _CACHE_KEY = "cache_control"
 
 
 @dataclass(frozen=True, slots=True)
-class Conversed:
+class ChatRecord:
     """A conversation as a log holds it, and what its record says about it.
 
     Attributes:
@@ -46,8 +46,8 @@ class Conversed:
 
 
 def counted_once(
-    found: Iterator[Conversed | RecordError], most_held: int = MOST_HELD
-) -> Iterator[Conversed | RecordError]:
+    found: Iterator[ChatRecord | RecordError], most_held: int = MOST_HELD
+) -> Iterator[ChatRecord | RecordError]:
     """Conversations without those that a later or earlier one repeats from its beginning.
 
     The longest is the episode, and of several as long the first. Conversations with names or
@@ -62,7 +62,7 @@ def counted_once(
 
 
 @dataclass(slots=True)
-class _Held:
+class _Entry:
     """A conversation that waits, or a refused record that keeps its place among them.
 
     Attributes:
@@ -72,7 +72,7 @@ class _Held:
         since: When the first version of it came.
     """
 
-    item: Conversed | RecordError
+    item: ChatRecord | RecordError
     marks: Sequence[int]
     size: int
     since: int
@@ -87,58 +87,60 @@ class _Waiting:
 
     def __init__(self) -> None:
         self.size = 0
-        self._held: OrderedDict[int, _Held] = OrderedDict()
+        self._entries: OrderedDict[int, _Entry] = OrderedDict()
         self._beginnings: dict[int, int] = {}
         self._ends: dict[int, int] = {}
         self._count = 0
 
-    def take(self, item: Conversed | RecordError) -> None:
+    def take(self, item: ChatRecord | RecordError) -> None:
         """Hold a conversation, in the place of the one that it goes on with, or not at all."""
         self._count += 1
         if isinstance(item, RecordError):
-            self._hold(_Held(item, (), BESIDE, self._count))
+            self._hold(_Entry(item, (), BESIDE, self._count))
             return
-        item = replace(item, messages=list(map(_as_said, item.messages)))
+        item = replace(item, messages=list(map(_without_cache, item.messages)))
         marks, size = _marked(item)
         longer = self._beginnings.get(marks[-1], 0) if marks else 0
-        if longer and _repeats(self._held[longer].item, item):
-            self._held.move_to_end(longer)
+        if longer and _repeats(self._entries[longer].item, item):
+            self._entries.move_to_end(longer)
             return
         since = self._count
         for mark in reversed(marks):
             shorter = self._ends.get(mark, 0)
-            if shorter and _repeats(item, self._held[shorter].item):
+            if shorter and _repeats(item, self._entries[shorter].item):
                 since = self._forget(shorter).since
                 break
-        self._hold(_Held(item, marks, size, since))
+        self._hold(_Entry(item, marks, size, since))
 
-    def let_go(self) -> Conversed | RecordError:
+    def let_go(self) -> ChatRecord | RecordError:
         """The conversation that was touched longest ago, which is held no more."""
-        return self._forget(next(iter(self._held))).item
+        return self._forget(next(iter(self._entries))).item
 
-    def rest(self) -> list[Conversed | RecordError]:
+    def rest(self) -> list[ChatRecord | RecordError]:
         """All that are held, in the order in which the first version of each came."""
-        return [held.item for held in sorted(self._held.values(), key=lambda held: held.since)]
+        return [
+            entry.item for entry in sorted(self._entries.values(), key=lambda entry: entry.since)
+        ]
 
-    def _hold(self, held: _Held) -> None:
-        self._held[self._count] = held
-        self.size += held.size
-        self._beginnings.update(dict.fromkeys(held.marks, self._count))
-        if held.marks:
-            self._ends[held.marks[-1]] = self._count
+    def _hold(self, entry: _Entry) -> None:
+        self._entries[self._count] = entry
+        self.size += entry.size
+        self._beginnings.update(dict.fromkeys(entry.marks, self._count))
+        if entry.marks:
+            self._ends[entry.marks[-1]] = self._count
 
-    def _forget(self, number: int) -> _Held:
-        held = self._held.pop(number)
-        self.size -= held.size
-        for mark in held.marks:
+    def _forget(self, number: int) -> _Entry:
+        entry = self._entries.pop(number)
+        self.size -= entry.size
+        for mark in entry.marks:
             if self._beginnings.get(mark) == number:
                 del self._beginnings[mark]
-        if held.marks and self._ends.get(held.marks[-1]) == number:
-            del self._ends[held.marks[-1]]
-        return held
+        if entry.marks and self._ends.get(entry.marks[-1]) == number:
+            del self._ends[entry.marks[-1]]
+        return entry
 
 
-def _marked(item: Conversed) -> tuple[list[int], int]:
+def _marked(item: ChatRecord) -> tuple[list[int], int]:
     """A mark for each beginning of a conversation, and how many characters it has in all."""
     names = tuple(as_json(item.names.get(key)) for key in NAMING_KEYS)
     mark, marks = hash(names), []
@@ -151,7 +153,7 @@ def _marked(item: Conversed) -> tuple[list[int], int]:
     return marks, size
 
 
-def _as_said(message: object) -> object:
+def _without_cache(message: object) -> object:
     """A message, or a part of one, without what is said to a cache alone.
 
     Clients write a text as a list of one part only to have a place for such a word.
@@ -161,7 +163,7 @@ def _as_said(message: object) -> object:
     content = message.get("content")
     if not isinstance(content, list):
         return _without_cache_key(message)
-    parts = list(map(_as_said, content))
+    parts = list(map(_without_cache, content))
     return {**_without_cache_key(message), "content": _lone_text(parts) or parts}
 
 
@@ -179,7 +181,7 @@ def _without_cache_key(value: Json) -> Json:
     return {key: inner for key, inner in value.items() if key != _CACHE_KEY}
 
 
-def _repeats(longer: Conversed | RecordError, shorter: Conversed | RecordError) -> bool:
+def _repeats(longer: ChatRecord | RecordError, shorter: ChatRecord | RecordError) -> bool:
     """Whether one conversation is the beginning of another, or says just the same."""
     if isinstance(longer, RecordError) or isinstance(shorter, RecordError):
         return False

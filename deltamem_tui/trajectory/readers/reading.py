@@ -47,7 +47,7 @@ def read_logs(
         success_at: The reward from which on an episode is a success, where the log states
             a reward and no verdict.
         limits: How much of each log is taken.
-        pace: Told what there is to read, and then how far that has come.
+        pace: Remark what there is to read, and then how far that has come.
 
     Returns:
         Trajectories, a `RecordError` for every record that should be one and is none, and a

@@ -19,7 +19,7 @@ from deltamem_tui.trajectory.secrets.quoting import quoted
 _P = ParamSpec("_P")
 
 
-def in_full(
+def conversation_readings(
     position: str,
     parse: Callable[Concatenate[Conversation, _P], Trajectory],
     *args: _P.args,
@@ -30,7 +30,7 @@ def in_full(
     reading = placed_or_refused(position, parse, conversation, *args, **named)
     yield reading
     if isinstance(reading, Trajectory):
-        yield from (located(told, "", position) for told in conversation.unheard())
+        yield from (located(remark, "", position) for remark in conversation.left_out())
 
 
 def each_conversation(
@@ -39,7 +39,7 @@ def each_conversation(
     """A reader's `read`, for formats in which every JSON record is one conversation."""
 
     def readings(value: object) -> Iterator[Reading]:
-        return in_full("", parse, value)
+        return conversation_readings("", parse, value)
 
     return each_record(readings)
 
@@ -75,7 +75,7 @@ def each_conversation_in(
                 yield item
                 continue
             for name, value, position in _entries(item):
-                yield from in_full(position, parse, name, value)
+                yield from conversation_readings(position, parse, name, value)
 
     return read
 

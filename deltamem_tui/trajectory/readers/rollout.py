@@ -57,12 +57,12 @@ def _step(value: object, index: int) -> Step:
 
 
 def _outcome(record: Json) -> Outcome:
-    said = {"success": verdict_of(record.get("success"))}
+    outcomes = {"success": verdict_of(record.get("success"))}
     reward = _reward(record)
     if reward is not None:
         name = "reward" if record.get("final_score") is None else "final_score"
-        said[name] = Outcome(reward=reward, source="stated")
-    outcome = explained(together(said), record, ("success", "final_score", "reward"))
+        outcomes[name] = Outcome(reward=reward, source="stated")
+    outcome = explained(together(outcomes), record, ("success", "final_score", "reward"))
     if outcome.source == "unknown":
         return outcome
     return replace(outcome, reason=as_text(record.get("stop_reason")))

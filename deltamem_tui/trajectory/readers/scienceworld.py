@@ -31,22 +31,22 @@ class Row:
 
     Attributes:
         action: What was typed.
-        observation: What the simulator said.
+        observation: The answer of the simulator.
         score: Where the score stands, on the log's own scale; None if it does not say.
-        said: The score as the log has it; null if it has none.
+        raw_score: The score as the log has it; null if it has none.
         done: Whether the task was over.
     """
 
     action: str
     observation: str
     score: float | None
-    said: object
+    raw_score: object
     done: bool
 
     @property
     def whole(self) -> bool:
         """Whether the score is written as a whole number, as points are."""
-        return as_text(self.said).strip().removeprefix("-").isdecimal()
+        return as_text(self.raw_score).strip().removeprefix("-").isdecimal()
 
 
 def rows_of(values: Iterable[object]) -> list[Row]:
@@ -66,7 +66,7 @@ def _row(row: Json, index: int) -> Row:
         action=as_text(action).strip(),
         observation=_ECHO.sub("", as_text(row.get("observation"))).strip(),
         score=number(row.get("score")),
-        said=row.get("score"),
+        raw_score=row.get("score"),
         done=_is_done(row),
     )
 
@@ -131,12 +131,12 @@ def _outcome(rows: Sequence[Row]) -> Outcome:
     scored = [row for row in rows if row.score is not None]
     scores = [row.score for row in scored if row.score is not None]
     if not scores:
-        said = next((row.said for row in reversed(rows) if row.said is not None), None)
-        return stated_under({"score": said}, "score")
+        score = next((row.raw_score for row in reversed(rows) if row.raw_score is not None), None)
+        return stated_under({"score": score}, "score")
     in_points = max(map(abs, scores)) > 1
     if not in_points and scores[-1] == 1 and all(row.whole for row in scored) and not rows[-1].done:
         return Outcome(reason="a score of 1, which may be all or one point of a hundred")
-    return stated_under({"score": scored[-1].said}, "score", best=100.0 if in_points else 1.0)
+    return stated_under({"score": scored[-1].raw_score}, "score", best=100.0 if in_points else 1.0)
 
 
 def _first(row: Json, keys: tuple[str, ...]) -> object:

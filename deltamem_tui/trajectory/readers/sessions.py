@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.limits import Limits, human_size
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.notice import Told, located
+from deltamem_tui.trajectory.logs.notice import Remark, located
 from deltamem_tui.trajectory.logs.record import Record
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.reader import Reading, placed_or_refused
@@ -23,7 +23,7 @@ BESIDE = 500
 """Bytes that a record takes beside its text, or why it is refused."""
 
 
-class Held:
+class SizeGuard:
     """Counts characters, and stops a reader that would hold more than a record may have."""
 
     def __init__(self, what: str, limits: Limits, *, hint: str | None = None) -> None:
@@ -170,13 +170,13 @@ class Session(ABC):
         log_name: What the log is called that it stands in.
         breaks_off: Whether it ends at a record that cannot be read.
         position: Where the record stands that is taken.
-        told: What is no part of the episode though it can be read, once that is made.
+        remarks: What is no part of the episode though it can be read, once that is made.
     """
 
     log_name: str = ""
     breaks_off: bool = False
     position: str = ""
-    told: list[Told] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
 
     @abstractmethod
     def begins_another(self, value: object) -> bool:
@@ -220,7 +220,7 @@ def sessions(begin: Callable[[str], Session]) -> Callable[[Log], Iterator[Readin
     """
 
     def gather(records: Records) -> Iterator[Reading]:
-        telling = _Telling(begin, records)
+        telling = _SessionReader(begin, records)
         for record in records:
             yield from telling.hear(record)
         yield from telling.end()
@@ -228,7 +228,7 @@ def sessions(begin: Callable[[str], Session]) -> Callable[[Log], Iterator[Readin
     return whole_log(gather)
 
 
-class _Telling:
+class _SessionReader:
     """The session at hand, and where in the log it stands."""
 
     def __init__(self, begin: Callable[[str], Session], records: Records) -> None:
@@ -262,7 +262,7 @@ class _Telling:
         if self._first and not self._session.breaks_off:
             self._session.breaks_off = self._is_behind_a_gap
             yield placed_or_refused(self._first, self._session.episode)
-            yield from (located(told, "", self._first) for told in self._session.told)
+            yield from (located(remark, "", self._first) for remark in self._session.remarks)
         self._records.release()
 
     @property

@@ -20,11 +20,11 @@ from deltamem_tui.trajectory.outcomes import number
 from deltamem_tui.trajectory.readers.coding import call_text, own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import (
+    add_messages,
     content_text,
     is_message,
     parts_of,
     role_of,
-    tell,
 )
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 
@@ -90,7 +90,7 @@ def task_in(value: object) -> str:
     return ""
 
 
-def last_words(value: object) -> list[object]:
+def last_message(value: object) -> list[object]:
     """The agent's last message, in whatever a trace keeps as its output; none if not clear."""
     value = as_object(unfolded(_unquoted(value)))
     if isinstance(value, dict) and not is_message(value):
@@ -171,7 +171,7 @@ class ModelCall:
     """
 
     asked: Sequence[object]
-    told: Sequence[object]
+    answer_messages: Sequence[object]
     model: str = ""
 
 
@@ -216,7 +216,7 @@ def trace_episode(
         asked: What the trace was given, where that is no goal in itself. The conversation
             that begins with it, or with the task, is the episode; others are sub-agents'.
         ended: The agent's last message, if the trace as a whole gave one back (see
-            `last_words`). It is told where the calls end with a tool's, whose model's answer to
+            `last_message`). It is told where the calls end with a tool's, whose model's answer to
             it was not traced.
         outcome: How it ended, if the trace says so.
         metadata: Other facts.
@@ -226,13 +226,13 @@ def trace_episode(
     """
     longest = _longest(_own(model_calls, task or asked))
     if longest:
-        tell(conversation, longest.asked)
-        _tell_told(conversation, longest.told, tool_calls)
+        add_messages(conversation, longest.asked)
+        _add_answer(conversation, longest.answer_messages, tool_calls)
     else:
         if task:
             conversation.user(task)
-        _tell_steps(conversation, tool_calls)
-    _tell_last(conversation, ended, task or asked)
+        _add_steps(conversation, tool_calls)
+    _add_last_message(conversation, ended, task or asked)
     return conversation.episode(
         task=task,
         environment=conversation.system,
@@ -242,28 +242,28 @@ def trace_episode(
     )
 
 
-def _tell_told(
-    conversation: Conversation, told: Sequence[object], tool_calls: Sequence[ToolCall]
+def _add_answer(
+    conversation: Conversation, answer_messages: Sequence[object], tool_calls: Sequence[ToolCall]
 ) -> None:
     """What the model answered, and what the tools did that its messages leave out."""
-    if not conversation.has_calls and not tell(Conversation(), told).has_calls:
-        _tell_steps(conversation, tool_calls)  # the messages are the agent's first and last words
-        tell(conversation, told)
+    if not conversation.has_calls and not add_messages(Conversation(), answer_messages).has_calls:
+        _add_steps(conversation, tool_calls)  # the messages are the agent's first and last words
+        add_messages(conversation, answer_messages)
         return
-    tell(conversation, told)
+    add_messages(conversation, answer_messages)
     for call in tool_calls:
         if conversation.awaits(call.call_id):
             conversation.answer(content_text(call.answer), call.call_id, failed=call.failed)
     _join(conversation, [call for call in tool_calls if not call.call_id])
 
 
-def _tell_last(conversation: Conversation, ended: Sequence[object], task: str) -> None:
+def _add_last_message(conversation: Conversation, ended: Sequence[object], task: str) -> None:
     """What the whole gave back, unless a model has said it, or some words like it."""
     exchange = conversation.last_exchange
-    if exchange is None or tell(Conversation(), ended).has_calls:
+    if exchange is None or add_messages(Conversation(), ended).has_calls:
         return
     if not _repeats(_words_of(ended), task, *exchange):
-        tell(conversation, ended)
+        add_messages(conversation, ended)
 
 
 def _repeats(words: str, task: str, call: str, result: str) -> bool:
@@ -271,7 +271,7 @@ def _repeats(words: str, task: str, call: str, result: str) -> bool:
     in_json = orjson.dumps(words).decode()[1:-1]
     if words in call or in_json in call:
         return True
-    return words in (task.strip(), result.strip(), _words_of(last_words(result)))
+    return words in (task.strip(), result.strip(), _words_of(last_message(result)))
 
 
 def _words_of(messages: Sequence[object]) -> str:
@@ -329,7 +329,7 @@ def _own_run(index: int, same: Sequence[int], runs: Sequence[int]) -> int | None
     return runs[turn] if turn < len(runs) else None
 
 
-def _tell_steps(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
+def _add_steps(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
     for index, call in enumerate(tool_calls):
         call_id = f"{index} {call.call_id}"
         conversation.act(call_text(call.name, call.given), call_id)

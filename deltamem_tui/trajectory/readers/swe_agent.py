@@ -14,9 +14,9 @@ from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers.coding import repository_of_issue, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation, are_left_out
 from deltamem_tui.trajectory.readers.messages import (
+    add_message,
     content_text,
     speaker,
-    tell_message,
     unknown_speaker,
 )
 from deltamem_tui.trajectory.readers.reader import (
@@ -27,7 +27,7 @@ from deltamem_tui.trajectory.readers.reader import (
     placed_or_refused,
     share,
 )
-from deltamem_tui.trajectory.readers.records import in_full
+from deltamem_tui.trajectory.readers.records import conversation_readings
 from deltamem_tui.trajectory.readers.sessions import Records, Session, sessions, stray, whole_log
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.tasks import issue_of
@@ -94,8 +94,8 @@ def _swe_episode(run: Json, log_name: str) -> Trajectory:
 
 def _is_shown(message: object) -> bool:
     """Whether a message is part of a demonstration and says so."""
-    told = as_mapping(message)
-    return bool(told.get("is_demo")) or told.get("message_type") == "demonstration"
+    marks = as_mapping(message)
+    return bool(marks.get("is_demo")) or marks.get("message_type") == "demonstration"
 
 
 def _steps(steps: list[Json]) -> Iterator[Step]:
@@ -189,7 +189,7 @@ _OWN_MARKS = ("mswea_bash_command", "<returncode>", "COMPLETE_TASK_AND_SUBMIT_FI
 
 
 @dataclass(slots=True)
-class _Session(Session):
+class _MiniSession(Session):
     """A bare list of messages, each of which is a record by itself."""
 
     messages: list[Json] = field(default_factory=list)
@@ -200,7 +200,7 @@ class _Session(Session):
             run = {"messages": record.value}
         if "messages" not in run:
             return None
-        return list(in_full(record.position, _mini_episode, run, self.log_name))
+        return list(conversation_readings(record.position, _mini_episode, run, self.log_name))
 
     def begins_another(self, value: object) -> bool:
         """Whether an agent is told anew what it is for."""
@@ -217,13 +217,13 @@ class _Session(Session):
     def episode(self) -> Trajectory:
         conversation = Conversation()
         episode = _mini_episode(conversation, {"messages": self.messages}, self.log_name)
-        self.told.extend(conversation.unheard())
+        self.remarks.extend(conversation.left_out())
         return episode
 
 
 def _mini_episode(conversation: Conversation, run: Json, log_name: str) -> Trajectory:
     for message in map(as_mapping, as_list(run.get("messages"))):
-        _tell(conversation, message)
+        _add(conversation, message)
     info = as_mapping(run.get("info"))
     config = as_mapping(info.get("config"))
     name = as_text(run.get("instance_id")) or _named_after(PurePath(log_name).name)
@@ -246,20 +246,20 @@ def _named_after(file: str) -> str:
     return name if found else file.partition(".")[0]
 
 
-def _tell(conversation: Conversation, message: Json) -> None:
+def _add(conversation: Conversation, message: Json) -> None:
     role = message.get("role")
     if role == "exit":
         return  # the program's own note on how the run ended, with the patch
     text = content_text(message.get("content"))
     if role == "assistant" and not message.get("tool_calls"):
-        _tell_reply(conversation, text)
+        _add_reply(conversation, text)
     elif role == "user" and conversation.has_task:
         conversation.answer(text)
     else:
-        tell_message(conversation, message)
+        add_message(conversation, message)
 
 
-def _tell_reply(conversation: Conversation, text: str) -> None:
+def _add_reply(conversation: Conversation, text: str) -> None:
     block = _BLOCK.search(text)
     if block is None:
         conversation.act(text.strip() or "(no reply)")
@@ -294,5 +294,5 @@ MINI_SWE_AGENT = Reader(
     name="mini-swe-agent",
     description="mini-swe-agent: messages with bash blocks; outcome from a side file",
     claims=_mini_claims,
-    read=sessions(_Session),
+    read=sessions(_MiniSession),
 )

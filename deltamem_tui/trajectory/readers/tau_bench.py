@@ -13,7 +13,7 @@ from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader
-from deltamem_tui.trajectory.readers.records import each_conversation, in_full
+from deltamem_tui.trajectory.readers.records import conversation_readings, each_conversation
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -72,7 +72,9 @@ def _read(log: Log) -> Iterator[Reading]:
         for number, value in enumerate(as_list(run.get("simulations")), 1):
             position = f"{record.position}, simulation {number}"
             info = as_mapping(run.get("info"))
-            yield from in_full(position, _tau2_episode, as_mapping(value), tasks, info)
+            yield from conversation_readings(
+                position, _tau2_episode, as_mapping(value), tasks, info
+            )
 
 
 def _tau2_episode(

@@ -55,18 +55,18 @@ def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
     asked = [score for score in given if any_name or is_about_task(score.name)]
     found: list[tuple[Score, Outcome]] = []
     for score in asked:
-        outcome = _said(score, record)
+        outcome = _outcome_of(score, record)
         if outcome.source != "unknown":
-            said = replace(outcome, source=score.source, reason=score.reason)
-            found.append((score, said))
+            attributed = replace(outcome, source=score.source, reason=score.reason)
+            found.append((score, attributed))
     found = [pair for pair in found if pair[0].source != "judge"] or found
     if not found:
         own = {score.name: score.value for score in asked}
         return explained(Outcome(), record | own, own)
     together = _together([outcome for _, outcome in found])
     if together is None:
-        told = ", ".join(f"{score.name} {score.value}" for score, _ in found)
-        return Outcome(reason=f"its scores disagree: {told}")
+        shown = ", ".join(f"{score.name} {score.value}" for score, _ in found)
+        return Outcome(reason=f"its scores disagree: {shown}")
     return together
 
 
@@ -81,7 +81,7 @@ def verdict_of_whole(scores: Iterable[Score], of_parts: Iterable[Score]) -> Outc
     )
 
 
-def _said(score: Score, record: Mapping[str, object]) -> Outcome:
+def _outcome_of(score: Score, record: Mapping[str, object]) -> Outcome:
     """What one score says, beside all of its trace: one of several counts says nothing."""
     if _plain(score.name) not in _VERDICTS:
         return stated(score.value)

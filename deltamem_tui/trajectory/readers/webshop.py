@@ -13,9 +13,9 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Line, Preview
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
-from deltamem_tui.trajectory.readers.labelled import Turn
+from deltamem_tui.trajectory.readers.labelled import TextTurn
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader
-from deltamem_tui.trajectory.readers.sessions import Held, Session, sessions, stray
+from deltamem_tui.trajectory.readers.sessions import Session, SizeGuard, sessions, stray
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 
 _ACTION = re.compile(r"^Action:[ \t]*(?P<text>.*)")
@@ -33,7 +33,7 @@ _BETWEEN = re.compile(r"^(?:-{10,}|\d+(?: [\d.]+){3})[ \t]*$")
 def _read(log: Log) -> Iterator[Reading]:
     block: list[Line] = []
     number = ""
-    held = Held("an episode", log.limits)
+    held = SizeGuard("an episode", log.limits)
     for line in log.lines():
         if isinstance(line, RecordError):
             yield line
@@ -79,12 +79,12 @@ def _finished(block: list[Line], number: str) -> Iterator[Reading]:
     )
 
 
-def _turns(lines: Sequence[str]) -> list[Turn]:
-    turns: list[Turn] = []
+def _turns(lines: Sequence[str]) -> list[TextTurn]:
+    turns: list[TextTurn] = []
     for line in lines:
         action, observation = _ACTION.match(line), _OBSERVATION.match(line)
         if action:
-            turns.append(Turn([action["text"]]))
+            turns.append(TextTurn([action["text"]]))
         elif observation:
             turns[-1].answer = [observation["text"]]
         elif _BETWEEN.match(line):
@@ -92,11 +92,11 @@ def _turns(lines: Sequence[str]) -> list[Turn]:
         elif turns[-1].answer:
             turns[-1].answer.append(line)
         else:
-            turns[-1].said.append(line)  # a thought of several lines
+            turns[-1].lines.append(line)  # a thought of several lines
     return turns
 
 
-def _steps(turns: Sequence[Turn]) -> Iterator[Step]:
+def _steps(turns: Sequence[TextTurn]) -> Iterator[Step]:
     thoughts: list[str] = []
     for turn in turns:
         thought = _THOUGHT.fullmatch(turn.written)
@@ -107,7 +107,7 @@ def _steps(turns: Sequence[Turn]) -> Iterator[Step]:
             thoughts = []
 
 
-def _outcome(turns: Sequence[Turn]) -> Outcome:
+def _outcome(turns: Sequence[TextTurn]) -> Outcome:
     """The last score that the shop gave; none if the steps ran out before anything was bought."""
     scores = [found["score"] for turn in turns if (found := _SCORE.search(turn.observation))]
     return stated_under({"Your score": scores[-1]}, "Your score") if scores else Outcome()
@@ -134,7 +134,7 @@ _LONGEST = 2_000  # characters of a written list; nobody types more keywords
 
 
 @dataclass(frozen=True, slots=True)
-class _View:
+class _PageView:
     """One page as it was seen."""
 
     page: str
@@ -146,12 +146,12 @@ class _View:
     text: str = ""
 
 
-def _view(value: object) -> _View:
+def _view(value: object) -> _PageView:
     record = as_mapping(value)
     content = as_mapping(record.get("content"))
     page = as_text(record.get("page"))
     number = as_text(content.get("page"))
-    return _View(
+    return _PageView(
         page=page,
         keywords=_words(content.get("keywords")),
         number=int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 1,
@@ -201,7 +201,7 @@ def _described(page: str, content: Json) -> str:
     return "\n".join(filter(None, lines))
 
 
-def _action(before: _View, after: _View) -> str:
+def _action(before: _PageView, after: _PageView) -> str:
     """What somebody did to come from one page to the next; empty if it was only loaded anew."""
     if after == before:
         return ""
@@ -216,7 +216,7 @@ def _action(before: _View, after: _View) -> str:
     return "click[Buy Now]" if after.page == "done" else f"open[{after.page}]"
 
 
-def _action_to_results(before: _View, after: _View) -> str:
+def _action_to_results(before: _PageView, after: _PageView) -> str:
     if before.page == "index" or before.keywords != after.keywords:
         return f"search[{' '.join(after.keywords)}]"
     if before.page == "search_results" and after.number > before.number:
@@ -224,7 +224,7 @@ def _action_to_results(before: _View, after: _View) -> str:
     return "click[< Prev]"
 
 
-def _action_to_item(before: _View, after: _View) -> str:
+def _action_to_item(before: _PageView, after: _PageView) -> str:
     if before.page == "item_sub_page":
         return "click[< Prev]"
     chosen = [value for name, value in after.options if (name, value) not in before.options]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 
+from deltamem_tui.bank.node import TreeName
+
 MOST_SINGLE = 12
 """So many values or fewer stand one by one."""
 
@@ -23,10 +25,10 @@ class BarRow:
     """
 
     name: str
-    values: Mapping[str, float | None]
+    values: Mapping[TreeName, float | None]
 
 
-def grouped(counts: Mapping[str, Mapping[int, int]]) -> list[BarRow]:
+def grouped(counts: Mapping[TreeName, Mapping[int, int]]) -> list[BarRow]:
     """Rows from the least to the greatest value that any tree has, none of them left out.
 
     Args:

@@ -21,6 +21,7 @@ from deltamem_tui.tui.widgets.text_pane import TextPane
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from deltamem_tui.bank.node import TreeName
     from deltamem_tui.memory.deltamem.calibrate import Proposal
     from deltamem_tui.tui.app import DeltaMemApp
     from deltamem_tui.tui.messages import BanksFound, WorkAdvanced
@@ -104,7 +105,7 @@ class BankScreen(BrowserScreen):
         self,
         name: str,
         work: Callable[[Bank], str],
-        node: tuple[str, str] | None = None,
+        node: tuple[TreeName, str] | None = None,
     ) -> bool:
         """Write to the bank that the screen shows, with a handle of its own.
 

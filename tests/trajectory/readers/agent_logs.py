@@ -12,8 +12,8 @@ from tests.trajectory.readers.issue_logs import (
     OPENHANDS_SDK,
     SWE_AGENT,
 )
-from tests.trajectory.readers.log_files import archive, lines, pretty
 from tests.trajectory.readers.markdown_logs import AIDER, SPECSTORY
+from tests.trajectory.readers.samples import archive, lines, pretty
 from tests.trajectory.readers.session_logs import CLAUDE_CODE, CODEX, GEMINI, LETTA, OPENCLAW
 from tests.trajectory.readers.trace_logs import (
     INSPECT,

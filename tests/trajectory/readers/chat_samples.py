@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deltamem_tui.trajectory.model import Step, Trajectory
-from tests.trajectory.readers.sample import PIXELS, YES, Sample, at, called, dumped, paid
+from tests.trajectory.readers.samples import PIXELS, YES, Sample, at, called, dumped, paid
 
 OPENAI = Sample(
     dumped(

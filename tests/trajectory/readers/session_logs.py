@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.trajectory.readers.log_files import Json
+from tests.trajectory.readers.samples import Json
 
 
 def claude_line(kind: str, content: object, **extra: object) -> Json:

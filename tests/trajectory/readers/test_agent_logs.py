@@ -16,7 +16,7 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import detect, read_logs, readers
 from tests.places import PUBLISHED
 from tests.trajectory.readers.agent_logs import SAMPLES
-from tests.trajectory.readers.log_files import archive, episodes, lines, notices, readings, refusals
+from tests.trajectory.readers.samples import archive, episodes, lines, notices, readings, refusals
 from tests.trajectory.readers.session_logs import CLAUDE_CODE
 from tests.trajectory.readers.trace_logs import INSPECT_ARCHIVE
 

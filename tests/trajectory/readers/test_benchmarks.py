@@ -1,23 +1,33 @@
+"""Logs of benchmarks with anything in the wrong place: refused or read, never a crash."""
+
 from __future__ import annotations
 
 import codecs
+import copy
 import gzip
 import json
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from deltamem_tui.errors import RecordError
+from deltamem_tui.errors import LogFormatError, RecordError
+from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.readers import detect, read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
+from tests.effort import examples
+from tests.places import PUBLISHED
 from tests.trajectory.readers.benchmark_samples import SAMPLES
-from tests.trajectory.readers.log_files import notices
-from tests.trajectory.readers.sample import PIXELS, called, dumped
+from tests.trajectory.readers.samples import PIXELS, called, dumped, notices
 from tests.trajectory.readers.web_samples import WEBSHOP_TEXT
 
 NAMES = sorted(SAMPLES)
@@ -378,3 +388,224 @@ def test_a_saved_game_of_scienceworld(tmp_path: Path) -> None:
     assert isinstance(found, Trajectory)
     assert (found.task, found.environment, len(found.steps)) == ("Open the door.", "A kitchen.", 1)
     assert found.outcome.reward == 1.0
+
+
+JSON_SAMPLES = sorted(name for name in SAMPLES if name not in ("webshop", "reflexion"))
+JUNK: list[object] = [None, True, 0, -1.5, 1e300, "", "x", "\ud800", [], [None], {}, {"type": []}]
+JUNK += [[[]], {"role": {}}, "9" * 400, {"content": [{"type": "text"}]}, [1, "a"], "\x1b[2J"]
+
+
+def records_of(name: str) -> list[object]:
+    data = SAMPLES[name].data.decode()
+    decoder, at, found = json.JSONDecoder(), 0, []
+    while at < len(data):
+        value, at = decoder.raw_decode(data, at)
+        found.append(value)
+        at += 1
+    return found
+
+
+def places(value: object) -> Iterator[tuple[dict[str, object] | list[object], str | int]]:
+    """Every place in a JSON value that could hold something else."""
+    if isinstance(value, dict):
+        for key in value:
+            yield value, key
+            yield from places(value[key])
+    elif isinstance(value, list):
+        for index in range(len(value)):
+            yield value, index
+            yield from places(value[index])
+
+
+@examples(100, one_folder=True)
+@given(
+    st.sampled_from(JSON_SAMPLES),
+    st.lists(st.tuples(st.integers(0, 10_000), st.sampled_from([*JUNK, "gone"])), max_size=4),
+)
+def test_anything_in_the_wrong_place(
+    tmp_path: Path, name: str, changes: list[tuple[int, object]]
+) -> None:
+    records = copy.deepcopy(records_of(name))
+    for number, junk in changes:
+        found = list(places(records))
+        if not found:
+            break
+        holder, key = found[number % len(found)]
+        if junk == "gone" and isinstance(holder, dict):
+            del holder[str(key)]
+        else:
+            holder[key] = copy.deepcopy(junk)  # type: ignore[index]
+    path = tmp_path / "log"
+    path.write_text("\n".join(map(json.dumps, records)))
+    for item in read_logs([path], format=name):
+        assert isinstance(item, Trajectory | RecordError | Notice)
+        assert not isinstance(item, RecordError) or (item.message and item.source == "log")
+
+
+@examples(30, one_folder=True)
+@given(st.sampled_from(["webshop", "reflexion"]), st.data())
+def test_lines_in_the_wrong_place(tmp_path: Path, name: str, data: st.DataObject) -> None:
+    lines = SAMPLES[name].data.decode().splitlines()
+    mixed = data.draw(st.lists(st.sampled_from(lines), max_size=30))
+    path = tmp_path / "log"
+    path.write_text("\n".join(["Action: reset", *mixed]))
+    for item in read_logs([path], format=name):
+        assert isinstance(item, Trajectory | RecordError | Notice)
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_a_log_cut_anywhere(tmp_path: Path, name: str) -> None:
+    data = SAMPLES[name].data
+    path = tmp_path / "log"
+    for end in range(1, len(data), max(len(data) // 40, 1)):
+        path.write_bytes(data[:end])
+        for item in read_logs([path], format=name):
+            assert isinstance(item, Trajectory | RecordError | Notice)
+
+
+@pytest.mark.parametrize("name", JSON_SAMPLES)
+def test_deep_and_large_values_are_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "log"
+    deep = b'{"messages": ' + b'{"x": [' * 400 + b"1" + b"]}" * 400 + b"}"
+    large = b'{"messages": "' + b"x" * 200_000 + b'"}'
+    path.write_bytes(deep + b"\n" + large + b"\n" + SAMPLES[name].data)
+    found = list(read_logs([path], format=name, limits=Limits(record_bytes=150_000)))
+    refused = [item for item in found if isinstance(item, RecordError)]
+    assert any("a record of more than" in item.message for item in refused)
+    assert all(len(str(item)) < 300 for item in refused)
+
+
+LONG = 300_000
+ENDLESS = [" " * LONG + "x", "\\'" * LONG, "Instruction: [SEP] " * 20_000, "Action" + " " * LONG]
+ENDLESS += ["Thought:" * 30_000, "a" * LONG, "\n" * LONG + "x", "Here is the task:" * 20_000]
+ENDLESS += ["my problem is:" * 20_000, "<pr_description>" * 50_000, "\t \r…" * 30_000]
+
+
+@pytest.mark.parametrize("text", ENDLESS, ids=range(len(ENDLESS)))
+def test_no_text_makes_a_search_endless(tmp_path: Path, text: str) -> None:
+    messages = [
+        {"role": "user", "content": text},
+        {"role": "assistant", "content": text},
+        {"role": "user", "content": text},
+    ]
+    talk: dict[str, object] = {
+        "id": text,
+        "messages": messages,
+        "conversations": messages,
+        "output": {"history": messages},
+    }
+    view: dict[str, object] = {
+        "page": text,
+        "url": text,
+        "goal": {},
+        "content": {"keywords": text, "options": text},
+    }
+    row: dict[str, object] = {"userInput": text, "observation": text, "score": text}
+    path = tmp_path / "log"
+    logs: dict[str, list[dict[str, object]]] = {
+        "openai-chat": [talk],
+        "sharegpt": [talk],
+        "agentbench": [talk],
+        "webshop-human": [view, view],
+        "scienceworld-recording": [row, row],
+    }
+    for name, records in logs.items():
+        path.write_text("\n".join(map(json.dumps, records)))
+        assert list(read_logs([path], format=name))
+    path.write_text(f"Action: reset\nObservation: Instruction: {text}\nAction: {text}\n{text}")
+    assert list(read_logs([path], format="webshop"))
+    path.write_text(f"Question: {text}\nThought 1: {text}\nAction 1: {text}\n{text}")
+    assert list(read_logs([path], format="reflexion"))
+
+
+PROTOCOL = "zhu-yiqi+agent-data-protocol/datasets"
+SCIENCEWORLD = "allenai+ScienceWorld/python-api"
+INTERCODE = "princeton-nlp+intercode/data/results/bash"
+TOOLBENCH = "OpenBMB+ToolBench/data_example/answer/G1_answer"
+AGENTBENCH = "THUDM+AgentBench/src/server/tasks/alfworld/prompts"
+SHOPPERS = "WooooDyy+AgentGym/agentenv-webshop/webshop/all_trajs"
+
+# A pattern below the samples: its format, then how many episodes of its files together are a
+# success, a failure, and of unknown outcome.
+COUNTS: dict[str, tuple[str, int, int, int]] = {
+    "ysymyth+ReAct/WebShop.ipynb": ("webshop", 179, 281, 40),
+    f"{SHOPPERS}/*.jsonl": ("webshop-human", 1, 4, 0),
+    f"{SCIENCEWORLD}/recordings/*.json": ("scienceworld-recording", 5, 0, 0),
+    f"{SCIENCEWORLD}/saves/*.json": ("scienceworld-history", 2, 0, 0),
+    "noahshinn+reflexion/hotpotqa_runs/**/*.txt": ("reflexion", 223, 275, 0),
+    f"{INTERCODE}/gpt-3.5/*.json": ("intercode", 13, 47, 0),
+    f"{INTERCODE}/gpt-4/*.json": ("intercode", 50, 63, 0),
+    "sierra-research+tau-bench/historical_trajectories/*.json": ("tau-bench", 15, 33, 0),
+    f"{TOOLBENCH}/*.json": ("toolbench", 4, 1, 0),
+    "hiyouga+LLaMA-Factory/data/*.json": ("sharegpt", 0, 0, 300),
+    f"{PROTOCOL}/agenttuning_*/sample_raw.json": ("sharegpt", 0, 0, 15),
+    f"{PROTOCOL}/agenttuning_*/sample_sft.json": ("sharegpt", 0, 0, 5),
+    f"{PROTOCOL}/codeactinstruct/sample_raw.json": ("sharegpt", 0, 0, 5),
+    f"{PROTOCOL}/eto/sample_raw.json": ("sharegpt", 2, 1, 0),
+    f"{PROTOCOL}/swe-smith/sample_raw.json": ("openai-chat", 5, 0, 0),
+    f"{PROTOCOL}/toucan_1_5m/sample_raw.json": ("openai-chat", 0, 0, 1),
+    f"{PROTOCOL}/nebius*/sample_raw.json": ("openai-chat", 5, 0, 0),
+    f"{AGENTBENCH}/alfworld_multiturn_react.json": ("openai-chat", 0, 0, 6),
+    f"{PROTOCOL}/*/sample_std.json": ("agent-data-protocol", 0, 0, 37),
+}
+# Files beside them that are no logs of episodes.
+REFUSED = [
+    "ysymyth+ReAct/prompts/fever.json",
+    "ysymyth+ReAct/prompts/prompts_naive.json",
+    "noahshinn+reflexion/**/env_results_trial_*.json",
+    "sierra-research+tau-bench/few_shot_data/*.jsonl",
+    f"{AGENTBENCH}/alfworld_multiturn.json",
+    f"{PROTOCOL}/android_in_the_wild/sample_raw.json",
+    f"{PROTOCOL}/webarena_successful/sample_raw.json",
+]
+
+
+def files(pattern: str) -> list[Path]:
+    if not PUBLISHED.exists():
+        pytest.skip("the sample data are not here")
+    return sorted(PUBLISHED.glob(pattern))
+
+
+@cache
+def wild_read(path: Path) -> list[Reading]:
+    return list(read_logs([path]))
+
+
+@pytest.mark.parametrize("pattern", COUNTS)
+def test_what_is_in_them(pattern: str) -> None:
+    name, successes, failures, unknown = COUNTS[pattern]
+    found = [item for path in files(pattern) for item in wild_read(path)]
+    assert [str(item) for item in found if isinstance(item, RecordError)] == []
+    episodes = [item for item in found if isinstance(item, Trajectory)]
+    assert {item.source.format for item in episodes} == {name}
+    counts = Counter(item.outcome.success for item in episodes)
+    assert (counts[True], counts[False], counts[None]) == (successes, failures, unknown)
+    assert all(item.outcome.known == (item.outcome.source == "stated") for item in episodes)
+
+
+@pytest.mark.parametrize("pattern", REFUSED)
+def test_what_is_no_log_is_refused_with_a_hint(pattern: str) -> None:
+    for path in files(pattern):
+        with pytest.raises(LogFormatError, match=r"no reader knows .*name the format"):
+            read_logs([path])
+
+
+def test_the_trials_of_a_question_share_its_name() -> None:
+    (path,) = files("noahshinn+reflexion/hotpotqa_runs/**/*.txt")
+    episodes = [item for item in wild_read(path) if isinstance(item, Trajectory)]
+    assert len({item.metadata["task_id"] for item in episodes}) == 100
+    assert Counter(item.metadata["trial"] for item in episodes) == {
+        "1": 100,
+        "2": 99,
+        "3": 100,
+        "4": 100,
+        "5": 99,
+    }
+    assert not any("attempted" in item.task or "Reflection" in item.task for item in episodes)
+
+
+def test_recordings_named_failure_that_end_well() -> None:
+    for path in files(f"{SCIENCEWORLD}/recordings/*failure*.json"):
+        (found,) = wild_read(path)
+        assert isinstance(found, Trajectory)
+        assert (found.outcome.success, found.outcome.reward) == (True, 1.0)

@@ -17,7 +17,7 @@ from tests.trajectory.readers.issue_logs import (
     OPENHANDS_SDK,
     SWE_AGENT,
 )
-from tests.trajectory.readers.log_files import (
+from tests.trajectory.readers.samples import (
     Json,
     episode,
     episodes,
@@ -242,7 +242,7 @@ def test_openhands_sdk_events_that_are_none_are_told(tmp_path: Path) -> None:
     ):
         path.write_bytes(content)
         found = list(read_logs([path], format="openhands-sdk"))
-        assert [told.position for told in refusals(found)] == places
+        assert [remark.position for remark in refusals(found)] == places
         assert "an event of unknown kind ActionEvnt" in refusals(found)[1].message
         (read,) = episodes(found)
         assert [step.action for step in read.steps] == ["Done."]

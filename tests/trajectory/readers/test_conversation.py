@@ -52,20 +52,20 @@ def test_an_answer_to_a_call_that_is_not_there_came_back_for_the_last_step() -> 
     conversation.answer("a.py", "a")
     conversation.answer("/w", "b")
     assert conversation.episode().steps == (Step("ls", "a.py"), Step("pwd", "odd\n\n/w"))
-    assert not list(conversation.unheard())
+    assert not list(conversation.left_out())
 
 
 @pytest.mark.parametrize("call_id", ["", "x"])
 def test_an_answer_before_any_step_is_told(call_id: str) -> None:
     conversation = asked()
     conversation.answer(" ", call_id)
-    assert not list(conversation.unheard())
+    assert not list(conversation.left_out())
     conversation.answer("early", call_id)
-    (one,) = conversation.unheard()
+    (one,) = conversation.left_out()
     assert str(one).startswith("1 tool result is left out")
     conversation.answer("early too", call_id)
     conversation.act("ls", "x")
-    (both,) = conversation.unheard()
+    (both,) = conversation.left_out()
     assert str(both).startswith("2 tool results are left out")
     assert conversation.episode().steps == (Step("ls"),)
 
@@ -181,7 +181,7 @@ def test_what_came_before_the_users_task_is_told_by_what_it_was() -> None:
     conversation.user("Do it.")
     assert not conversation.has_calls
     conversation.act("cat a.py", "b")
-    (told,) = conversation.unheard()
+    (told,) = conversation.left_out()
     assert str(told) == "2 calls are left out: made before the user's task"
     assert conversation.episode().steps == (Step("cat a.py"),)
 
@@ -191,6 +191,6 @@ def test_what_a_tool_says_to_mere_words_before_the_task_answers_a_call_that_was_
     conversation.say("Hello.")
     conversation.answer("a.py", "a")
     conversation.user("Do it.")
-    (told,) = conversation.unheard()
+    (told,) = conversation.left_out()
     assert isinstance(told, RecordError)
     assert str(told).startswith("1 tool result is left out: the log holds no call before it")

@@ -10,7 +10,7 @@ import pytest
 
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
-from tests.trajectory.readers.log_files import Json, episode, episodes, lines, pretty, readings
+from tests.trajectory.readers.samples import Json, episode, episodes, lines, pretty, readings
 from tests.trajectory.readers.trace_logs import otlp_attributes
 
 TASK = "Fix the parser."

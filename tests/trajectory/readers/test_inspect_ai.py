@@ -10,7 +10,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
-from tests.trajectory.readers.log_files import (
+from tests.trajectory.readers.samples import (
     Json,
     archive,
     episode,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +12,8 @@ import pytest
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.model import LogSource, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
-from tests.trajectory.readers.log_files import Json, episodes, lines, pretty, readings, refusals
+from tests.trajectory.readers.samples import Json, episodes, lines, pretty, readings, refusals
+from tests.trajectory.readers.test_traps import LOGS
 
 
 def codex(name: str, task: str) -> list[Json]:
@@ -224,7 +227,7 @@ def test_a_line_of_the_programs_does_not_hide_the_helpers(tmp_path: Path) -> Non
 def test_a_stranger_in_a_gemini_session_is_told(tmp_path: Path) -> None:
     messages = [*gemini("a", "one")[1:], {"type": "critic", "content": "Bad."}, {"type": "info"}]
     found = readings(tmp_path, pretty({"sessionId": "a", "projectHash": "h", "messages": messages}))
-    assert [told.position for told in refusals(found)] == ["record 1, message 3"]
+    assert [remark.position for remark in refusals(found)] == ["record 1, message 3"]
     assert [each.task for each in episodes(found)] == ["one"]
 
 
@@ -254,3 +257,55 @@ def test_a_session_in_which_somebody_unknown_speaks_is_refused(tmp_path: Path) -
         said = {"type": "message", "id": "3", "message": {"role": role, "content": "Bad."}}
         (told,) = refusals(readings(tmp_path, lines(*openclaw("a", "one"), said)))
         assert f"a message of unknown role {words}" in told.message
+
+
+FOREIGN: dict[str, list[Json]] = {
+    **{name: write("other", "two") for name, write in WRITERS.items()},
+    "openhands-sdk": LISTS["openhands-sdk"],
+    "nothing known": [{"nonsense": 1}, {"type": "frobnicate", "id": "x"}],
+}
+OFTEN = 12  # what is looked at to tell the format is of one
+
+
+def records(name: str) -> list[object]:
+    """The records of a format's first sample; none if it is not JSON."""
+    _, data = LOGS[name][0]
+    for texts in ([data], data.splitlines()):
+        try:
+            found = [json.loads(text) for text in texts if text.strip()]
+        except ValueError:
+            continue
+        return found[0] if isinstance(found[0], list) else found
+    return []
+
+
+def pairs() -> Iterator[tuple[str, str]]:
+    for name in LOGS:
+        for foreign in FOREIGN:
+            if name != foreign and records(name):
+                yield name, foreign
+
+
+@pytest.mark.parametrize(("name", "foreign"), pairs())
+def test_each_line_of_a_foreign_part_is_told(tmp_path: Path, name: str, foreign: str) -> None:
+    own = records(name) * OFTEN
+    alone = readings(tmp_path, lines(*own))
+    assert {each.source.format for each in episodes(alone)} == {name}
+    mixed = readings(tmp_path, lines(*own, *FOREIGN[foreign]))
+    assert episodes(mixed) == episodes(alone)
+    new = refusals(mixed)[len(refusals(alone)) :]
+    assert list(dict.fromkeys(str(each.position).partition(",")[0] for each in new)) == [
+        f"line {number}" for number in range(len(own) + 1, len(own) + len(FOREIGN[foreign]) + 1)
+    ]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_part_that_is_small_does_not_hide_what_the_log_is(tmp_path: Path, name: str) -> None:
+    other = "openclaw" if name == "codex" else "codex"
+    own = WRITERS[name]("a", "one") * 2
+    found = readings(tmp_path, lines(WRITERS[other]("b", "two")[0], *own))
+    assert {each.source.format for each in episodes(found)} == {name}
+    (told,) = refusals(found)
+    assert told.position == "line 1"
+    assert told.hint
+    assert "split the log" in told.hint

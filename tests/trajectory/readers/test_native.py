@@ -22,7 +22,7 @@ from deltamem_tui.trajectory.model import (
 )
 from deltamem_tui.trajectory.readers import from_record, read_logs, to_line, to_record
 from tests.effort import examples
-from tests.trajectory.readers.log_files import lines
+from tests.trajectory.readers.samples import lines
 
 SECRET = "sk-" + "Ab3" * 16
 

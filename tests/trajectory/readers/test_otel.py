@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from tests.trajectory.readers.log_files import (
+from tests.trajectory.readers.samples import (
     Json,
     episode,
     episodes,
@@ -191,7 +191,7 @@ def test_a_span_without_a_trace_is_told(tmp_path: Path) -> None:
     given = [span(1, "t"), span(2, None), span(3, ""), {"spans": [span(4, "u"), span(5, None)]}]
     found = readings(tmp_path, lines(*given))
     assert [each.task for each in episodes(found)] == ["task 1", "task 4"]
-    assert [told.position for told in refusals(found)] == ["line 2", "line 3", "line 4"]
+    assert [remark.position for remark in refusals(found)] == ["line 2", "line 3", "line 4"]
     assert "a span without a trace id" in refusals(found)[0].message
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
-from tests.trajectory.readers import test_react, test_rollout
-from tests.trajectory.readers.test_benchmarks_broken import records_of
+from tests.trajectory.readers import test_alfworld, test_rollout
+from tests.trajectory.readers.test_benchmarks import records_of
 from tests.trajectory.readers.trace_logs import INSPECT, LANGFUSE, LANGSMITH
 
 Value = object
@@ -69,7 +69,7 @@ def _inspect(record: object, value: Value) -> None:
     put("samples", 0, "scores")(record, {"match": {"value": value}})
 
 
-WRAPPED = {"name": "a-1", "result": True, "traj": test_react.EPISODE}
+WRAPPED = {"name": "a-1", "result": True, "traj": test_alfworld.EPISODE}
 OF_INTERCODE = records_of("intercode")[0]["0"]  # type: ignore[index]
 CHAT = ({"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Search[x]"})
 EVENTS = (

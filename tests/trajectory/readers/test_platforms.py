@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from tests.trajectory.readers.log_files import (
+from tests.trajectory.readers.samples import (
     Json,
     episode,
     episodes,

@@ -1,3 +1,5 @@
+"""What each reader would make of a log, without importing it."""
+
 from __future__ import annotations
 
 import gzip
@@ -26,7 +28,9 @@ from deltamem_tui.trajectory.readers import (
     to_line,
 )
 from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.readers.reading import try_readers
 from tests.places import SHARED
+from tests.trajectory.readers.samples import lines
 
 EPISODE = Trajectory("boil water", steps=(Step("look", "a stove"),))
 
@@ -271,3 +275,26 @@ def test_every_sample_is_read_or_refused_with_a_reason() -> None:
     assert named == {
         path.relative_to(SHARED).as_posix() for path in SHARED.rglob("*") if path.is_file()
     }
+
+
+SAID = {"sessionId": "s", "type": "user", "message": {"role": "user", "content": "Fix it."}}
+DID = {**SAID, "type": "assistant", "message": {"role": "assistant", "content": "Fixed it."}}
+
+
+def test_what_is_left_out_by_design_is_no_refusal(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    aside = {"isSidechain": True, "uuid": "h1"}
+    path.write_bytes(lines({**SAID, "uuid": "u1"}, {**DID, **aside}, {**DID, "uuid": "a1"}))
+    trial = next(try_readers(Log("log.jsonl", path)))
+    assert (trial.format, trial.episodes, trial.steps) == ("claude-code", 1, 1)
+    assert (trial.rejected, trial.first_rejection) == (0, None)
+
+
+def test_a_refusal_is_counted_and_the_first_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    odd = {"sessionId": "s", "uuid": "x", "type": "odd"}
+    path.write_bytes(lines({**SAID, "uuid": "u1"}, odd, odd, {**DID, "uuid": "a1"}))
+    trial = next(try_readers(Log("log.jsonl", path)))
+    assert (trial.episodes, trial.rejected) == (1, 2)
+    assert trial.first_rejection is not None
+    assert trial.first_rejection.position == "line 2"

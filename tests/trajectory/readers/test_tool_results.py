@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.trajectory.model import Step, Trajectory
-from tests.trajectory.readers.log_files import Json, episodes, lines, notices, readings, refusals
+from tests.trajectory.readers.samples import Json, episodes, lines, notices, readings, refusals
 from tests.trajectory.readers.test_branches import HEADER, claude, openclaw, use
 
 CHAT_CALL = {
@@ -352,7 +352,7 @@ def test_labelled_text_tells_empty_actions_and_thoughts_that_led_to_none(tmp_pat
     found = readings(tmp_path, lines({"0": {"traj": text, "em": True}}))
     (episode,) = episodes(found)
     assert episode.steps == (Step("Search[x]", "", "I ask."),)
-    assert [told.message for told in notices(found)] == [
+    assert [remark.message for remark in notices(found)] == [
         "1 action is left out: nothing is written there",
         "1 thought is left out: no action follows it",
     ]

@@ -20,10 +20,10 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs, readers, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
-from tests.trajectory.readers import test_react, test_rollout
+from tests.trajectory.readers import test_alfworld, test_rollout
 from tests.trajectory.readers.agent_logs import SAMPLES as AGENTS
 from tests.trajectory.readers.benchmark_samples import SAMPLES as BENCHMARKS
-from tests.trajectory.readers.sample import PIXELS
+from tests.trajectory.readers.samples import PIXELS
 
 NATIVE = Trajectory(
     "boil water",
@@ -34,11 +34,11 @@ NATIVE = Trajectory(
 OWN: dict[str, list[tuple[str, bytes]]] = {
     "native": [("log.jsonl", to_line(NATIVE))],
     "rollout": [("log.jsonl", json.dumps(test_rollout.RECORD).encode())],
-    "react": [("log.txt", test_react.EPISODE.encode())],
+    "react": [("log.txt", test_alfworld.EPISODE.encode())],
     "alfworld-wrapper": [
         (
             "log.jsonl",
-            json.dumps({"name": "a-1", "result": True, "traj": test_react.EPISODE}).encode(),
+            json.dumps({"name": "a-1", "result": True, "traj": test_alfworld.EPISODE}).encode(),
         )
     ],
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deltamem_tui.trajectory.model import Step, Trajectory
-from tests.trajectory.readers.sample import NO, YES, Sample, at, called, dumped, paid
+from tests.trajectory.readers.samples import NO, YES, Sample, at, called, dumped, paid
 
 _TALK = [
     {"role": "system", "content": "# Policy"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from tests.trajectory.readers.log_files import Json
+from tests.trajectory.readers.samples import Json
 
 INSPECT: Json = {
     "version": 2,

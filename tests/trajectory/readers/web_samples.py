@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from tests.trajectory.readers.sample import Sample, at, dumped, paid
+from tests.trajectory.readers.samples import Sample, at, dumped, paid
 
 WEBSHOP_TEXT = """-----------------
 4

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.notice import Notice
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
 
@@ -56,3 +58,29 @@ def refusals(found: Iterable[Reading]) -> list[RecordError]:
 
 def notices(found: Iterable[Reading]) -> list[Notice]:
     return [item for item in found if isinstance(item, Notice)]
+
+
+YES, NO = Outcome(True, source="stated"), Outcome(False, source="stated")
+
+PIXELS = "data:image/png;base64," + "iVBORw0KGgo" * 40
+
+
+class Sample(NamedTuple):
+    data: bytes
+    episodes: list[Trajectory]
+
+
+def dumped(*values: object, indent: int | None = None) -> bytes:
+    return "\n".join(json.dumps(v, ensure_ascii=False, indent=indent) for v in values).encode()
+
+
+def paid(reward: float) -> Outcome:
+    return Outcome(reward >= 1.0, reward, "stated")
+
+
+def at(position: str) -> LogSource:
+    return LogSource(position=position)
+
+
+def called(name: str, identity: str, arguments: str) -> dict[str, object]:
+    return {"id": identity, "type": "function", "function": {"name": name, "arguments": arguments}}

@@ -23,7 +23,7 @@ from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import Reading
-from deltamem_tui.trajectory.readers.records import in_full
+from deltamem_tui.trajectory.readers.records import conversation_readings
 from deltamem_tui.trajectory.readers.sessions import BESIDE, Records, whole_log
 from deltamem_tui.trajectory.readers.shapes import as_text
 
@@ -53,7 +53,7 @@ class _Trace:
     is_refused: bool = False
 
 
-class Gathered:
+class TraceStore:
     """The parts of traces, put down one after another and taken up trace by trace."""
 
     def __init__(self, limits: Limits) -> None:
@@ -201,7 +201,7 @@ def each_trace(
     """A reader's `read`, for formats in which the parts of a trace may lie anywhere."""
 
     def gather(records: Records) -> Iterator[Reading]:
-        with Gathered(records.limits) as gathered:
+        with TraceStore(records.limits) as gathered:
             for record in records:
                 yield from records.refusals()
                 for part in parts(record.value):
@@ -211,6 +211,6 @@ def each_trace(
                         yield from gathered.add(part[0], record.position, part[1])
                 records.release()
             for name, position, found in gathered.traces():
-                yield from in_full(position, parse, name, found, records.limits)
+                yield from conversation_readings(position, parse, name, found, records.limits)
 
     return whole_log(gather)

@@ -1,4 +1,4 @@
-"""What is gathered of traces comes back as it was, and is not held in memory meanwhile."""
+"""What is trace_store of traces comes back as it was, and is not held in memory meanwhile."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.readers import gathered, read_logs
-from deltamem_tui.trajectory.readers.gathered import Gathered
+from deltamem_tui.trajectory.readers import read_logs, trace_store
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.sessions import Records, whole_log
+from deltamem_tui.trajectory.readers.trace_store import TraceStore
 
 JSON = st.recursive(
     st.none()
@@ -31,7 +31,7 @@ JSON = st.recursive(
 )
 
 
-def put(parts: Gathered, trace: str, position: str, part: object) -> None:
+def put(parts: TraceStore, trace: str, position: str, part: object) -> None:
     assert not [*parts.add(trace, position, part)]
 
 
@@ -39,7 +39,7 @@ def put(parts: Gathered, trace: str, position: str, part: object) -> None:
 def test_traces_come_back_in_order_with_their_parts_in_order(
     given_parts: list[tuple[str, object]],
 ) -> None:
-    with Gathered(DEFAULT_LIMITS) as parts:
+    with TraceStore(DEFAULT_LIMITS) as parts:
         for number, (trace, part) in enumerate(given_parts, 1):
             put(parts, trace, f"line {number}", part)
         found = list(parts.traces())
@@ -53,22 +53,22 @@ def test_traces_come_back_in_order_with_their_parts_in_order(
 
 @pytest.mark.parametrize("part", [float("inf"), 2**64 - 1, "\ud800", "\u2028", {"": [{}]}])
 def test_what_is_hardly_json_comes_back_too(part: object) -> None:
-    with Gathered(DEFAULT_LIMITS) as parts:
+    with TraceStore(DEFAULT_LIMITS) as parts:
         put(parts, "a", "line 1", part)
         assert [*parts.traces()] == [("a", "line 1", [part])]
 
 
 def test_memory_does_not_grow_with_what_is_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathered, "MOST_IN_MEMORY", 100_000)
+    monkeypatch.setattr(trace_store, "MOST_IN_MEMORY", 100_000)
     small, large = peak(100), peak(2_000)
     assert large < 1.5 * small
 
 
 def peak(count: int) -> int:
-    """The most memory while traces of ten parts are gathered and given, the parts far apart."""
+    """The most memory while traces of ten parts are trace_store and given, the parts far apart."""
     tracemalloc.start()
     try:
-        with Gathered(DEFAULT_LIMITS) as parts:
+        with TraceStore(DEFAULT_LIMITS) as parts:
             for number in range(count):
                 put(parts, str(number % (count // 10)), "line 1", "x" * 10_000)
             assert all(found == ["x" * 10_000] * 10 for _, _, found in parts.traces())
@@ -78,7 +78,7 @@ def peak(count: int) -> int:
 
 
 def test_a_trace_that_is_too_large_is_dropped_and_told_once() -> None:
-    with Gathered(Limits(session_bytes=5_000)) as parts:
+    with TraceStore(Limits(session_bytes=5_000)) as parts:
         put(parts, "b", "line 1", "y")
         told = [error for i in range(9) for error in parts.add("a", f"line {i + 2}", "x" * 1000)]
         assert [(each.position, each.message) for each in told] == [
@@ -93,9 +93,9 @@ class FullDisk(SpooledTemporaryFile[bytes]):
 
 
 def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathered, "SpooledTemporaryFile", FullDisk)
+    monkeypatch.setattr(trace_store, "SpooledTemporaryFile", FullDisk)
     with (
-        Gathered(DEFAULT_LIMITS) as parts,
+        TraceStore(DEFAULT_LIMITS) as parts,
         pytest.raises(TrajectoryError, match=r"No space left on device .*make room"),
     ):
         put(parts, "a", "line 1", "x")
@@ -104,7 +104,7 @@ def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_was_refused_before_the_disk_was_full_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gathered, "SpooledTemporaryFile", FullDisk)
+    monkeypatch.setattr(trace_store, "SpooledTemporaryFile", FullDisk)
     path = tmp_path / "traces.jsonl"
     span = {"name": "run", "trace_id": "t", "attributes": {}}
     path.write_bytes(b"{broken\n" + orjson.dumps(span))
@@ -130,8 +130,8 @@ def test_what_was_refused_before_a_reader_gave_up_is_told(tmp_path: Path) -> Non
 def test_names_and_places_count_as_held() -> None:
     """Traces of one part, and one trace of many: what tells where they lie is not for nothing."""
     limits = Limits(session_bytes=100_000)
-    with Gathered(limits) as many:
+    with TraceStore(limits) as many:
         told = [error for i in range(200) for error in many.add(f"{i:0300}", f"line {i + 1}", 0)]
         assert [each.position for each in told] == [f"line {100_000 // (500 + 16 + 349) + 1}"]
-    with Gathered(Limits(session_bytes=1_000)) as none:
+    with TraceStore(Limits(session_bytes=1_000)) as none:
         assert [each.position for each in none.add("n" * 900, "line 1", 0)] == ["line 1"]

@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from tests.trajectory.readers.log_files import episode, episodes, readings, refusals
 from tests.trajectory.readers.markdown_logs import AIDER, SPECSTORY
+from tests.trajectory.readers.samples import episode, episodes, readings, refusals
 
 
 def test_specstory(tmp_path: Path) -> None:
