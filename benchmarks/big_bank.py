@@ -23,10 +23,11 @@ from deltamem_tui.bank.commits.journal import Commit, Extent, Journal
 from deltamem_tui.bank.commits.table import COUNTER
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import Label, Node, Origin, Payload, born
+from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import shelf
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, index_row
 from deltamem_tui.embedding.protocol import EmbedderCard
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.settings import preset, to_record
 
 DIMENSIONS = 384
@@ -79,7 +80,7 @@ def build(folder: Path, rows: int, first: int = 0) -> Bank:
         first: The number of the first one; nodes of other numbers are others.
     """
     bank = Bank.create(folder, _manifest(folder.name))
-    kept = shelf(folder, "task", DIMENSIONS)
+    kept = shelf(folder, "task", bank.collections["task"], DIMENSIONS)
     vectors_file = kept.vectors_file
     if vectors_file is None:
         raise ValueError("a tree keeps vectors")
@@ -109,7 +110,7 @@ def _manifest(name: str) -> Manifest:
     return Manifest(
         name=name,
         embedder=asdict(EMBEDDER),
-        parameters=to_record(preset("generic")),
+        settings=to_record(preset("generic")),
     )
 
 

@@ -251,7 +251,7 @@ def _asked(
     index = tree.snapshot.index[tree.rows]
     return Fold(
         answers=tuple(answers),
-        threshold=bank.manifest.parameters["task"]["tau_base"],
+        threshold=bank.manifest.settings["task"]["tau_base"],
         episodes=len(kinds),
         nodes=len(tree),
         roots=int((~index["residual"]).sum()),

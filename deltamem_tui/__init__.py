@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank as Bank
     from deltamem_tui.bank.node import Node as Node
     from deltamem_tui.bank.node import Origin as Origin
-    from deltamem_tui.bank.node import Payload as Payload
     from deltamem_tui.bank.tree import Counts as Counts
     from deltamem_tui.bank.tree import Tree as Tree
     from deltamem_tui.errors import DeltaMemError as DeltaMemError
     from deltamem_tui.memory.banks import create_bank as create_bank
     from deltamem_tui.memory.banks import open_bank as open_bank
+    from deltamem_tui.memory.deltamem.collections import Payload as Payload
     from deltamem_tui.memory.deltamem.learn_result import Lesson as Lesson
     from deltamem_tui.memory.deltamem.recall import Recollection as Recollection
     from deltamem_tui.memory.deltamem.recall import recall as recall
@@ -47,7 +47,7 @@ _HOMES = {
     "Node": "bank.node",
     "Origin": "bank.node",
     "Outcome": "trajectory.model",
-    "Payload": "bank.node",
+    "Payload": "memory.deltamem.collections",
     "Recollection": "memory.deltamem.recall",
     "RulesExtractor": "memory.writers.rules",
     "Step": "trajectory.model",

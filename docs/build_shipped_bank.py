@@ -21,11 +21,11 @@ import numpy as np
 from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import LOCK_NAME, Bank
 from deltamem_tui.bank.disk.files import new_folder
-from deltamem_tui.bank.node import TREES
 from deltamem_tui.bank.transfer.copying import copy_into
 from deltamem_tui.embedding.fingerprint import TOLERANCE
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem import calibrate
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.write import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
@@ -64,7 +64,7 @@ def _without_episodes(bank: Bank, path: Path) -> Bank:
     with new_folder(path) as draft:
         copy = copy_into(draft, bank, name=path.name, history=False)
         content = hashlib.sha256()
-        for name in TREES:
+        for name in COLLECTIONS:
             content.update(bytes(copy.snapshots[name].text))
         origin = content.hexdigest()[:16]
         manifest.write(draft, replace(copy.manifest, origin=origin))
@@ -74,7 +74,7 @@ def _without_episodes(bank: Bank, path: Path) -> Bank:
 def differences(built: Bank, shipped: Bank) -> list[str]:
     """The files in which two builds differ; vectors may by as much as two machines do."""
     found = []
-    for name in TREES:
+    for name in COLLECTIONS:
         one, other = built.snapshots[name], shipped.snapshots[name]
         if bytes(one.text) != bytes(other.text):
             found.append(one.shelf.lines_name)

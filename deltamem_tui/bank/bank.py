@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from deltamem_tui.bank import episodes, manifest, replicas, tree
+from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.commits import file_swap, journal, redo
 from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.file_swap import Rewriting
@@ -24,7 +25,7 @@ from deltamem_tui.bank.commits.table import Shelf, ShelfSnapshot
 from deltamem_tui.bank.disk import archive_view, files, locking
 from deltamem_tui.bank.episodes import Episodes
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.upkeep import freezing
 from deltamem_tui.errors import (
@@ -53,8 +54,9 @@ class _View:
     snapshots: Mapping[str, ShelfSnapshot]
 
     @cached_property
-    def trees(self) -> Mapping[TreeName, Tree]:
-        return {name: Tree(name, self.snapshots[name]) for name in TREES}
+    def trees(self) -> Mapping[str, Tree]:
+        names = replicas.tree_names(self.snapshots)
+        return {name: Tree(name, self.snapshots[name]) for name in names}
 
     @cached_property
     def episodes(self) -> Episodes:
@@ -101,7 +103,7 @@ class Bank:
         path = Path(path)
         new = new if new.origin else replace(new, origin=replicas.drawn())
         with files.new_folder(path) as draft:
-            for shelf in _shelves(draft, new.dimensions).values():
+            for shelf in _shelves(draft, new).values():
                 shelf.create()
             manifest.write(draft, new)
             first = Commit(sequence=0, event="init", time=journal.now())
@@ -142,7 +144,7 @@ class Bank:
 
     @property
     def snapshots(self) -> Mapping[str, ShelfSnapshot]:
-        """The shelves of this commit by name: `task`, `env`, `trajectories` and `origins`."""
+        """The shelves of this commit by name: the collections', `trajectories` and `origins`."""
         return self._view.snapshots
 
     @property
@@ -150,19 +152,26 @@ class Bank:
         """The episodes that the bank was given."""
         return self._view.episodes
 
-    def tree(self, name: TreeName) -> Tree:
-        """One of the two trees.
+    @property
+    def collections(self) -> Mapping[str, Collection]:
+        """What the nodes of each tree consist of, by the tree's name."""
+        return self.manifest.collections
+
+    def tree(self, name: str) -> Tree:
+        """One of the trees.
 
         Raises:
             UsageError: There is no such tree.
         """
-        if name not in TREES:
-            raise UsageError(f"there is no tree {one_line(str(name), 40)!r}", hint="task or env")
-        return self._view.trees[name]
+        if name not in self.trees:
+            raise UsageError(
+                f"there is no tree {one_line(str(name), 40)!r}", hint=" or ".join(self.trees)
+            )
+        return self.trees[name]
 
     @property
-    def trees(self) -> Mapping[TreeName, Tree]:
-        """Both trees by name."""
+    def trees(self) -> Mapping[str, Tree]:
+        """The trees by name."""
         return self._view.trees
 
     def refresh(self) -> bool:
@@ -214,7 +223,9 @@ class Bank:
         with self._lock():
             self._settle()
             extents = {name: each.extent for name, each in self.snapshots.items()}
-            changes = Rewriting(self.path, self._view.tail, extents)
+            upgraded = self.manifest.upgraded
+            upgrade = manifest.encode(upgraded) if upgraded != self.manifest else b""
+            changes = Rewriting(self.path, self._view.tail, extents, upgrade)
             try:
                 yield changes
                 if not changes.event:
@@ -269,7 +280,7 @@ class Bank:
             # A digest is a promise about the disk: not of bytes that a power cut may take.
             for path in freezing.contents(self.path):
                 files.sync(path)
-            manifest.write(self.path, freezing.sealed(self.path, self.manifest))
+            manifest.write(self.path, freezing.sealed(self.path, self.manifest.upgraded))
         self.refresh()
 
     def unfreeze(self, expected: Mapping[str, str] | None = None) -> bool:
@@ -312,7 +323,7 @@ class Bank:
             booked = replicas.book(changes, self.snapshots, self.manifest.counts_as)
             if booked or self.journal.exists:
                 self._settle()
-                self._commit(changes)
+                self._commit(changes, upgrading=False)
             else:
                 manifest.write(self.path, free)
                 self._view = self._read_view()
@@ -332,19 +343,19 @@ class Bank:
                 hint=UNFREEZE_HINT,
             )
 
-    def find_node(self, prefix: str, tree_name: TreeName | None = None) -> tuple[TreeName, Node]:
+    def find_node(self, prefix: str, tree_name: str | None = None) -> tuple[str, Node]:
         """The one living node whose id begins with `prefix`, as a person types it.
 
         Args:
             prefix: An id, or enough of its beginning.
-            tree_name: The tree to look in; both if None.
+            tree_name: The tree to look in; all if None.
 
         Raises:
             NodeNotFoundError: There is none, or more than one.
         """
         found = [
             (name, node_id)
-            for name in TREES
+            for name in self.trees
             if tree_name in (None, name)
             for node_id in self.tree(name).find(prefix)
         ]
@@ -364,7 +375,7 @@ class Bank:
             hint="type more of the id, or name the tree with --tree",
         )
 
-    def chain(self, tree_name: TreeName, node_id: str) -> tuple[Node, ...]:
+    def chain(self, tree_name: str, node_id: str) -> tuple[Node, ...]:
         """Root to node in one tree (equation 7)."""
         return self.tree(tree_name).chain(node_id)
 
@@ -404,7 +415,7 @@ class Bank:
             file_swap.finish(self.path, tail.commit if tail else Commit())
             tail = self._present_tail()  # the journal may be among what was put in place
             self.manifest = manifest.read(self.path)
-            redo.settle(tail, list(_shelves(self.path, self.manifest.dimensions).values()))
+            redo.settle(tail, list(_shelves(self.path, self.manifest).values()))
             self._settled = tail
         if tail != self._view.tail:
             self._view = self._read_view()
@@ -417,15 +428,20 @@ class Bank:
         tail = self._present_tail()
         return manifest.read(self.path, tail.commit if tail else None)
 
-    def _commit(self, changes: Batch) -> None:
-        """Write a batch, do in place what it states, and show it."""
+    def _commit(self, changes: Batch, *, upgrading: bool = True) -> None:
+        """Write a batch, do in place what it states, and show it.
+
+        A bank of an earlier format gets a manifest of the present one along.
+        """
+        if upgrading:
+            changes.upgrade_manifest(self.manifest)
         self._settled = None
         tail = changes.commit(self.journal)
         # The batch counts now. If the rest fails, the next writer does it again.
         with suppress(DeltaMemError):
             if tail.commit.replaces:
                 file_swap.finish(self.path, tail.commit)
-            redo.apply(tail.commit, _shelves(self.path, self.manifest.dimensions).values())
+            redo.apply(tail.commit, _shelves(self.path, self.manifest).values())
             self._settled = tail
         self._view = self._read_view()
 
@@ -457,7 +473,7 @@ class Bank:
     def _read_commit(self, tail: Tail | None) -> _View:
         """Read what the journal's last line states, if no writer comes in between."""
         self.manifest = manifest.read(self.path, tail.commit if tail else None)
-        shelves = _shelves(self.path, self.manifest.dimensions)
+        shelves = _shelves(self.path, self.manifest)
         if tail:
             shelves = {name: replace(shelf, commit=tail.commit) for name, shelf in shelves.items()}
         commit = tail.commit if tail else redo.whole(shelves.values())
@@ -481,8 +497,11 @@ def writers_turn(path: Path) -> Iterator[None]:
         yield
 
 
-def _shelves(folder: Path, dimensions: int) -> dict[str, Shelf]:
-    shelves = {str(name): tree.shelf(folder, name, dimensions) for name in TREES}
+def _shelves(folder: Path, described: Manifest) -> dict[str, Shelf]:
+    shelves = {
+        name: tree.shelf(folder, name, each, described.dimensions)
+        for name, each in described.collections.items()
+    }
     shelves[episodes.NAME] = episodes.shelf(folder)
-    shelves[replicas.NAME] = replicas.shelf(folder)
+    shelves[replicas.NAME] = replicas.shelf(folder, list(described.collections))
     return shelves

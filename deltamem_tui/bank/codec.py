@@ -1,41 +1,84 @@
-"""Node ⇄ line of `<tree>.nodes.jsonl`. A line from a stranger is checked before it is a node.
+"""Node ⇄ line of `<tree>.nodes.jsonl`. Lines from a stranger are checked while they are parsed.
 
-Who needs no nodes but only what stands in very many lines reads them with `typed_lines`, several
-times faster.
+A line has the keys that every node has and, beside them, the fields of its collection; the type
+that it is parsed into is made for the collection.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Annotated, Any
 
+import msgspec
 import orjson
+from msgspec import UNSET, Meta, Struct, UnsetType
 
-from deltamem_tui.bank.node import Node, Origin, Payload
-from deltamem_tui.errors import BankCorruptError
-
-TEXT_LIMIT = 4_000_000
-DEPTH_LIMIT = 10_000
-REVISION_LIMIT = 1_000_000
-ID_LENGTH = 16
-
-_FIELDS = (
-    "id",
-    "parent",
-    "kind",
-    "label",
-    "depth",
-    "activation_condition",
-    "execution_procedure",
-    "termination_condition",
-    "consolidated",
-    "revision",
-    "origin",
+from deltamem_tui.bank.collection import Collection
+from deltamem_tui.bank.node import (
+    ID_LENGTH,
+    Depth,
+    Id,
+    Kind,
+    Label,
+    Node,
+    Origin,
+    Revision,
+    Text,
+    birth_id,
 )
-_KNOWN = frozenset({*_FIELDS, "deleted", "meant"})
-_KNOWN_ORIGIN = frozenset(("trajectory", "outcome_source", "extractor", "model", "prompt", "nodes"))
+from deltamem_tui.errors import BankCorruptError
+from deltamem_tui.text import one_line
+
 _ID_DIGITS = frozenset("0123456789abcdef")
+_MAY_BE_MISSING = frozenset(("model", "prompt", "nodes"))
 _ID_BYTES = b"0123456789abcdef"
+_WRONG = (msgspec.MsgspecError, ValueError, RecursionError)
+
+
+class LineOrigin(Origin, kw_only=True, frozen=True, forbid_unknown_fields=True, gc=False):
+    """Where a line says that its node comes from: three of the keys may not be missing."""
+
+    trajectory: Text
+    outcome_source: Text
+    extractor: Text
+
+
+class Meant(Struct, forbid_unknown_fields=True, gc=False):
+    """What a node claims that its line has to say otherwise: its parent, or that it lives."""
+
+    parent: Id | UnsetType | None = UNSET
+    deleted: bool | UnsetType = UNSET
+
+
+class Line(Struct, kw_only=True, forbid_unknown_fields=True, gc=False):
+    """What every node's line has; see `Node`. Of a collection's lines there is a type with more."""
+
+    id: Id
+    parent: Id | None
+    kind: Kind
+    label: Label
+    depth: Depth
+    consolidated: bool
+    revision: Revision
+    origin: LineOrigin
+    deleted: bool = False
+    meant: Meant | UnsetType = UNSET
+
+
+@lru_cache(maxsize=64)
+def _decoder(collection: Collection) -> msgspec.json.Decoder[Line]:
+    """Reads the lines of a collection."""
+    depth = Annotated[int, Meta(ge=1, le=collection.depth)]
+    line = msgspec.defstruct(
+        "CollectionLine",
+        [("depth", depth), *((name, Text) for name in collection.fields)],
+        bases=(Line,),
+        kw_only=True,
+        forbid_unknown_fields=True,
+        gc=False,
+    )
+    return msgspec.json.Decoder(line)
 
 
 def to_line(node: Node) -> bytes:
@@ -46,9 +89,7 @@ def to_line(node: Node) -> bytes:
         "kind": node.kind,
         "label": node.label,
         "depth": node.depth,
-        "activation_condition": node.payload.activation_condition,
-        "execution_procedure": node.payload.execution_procedure,
-        "termination_condition": node.payload.termination_condition,
+        **node.payload,
         "consolidated": node.consolidated,
         "revision": node.revision,
         "origin": _origin_record(node.origin),
@@ -59,45 +100,104 @@ def to_line(node: Node) -> bytes:
 
 
 def _origin_record(origin: Origin) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "trajectory": origin.trajectory,
-        "outcome_source": origin.outcome_source,
-        "extractor": origin.extractor,
-    }
-    if origin.model:
-        record["model"] = origin.model
-    if origin.prompt:
-        record["prompt"] = origin.prompt
-    if origin.nodes:
-        record["nodes"] = list(origin.nodes)
-    return record
+    record = msgspec.structs.asdict(origin)
+    return {key: value for key, value in record.items() if value or key not in _MAY_BE_MISSING}
 
 
-def from_line(line: bytes, source: str, position: str) -> Node:
-    """Read one line.
+def node_of(record: Line, collection: Collection) -> Node:
+    """The node of a line."""
+    return Node(
+        record.id,
+        record.parent,
+        record.kind,
+        record.label,
+        record.depth,
+        payload_of(record, collection),
+        record.consolidated,
+        record.revision,
+        record.deleted,
+        Origin(**msgspec.structs.asdict(record.origin)),
+    )
 
-    Args:
-        line: The line, with or without its newline.
-        source: The file's name, for the error.
-        position: Where in the file, for the error.
+
+def payload_of(record: Line, collection: Collection) -> dict[str, str]:
+    """What the node of a line says."""
+    return {name: getattr(record, name) for name in collection.fields}
+
+
+def from_line(line: bytes, collection: Collection, source: str, position: str) -> Node:
+    """Read one line as a node.
 
     Raises:
-        BankCorruptError: The line is not a node; says which field is wrong.
+        BankCorruptError: As `read`.
     """
+    (record,) = read([line], [position], collection, source)
+    return node_of(record, collection)
+
+
+def read(
+    lines: Sequence[bytes], positions: Iterable[str], collection: Collection, source: str
+) -> list[Line]:
+    """Read lines.
+
+    Args:
+        lines: The lines, with or without their newlines.
+        positions: Where in the file each is, for the error.
+        collection: What their nodes consist of.
+        source: The file's name, for the error.
+
+    Raises:
+        BankCorruptError: A line is not a node; says which, and what is wrong with it.
+    """
+    decoder = _decoder(collection)
     try:
-        record = orjson.loads(line)
-        if not isinstance(record, dict) or not isinstance(record.get("origin"), dict):
-            raise TypeError("no JSON object, or one without an 'origin' that is an object")
-        meant(record, line)
-        return _node(record)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+        return _decoded(decoder, lines)
+    except _WRONG:
+        for line, position in zip(lines, positions, strict=True):
+            _require_node(decoder, line, source, position)
+        raise
+
+
+def _decoded(decoder: msgspec.json.Decoder[Line], lines: Sequence[bytes]) -> list[Line]:
+    records = list(map(decoder.decode, lines))
+    _require_sound(records, lines)
+    return records
+
+
+def _require_node(
+    decoder: msgspec.json.Decoder[Line], line: bytes, source: str, position: str
+) -> None:
+    try:
+        _decoded(decoder, [line])
+    except _WRONG as error:
+        reason = one_line(str(error), 200)
         raise BankCorruptError(
-            f"not a node: {reason}",
+            f"not a node: {reason[:1].lower()}{reason[1:]}",
             source=source,
             position=position,
             hint="restore the line from a copy of the bank",
         ) from error
+
+
+def _require_sound(records: Sequence[Line], lines: Sequence[bytes]) -> None:
+    """What types do not say: ids are ids, a root is one in every way, claims stand plainly."""
+    ids = [record.id for record in records]
+    ids += [record.parent for record in records if record.parent is not None]
+    ids += [node_id for record in records for node_id in record.origin.nodes]
+    roots = [record.parent is None for record in records]
+    if roots != [record.kind == "root" for record in records] or roots != [
+        record.depth == 1 for record in records
+    ]:
+        raise ValueError("kind, parent and depth contradict each other")
+    for record, line in zip(records, lines, strict=True):
+        if record.meant is not UNSET:
+            # Lines that keep a claim are searched for without parsing all.
+            if b'"meant"' not in line:
+                raise ValueError("`meant` is written with escapes")
+            ids += [record.meant.parent] if isinstance(record.meant.parent, str) else []
+    if records and not are_ids(ids):
+        wrong = next(each for each in ids if not is_id(each))
+        raise ValueError(f"{wrong!r} is not an id of {ID_LENGTH} hexadecimal digits")
 
 
 def are_ids(values: Sequence[Any]) -> bool:
@@ -107,110 +207,16 @@ def are_ids(values: Sequence[Any]) -> bool:
     return not "".join(values).encode().translate(None, _ID_BYTES)
 
 
-def _refuse_unknown(record: Mapping[str, Any], known: frozenset[str]) -> None:
-    for name in record:
-        if name not in known:
-            raise ValueError(f"{name[:40]!r} is none of its fields")
-
-
-def _node(record: dict[str, Any]) -> Node:
-    _refuse_unknown(record, _KNOWN)
-    _refuse_unknown(record["origin"], _KNOWN_ORIGIN)
-    parent = record["parent"]
-    node = Node(
-        id=_id(record["id"]),
-        parent=None if parent is None else _id(parent),
-        kind=_one_of(record, "kind", ("root", "residual")),
-        label=_one_of(record, "label", ("success", "failure")),
-        depth=_natural(record, "depth", DEPTH_LIMIT),
-        payload=Payload(
-            activation_condition=_text(record, "activation_condition"),
-            execution_procedure=_text(record, "execution_procedure"),
-            termination_condition=_text(record, "termination_condition"),
-        ),
-        consolidated=_boolean(record, "consolidated"),
-        revision=_natural(record, "revision", REVISION_LIMIT),
-        deleted=_boolean(record, "deleted") if "deleted" in record else False,
-        origin=_origin(record["origin"]),
-    )
-    if (node.kind == "root") != (node.parent is None) or (node.kind == "root") != (node.depth == 1):
-        raise ValueError("kind, parent and depth contradict each other")
-    if node.depth < 1:
-        raise ValueError("'depth' counts from 1")
-    return node
-
-
-def _origin(record: dict[str, Any]) -> Origin:
-    return Origin(
-        trajectory=_text(record, "trajectory"),
-        outcome_source=_text(record, "outcome_source"),
-        extractor=_text(record, "extractor"),
-        model=_text(record, "model") if "model" in record else "",
-        prompt=_text(record, "prompt") if "prompt" in record else "",
-        nodes=tuple(_id(value) for value in record.get("nodes", ())),
-    )
-
-
-def meant(record: Mapping[str, Any], line: bytes) -> Mapping[str, Any]:
-    """What a node claims that its line has to say otherwise: its `parent`, or that it lives.
-
-    Args:
-        record: The parsed line.
-        line: The line. Lines that keep a claim are searched for without parsing all, so the
-            key has to stand there plainly.
-
-    Returns:
-        The claims; nothing if the line says all that the node claims.
-
-    Raises:
-        ValueError: It is no such thing.
-    """
-    if "meant" not in record:
-        return {}
-    claims = record["meant"]
-    if isinstance(claims, dict) and set(claims) <= {"parent", "deleted"} and b'"meant"' in line:
-        parent, deleted = claims.get("parent"), claims.get("deleted", False)
-        if (parent is None or is_id(parent)) and isinstance(deleted, bool):
-            return claims
-    raise ValueError("'meant' is not what a node claims")
-
-
 def is_id(value: object) -> bool:
     """Whether a value is an id: 16 hexadecimal digits in small letters."""
     return isinstance(value, str) and len(value) == ID_LENGTH and _ID_DIGITS.issuperset(value)
 
 
-def _id(value: object) -> str:
-    if not isinstance(value, str) or not is_id(value):
-        raise ValueError(f"{str(value)[:40]!r} is not an id of {ID_LENGTH} hexadecimal digits")
-    return value
-
-
-def _text(record: dict[str, Any], key: str) -> str:
-    value = record[key]
-    if not isinstance(value, str):
-        raise TypeError(f"{key!r} is not text")
-    if len(value) > TEXT_LIMIT:
-        raise ValueError(f"{key!r} has {len(value):,} characters, more than {TEXT_LIMIT:,}")
-    return value
-
-
-def _natural(record: dict[str, Any], key: str, limit: int) -> int:
-    value = record[key]
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= limit:
-        raise ValueError(f"{key!r} is not a number from 0 to {limit:,}")
-    return value
-
-
-def _boolean(record: dict[str, Any], key: str) -> bool:
-    value = record[key]
-    if not isinstance(value, bool):
-        raise TypeError(f"{key!r} is not true or false")
-    return value
-
-
-def _one_of(record: dict[str, Any], key: str, choices: tuple[str, ...]) -> Any:
-    value = record[key]
-    if value not in choices:
-        raise ValueError(f"{key!r} is {str(value)[:40]!r}, not one of {', '.join(choices)}")
-    return value
+def is_as_born(tree: str, record: Line, collection: Collection) -> bool:
+    """Whether a line of revision 0 says what its node's id is the digest of."""
+    # One that a merge had to make a root says aside whose child it was born as.
+    parent = record.parent
+    if record.meant is not UNSET and record.meant.parent is not UNSET:
+        parent = record.meant.parent
+    made = birth_id(tree, parent, record.label, payload_of(record, collection), record.origin)
+    return made == record.id

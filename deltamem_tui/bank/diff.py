@@ -13,7 +13,7 @@ from deltamem_tui.bank.commits.table import Rows
 from deltamem_tui.bank.episodes import Episodes
 from deltamem_tui.bank.keys import keys
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Counts, Tree
 
 
@@ -111,13 +111,13 @@ class BankDiff:
     """What differs between two banks. Their names, origins and histories are no difference.
 
     Attributes:
-        manifest: Description, domain, embedder and parameters (`task.tau_base`, …).
+        manifest: Description, domain, embedder and settings (`task.tau_base`, …).
         trees: Per tree, what differs.
         episodes: What differs in the episodes.
     """
 
     manifest: tuple[FieldChange, ...]
-    trees: Mapping[TreeName, TreeDiff]
+    trees: Mapping[str, TreeDiff]
     episodes: EpisodeDiff
 
     @property
@@ -127,21 +127,22 @@ class BankDiff:
         return not self.manifest and trees and self.episodes.empty
 
 
-def diff(before: Bank, after: Bank, trees: Sequence[TreeName] = TREES) -> BankDiff:
+def diff(before: Bank, after: Bank, trees: Sequence[str] | None = None) -> BankDiff:
     """Compare two banks.
 
     Args:
         before: The first bank.
         after: The second.
-        trees: The trees to compare. If it is not both, nothing else is compared.
+        trees: The trees to compare; if they are not all, nothing else is compared. None: all.
 
     Raises:
         BankCorruptError: A line that must be looked at is not a node.
     """
-    whole = set(trees) == set(TREES)
+    names = before.collections if trees is None else trees
+    whole = set(names) == set(before.collections)
     return BankDiff(
         manifest=tuple(manifest_changes(before.manifest, after.manifest)) if whole else (),
-        trees={name: _tree_diff(before.tree(name), after.tree(name)) for name in trees},
+        trees={name: _tree_diff(before.tree(name), after.tree(name)) for name in names},
         episodes=_episode_diff(before.episodes, after.episodes) if whole else EpisodeDiff(),
     )
 
@@ -168,17 +169,15 @@ def moved_nodes(pairs: Iterable[tuple[Node, Node]]) -> tuple[NodeChange, ...]:
 
 
 def manifest_changes(before: Manifest, after: Manifest) -> Iterator[FieldChange]:
-    """What two manifests say differently of description, domain, embedder and parameters."""
+    """What two manifests say differently of description, domain, embedder and settings."""
     yield from _changes(
         {"description": before.description, "domain": before.domain},
         {"description": after.description, "domain": after.domain},
     )
     yield from _changes(_named("embedder", before.embedder), _named("embedder", after.embedder))
-    for tree in sorted({*before.parameters, *after.parameters}):
-        yield from _changes(
-            _named(tree, before.parameters.get(tree, {})),
-            _named(tree, after.parameters.get(tree, {})),
-        )
+    old, new = before.flat_settings, after.flat_settings
+    names = sorted(dict.fromkeys([*old, *new]), key=lambda name: name.partition(".")[0])
+    yield from _changes({name: old.get(name) for name in names}, new)
 
 
 def _named(group: str, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -222,14 +221,7 @@ def _only(tree: Tree, shared: Rows) -> tuple[Node, ...]:
 
 
 def _said(node: Node) -> dict[str, Any]:
-    payload = node.payload
-    return {
-        "label": node.label,
-        "activation_condition": payload.activation_condition,
-        "execution_procedure": payload.execution_procedure,
-        "termination_condition": payload.termination_condition,
-        "consolidated": node.consolidated,
-    }
+    return {"label": node.label, **node.payload, "consolidated": node.consolidated}
 
 
 def _counted(before: Tree, after: Tree, mine: Rows, theirs: Rows) -> Iterator[CountChange]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank.codec import ID_LENGTH
+from deltamem_tui.bank.node import ID_LENGTH
 from deltamem_tui.errors import BankCorruptError
 
 Keys = NDArray[np.uint64]

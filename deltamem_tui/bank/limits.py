@@ -18,7 +18,7 @@ class Limits:
         total: Bytes of all files together.
     """
 
-    members: int = 32
+    members: int = 80
     manifest: int = 4 * _MEGABYTE
     total: int = 8 * GIGABYTE
 

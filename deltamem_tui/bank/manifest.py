@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from deltamem_tui.bank import codec
-from deltamem_tui.bank.commits import file_swap
+from deltamem_tui.bank import codec, formats
+from deltamem_tui.bank.collection import Collection
+from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.disk import archive_view, files
+from deltamem_tui.bank.formats import FORMAT, corrupt
 from deltamem_tui.bank.limits import LIMITS
-from deltamem_tui.errors import BankCorruptError, BankFormatError, BankNotFoundError, StorageError
+from deltamem_tui.errors import BankNotFoundError, StorageError
 
-FORMAT = 1
-FILE_NAME = "bank.json"
+FILE_NAME = journal.MANIFEST_NAME
 NO_BANK_HINT = "`deltamem init` makes a new one"
 
 
@@ -31,7 +31,9 @@ class Manifest:
         description: What it is for, in a person's words.
         domain: The kind of environment it was learnt in; picks prompts and presets.
         embedder: What the bank remembers of its embedding model.
-        parameters: Per tree, the method's numbers.
+        method: The name of the memory method that the bank is made for.
+        collections: The families of nodes that it holds, by name.
+        settings: The method's numbers.
         provenance: Who built it, from what; as free facts.
         frozen: Whether the bank may no longer be written.
         digests: For a frozen bank, `sha256:…` of every other file.
@@ -44,7 +46,9 @@ class Manifest:
     description: str = ""
     domain: str = "generic"
     embedder: Mapping[str, Any] = field(default_factory=dict)
-    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    method: str = formats.METHOD_1
+    collections: Mapping[str, Collection] = field(default_factory=lambda: formats.COLLECTIONS_1)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     frozen: bool = False
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -61,6 +65,22 @@ class Manifest:
         """The id under which the bank counts: its origin, or else a digest of its name."""
         return self.origin or hashlib.sha256(f"bank {self.name}".encode()).hexdigest()[:16]
 
+    @property
+    def flat_settings(self) -> dict[str, Any]:
+        """The settings, those of a tree as `<tree>.<name>`."""
+        flat = {}
+        for name, value in self.settings.items():
+            if isinstance(value, dict):
+                flat.update({f"{name}.{inner}": each for inner, each in value.items()})
+            else:
+                flat[name] = value
+        return flat
+
+    @property
+    def upgraded(self) -> Manifest:
+        """The same in the present format."""
+        return self if self.format == FORMAT else replace(self, format=FORMAT)
+
     def called(self, name: str) -> Manifest:
         """The same under another name.
 
@@ -73,12 +93,15 @@ _TYPES: Mapping[str, type] = {
     "name": str,
     "description": str,
     "domain": str,
+    "method": str,
+    "collections": Mapping,
     "embedder": dict,
-    "parameters": dict,
+    "settings": dict,
     "provenance": dict,
     "frozen": bool,
     "digests": dict,
 }
+_METHOD = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 
 def read(folder: Path, commit: Commit | None = None) -> Manifest:
@@ -94,20 +117,7 @@ def read(folder: Path, commit: Commit | None = None) -> Manifest:
         BankCorruptError: The manifest breaks the format's rules.
     """
     path, text = _present_text(folder / FILE_NAME, commit or Commit())
-    try:
-        record = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise _corrupt(path, f"not JSON: {error}") from error
-    if not isinstance(record, dict):
-        raise _corrupt(path, "not a JSON object")
-    found = record.get("format")
-    if type(found) is not int or found != FORMAT:
-        raise BankFormatError(
-            f"bank format {str(found)[:40]!r} is not known, only {FORMAT}",
-            source=str(path),
-            hint="a newer version of deltamem may read it",
-        )
-    return _checked(path, record)
+    return _checked(str(path), formats.read(text, str(path)))
 
 
 def _present_text(place: Path, commit: Commit) -> tuple[Path, bytes]:
@@ -124,19 +134,23 @@ def _present_text(place: Path, commit: Commit) -> tuple[Path, bytes]:
         return place, archive_view.read(place, LIMITS.manifest)
 
 
-def _checked(path: Path, record: dict[str, Any]) -> Manifest:
+def _checked(source: str, record: dict[str, Any]) -> Manifest:
     for key, kind in _TYPES.items():
         if not isinstance(record.get(key), kind):
-            raise _corrupt(path, f"{key!r} is missing or not a {kind.__name__}")
+            raise corrupt(source, f"{key!r} is missing or not a {kind.__name__}")
     dimensions = record["embedder"].get("dimensions")
     if type(dimensions) is not int or not 0 < dimensions <= 1_000_000:
-        raise _corrupt(path, "'embedder.dimensions' is not a positive number")
-    if not all(isinstance(value, dict) for value in record["parameters"].values()):
-        raise _corrupt(path, "'parameters' must hold one object per tree")
+        raise corrupt(source, "'embedder.dimensions' is not a positive number")
+    if not _METHOD.fullmatch(record["method"]):
+        raise corrupt(source, "'method' is not the name of a method")
+    if not all(
+        isinstance(record["settings"].get(name, {}), dict) for name in record["collections"]
+    ):
+        raise corrupt(source, "'settings' must hold an object per tree")
     origin = record.get("origin", "")
     if origin != "" and not codec.is_id(origin):
-        raise _corrupt(path, "'origin' is not an id of 16 hexadecimal digits")
-    return Manifest(**{key: record[key] for key in _TYPES}, origin=origin)
+        raise corrupt(source, "'origin' is not an id of 16 hexadecimal digits")
+    return Manifest(**{key: record[key] for key in (*_TYPES, "format")}, origin=origin)
 
 
 def write(folder: Path, manifest: Manifest) -> None:
@@ -145,12 +159,8 @@ def write(folder: Path, manifest: Manifest) -> None:
 
 
 def encode(manifest: Manifest) -> bytes:
-    """The manifest as the text of `bank.json`: indented, for people and for `git diff`."""
-    record = {"format": manifest.format} | {key: getattr(manifest, key) for key in _TYPES}
+    """The manifest as the text of `bank.json`, in its own format."""
+    record = {key: getattr(manifest, key) for key in _TYPES}
     if manifest.origin:  # else the text stays that which a frozen bank has promised
         record["origin"] = manifest.origin
-    return orjson.dumps(record, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def _corrupt(path: Path, message: str) -> BankCorruptError:
-    return BankCorruptError(message, source=str(path), hint="restore the file from a copy")
+    return formats.write(manifest.format, record)

@@ -1,42 +1,33 @@
 """A node: one piece of experience in a tree.
 
-A root holds the general case in full; a residual holds only what differs from the
-chain above it. The task tree's payload is a skill (when, how, until when), the env
-tree's is knowledge (where, what; the termination condition stays empty).
+A root holds the general case in full; a residual holds only what differs from the chain above
+it. What a node says are the texts of its collection's fields.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 import orjson
+from msgspec import Meta, Struct
 
-TreeName = Literal["task", "env"]
-TREES: tuple[TreeName, ...] = ("task", "env")
+from deltamem_tui.bank.collection import DEPTH_LIMIT
+
+TEXT_LIMIT = 4_000_000
+REVISION_LIMIT = 1_000_000
+ID_LENGTH = 16
+
+Id = Annotated[str, Meta(min_length=ID_LENGTH, max_length=ID_LENGTH)]
+Text = Annotated[str, Meta(max_length=TEXT_LIMIT)]
+Depth = Annotated[int, Meta(ge=1, le=DEPTH_LIMIT)]
+Revision = Annotated[int, Meta(ge=0, le=REVISION_LIMIT)]
 Kind = Literal["root", "residual"]
 Label = Literal["success", "failure"]
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
-    """What a node says.
-
-    Attributes:
-        activation_condition: When it applies (α). This text is what is embedded.
-        execution_procedure: The skill's procedure (π), or the knowledge's facts (κ).
-        termination_condition: When the skill is done (ω); empty for failures and knowledge.
-    """
-
-    activation_condition: str
-    execution_procedure: str
-    termination_condition: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True, gc=False):
     """Where a node comes from.
 
     Attributes:
@@ -48,16 +39,15 @@ class Origin:
         nodes: For a consolidated root, the ids of the chain it was fused from.
     """
 
-    trajectory: str = ""
-    outcome_source: str = "unknown"
-    extractor: str = "rules"
-    model: str = ""
-    prompt: str = ""
-    nodes: tuple[str, ...] = ()
+    trajectory: Text = ""
+    outcome_source: Text = "unknown"
+    extractor: Text = "rules"
+    model: Text = ""
+    prompt: Text = ""
+    nodes: tuple[Id, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """One node of a tree, as one line of `<tree>.nodes.jsonl` holds it.
 
     Attributes:
@@ -66,70 +56,71 @@ class Node:
         kind: `root` or `residual`.
         label: The outcome of the episode that wrote it.
         depth: 1 for a root.
-        payload: What it says.
+        payload: What it says: field → text, in the order of its collection's fields.
         consolidated: Whether its chain was already fused into a new root.
         revision: 0 at birth, one more for each later line of the same id.
         deleted: Whether this line is a tombstone.
         origin: Where it comes from.
     """
 
-    id: str
-    parent: str | None
+    id: Id
+    parent: Id | None
     kind: Kind
     label: Label
-    depth: int
-    payload: Payload
+    depth: Depth
+    payload: Mapping[str, Text]
     consolidated: bool = False
-    revision: int = 0
+    revision: Revision = 0
     deleted: bool = False
     origin: Origin = Origin()
 
     @property
     def text(self) -> str:
         """The node's text; its tokens are what a unit of memory costs."""
-        payload = self.payload
-        parts = (
-            payload.activation_condition,
-            payload.execution_procedure,
-            payload.termination_condition,
-        )
-        return "\n".join(part for part in parts if part)
+        return "\n".join(part for part in self.payload.values() if part)
 
 
 def born(
-    tree: TreeName,
+    tree: str,
     parent: Node | None,
     label: Label,
-    payload: Payload,
+    payload: Mapping[str, str],
     origin: Origin,
 ) -> Node:
     """A new node: a root if it has no parent, else a residual one level deeper.
 
     The id is a digest of the tree, the parent and all that the node says and comes from,
     so the same episode in the same place gives the same id on every machine.
+
+    Args:
+        tree: The name of its collection.
+        parent: The node above it.
+        label: The outcome of the episode that wrote it.
+        payload: What it says, in the order of the collection's fields.
+        origin: Where it comes from.
     """
+    above = parent.id if parent else None
     return Node(
-        id=_birth_id(tree, parent.id if parent else None, label, payload, origin),
-        parent=parent.id if parent else None,
+        id=birth_id(tree, above, label, payload, origin),
+        parent=above,
         kind="residual" if parent else "root",
         label=label,
         depth=parent.depth + 1 if parent else 1,
-        payload=payload,
+        payload=dict(payload),
         origin=origin,
     )
 
 
-def _birth_id(tree: str, parent: str | None, label: Label, payload: Payload, origin: Origin) -> str:
-    identity = [
-        tree,
-        parent,
-        label,
-        payload,
-        [origin.trajectory, origin.extractor, origin.model, origin.prompt, list(origin.nodes)],
-    ]
-    return identity_digest(identity)
-
-
-def identity_digest(identity: Sequence[Any]) -> str:
-    """The id of a node that was born as `identity` says: tree, parent, label, payload, origin."""
-    return hashlib.sha256(orjson.dumps(identity)).hexdigest()[:16]
+def birth_id(
+    tree: str, parent: str | None, label: str, payload: Mapping[str, str], origin: Origin
+) -> str:
+    """The id of a node that was born so."""
+    source: Sequence[Any] = (
+        origin.trajectory,
+        origin.extractor,
+        origin.model,
+        origin.prompt,
+        origin.nodes,
+    )
+    identity = orjson.dumps([tree, parent, label, dict(payload), source])
+    return hashlib.sha256(identity).hexdigest()[:16]

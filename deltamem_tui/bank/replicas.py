@@ -18,6 +18,7 @@ import hashlib
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,6 @@ from numpy.typing import NDArray
 from deltamem_tui.bank import codec
 from deltamem_tui.bank.commits.table import Rows, Shelf, ShelfSnapshot
 from deltamem_tui.bank.keys import Keys, key, keys, places, texts
-from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import BankCorruptError
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def drawn() -> str:
     return secrets.token_hex(8)
 
 
-def shelf(folder: Path) -> Shelf:
-    """The files of the counts that other banks made."""
+def shelf(folder: Path, trees: Sequence[str]) -> Shelf:
+    """The files of the counts that other banks made, of nodes of some trees."""
     return Shelf(
         folder=folder,
         name=NAME,
@@ -66,11 +66,13 @@ def shelf(folder: Path) -> Shelf:
         counters_name="origins.counts.npy",
         counters=COUNTERS,
         index_type=INDEX_TYPE,
-        build_index=build_index,
+        build_index=partial(build_index, trees),
     )
 
 
-def build_index(shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int) -> NDArray[Any]:
+def build_index(
+    trees: Sequence[str], shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int
+) -> NDArray[Any]:
     """Make the index from the lines.
 
     Raises:
@@ -82,7 +84,7 @@ def build_index(shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int
     for row, offset, line in lines:
         if row >= rows:
             raise shelf.corrupt("more lines than the journal states", f"line {row + 1}")
-        record = _parsed(shelf, row, line)
+        record = _parsed(trees, shelf, row, line)
         if record["id"] in seen:
             raise shelf.corrupt(f"id {record['id']} stands twice", f"line {row + 1}")
         seen.add(record["id"])
@@ -90,7 +92,7 @@ def build_index(shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int
             record["id"],
             offset,
             row,
-            TREES.index(record["tree"]),
+            trees.index(record["tree"]),
             record["node"],
             record["origin"],
         )
@@ -100,10 +102,10 @@ def build_index(shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int
     return index
 
 
-def _parsed(shelf: Shelf, row: int, line: bytes) -> dict[str, Any]:
+def _parsed(trees: Sequence[str], shelf: Shelf, row: int, line: bytes) -> dict[str, Any]:
     try:
         record = orjson.loads(line)
-        known = record["tree"] in TREES and codec.is_id(record["node"])
+        known = record["tree"] in trees and codec.is_id(record["node"])
         address = (record["tree"], record["node"], record["origin"])
         if known and codec.is_id(record["origin"]) and record["id"] == _line_id(*address):
             return dict(record)
@@ -121,7 +123,7 @@ class Shares:
     """Counts by tree, node and origin, a row each, none twice and none without a count.
 
     Attributes:
-        tree: The tree's number in `TREES`. uint8 [rows].
+        tree: The tree's number among the bank's collections. uint8 [rows].
         node: The node. uint64 [rows].
         origin: Where it was counted. uint64 [rows].
         values: Hits, recalls and successes. int64 [rows, 3].
@@ -146,9 +148,9 @@ class Shares:
             for name in (*_ADDRESS, "values")
         )
 
-    def of_tree(self, tree: str) -> Shares:
+    def of_tree(self, number: int) -> Shares:
         """Only the rows of one tree."""
-        return self.kept(self.tree == TREES.index(tree))
+        return self.kept(self.tree == number)
 
     def but(self, origin: str) -> Shares:
         """Only the rows of other origins."""
@@ -194,14 +196,20 @@ def joined(shares: Sequence[Shares]) -> Shares:
     return Shares(tree[starts], node[starts], origin[starts], values)
 
 
-def inherited(snapshot: ShelfSnapshot) -> Shares:
+def inherited(snapshots: Mapping[str, ShelfSnapshot]) -> Shares:
     """What the shelf holds, as it lies there."""
+    snapshot = snapshots[NAME]
     index = snapshot.index
     values = snapshot.counters.astype(np.int64)
     tree = index["tree"].astype(np.uint8)
-    if len(tree) and int(tree.max()) >= len(TREES):
+    if len(tree) and int(tree.max()) >= len(tree_names(snapshots)):
         raise snapshot.shelf.corrupt("the index names a tree that there is not")
     return Shares(tree, keys(index["node"]), keys(index["origin"]), values)
+
+
+def tree_names(snapshots: Mapping[str, ShelfSnapshot]) -> list[str]:
+    """The names of a bank's collections; the numbers of `Shares.tree` are places in this list."""
+    return [name for name, each in snapshots.items() if each.shelf.nodes is not None]
 
 
 def shares(snapshots: Mapping[str, ShelfSnapshot], origin: str) -> Shares:
@@ -214,10 +222,10 @@ def shares(snapshots: Mapping[str, ShelfSnapshot], origin: str) -> Shares:
     Raises:
         BankCorruptError: A node counts less than others are said to have counted of it.
     """
-    others = inherited(snapshots[NAME]).but(origin)
+    others = inherited(snapshots).but(origin)
     parts = [others]
-    for number, name in enumerate(TREES):
-        nodes, own = _own(snapshots, name, others)
+    for number, name in enumerate(tree_names(snapshots)):
+        nodes, own = _own(snapshots[name], others.of_tree(number))
         if (own < 0).any():
             raise BankCorruptError(
                 next(contradictions(snapshots, origin)),
@@ -233,25 +241,23 @@ def shares(snapshots: Mapping[str, ShelfSnapshot], origin: str) -> Shares:
 
 def contradictions(snapshots: Mapping[str, ShelfSnapshot], origin: str) -> Iterator[str]:
     """Where the shelf and the trees' counters do not go together, one line each."""
-    others = inherited(snapshots[NAME]).but(origin)
-    for name in TREES:
-        nodes, own = _own(snapshots, name, others)
+    others = inherited(snapshots).but(origin)
+    for number, name in enumerate(tree_names(snapshots)):
+        mine = others.of_tree(number)
+        nodes, own = _own(snapshots[name], mine)
         for node in texts(nodes[(own < 0).any(axis=1)]).tolist():
             yield (
                 f"the {name} tree counts less of node {node.decode()} than the banks that it "
                 "was merged from"
             )
-        mine = others.of_tree(name)
         for node in texts(np.unique(mine.node[~np.isin(mine.node, nodes)])).tolist():
             yield f"the {name} tree has no node {node.decode()}, of which others counted"
 
 
-def _own(
-    snapshots: Mapping[str, ShelfSnapshot], name: TreeName, others: Shares
-) -> tuple[Keys, Values]:
+def _own(snapshot: ShelfSnapshot, others: Shares) -> tuple[Keys, Values]:
     """All nodes of a tree, and what is left of their counts without the others'."""
-    nodes, totals = totals_of(snapshots[name])
-    return nodes, totals - others.of_tree(name).totals(nodes)
+    nodes, totals = totals_of(snapshot)
+    return nodes, totals - others.totals(nodes)
 
 
 def totals_of(snapshot: ShelfSnapshot) -> tuple[Keys, Values]:
@@ -274,28 +280,28 @@ def book(batch: Batch, snapshots: Mapping[str, ShelfSnapshot], origin: str) -> i
         How many shares were written; 0 if there is nothing to tell.
     """
     own = shares(snapshots, origin)
-    return keep(batch, snapshots[NAME], own.kept(own.origin == key(origin)))
+    return keep(batch, snapshots, own.kept(own.origin == key(origin)))
 
 
-def keep(batch: Batch, snapshot: ShelfSnapshot, wanted: Shares) -> int:
+def keep(batch: Batch, snapshots: Mapping[str, ShelfSnapshot], wanted: Shares) -> int:
     """Let the shelf say `wanted`, by new lines and changed counts.
 
     Args:
         batch: What is going to be committed.
-        snapshot: The shelf as it is.
+        snapshots: The bank as it is.
         wanted: What it shall say; other lines stay as they are.
 
     Returns:
         How many shares were written or changed.
     """
-    there = inherited(snapshot)
+    there = inherited(snapshots)
     rows = rows_of(there, wanted)
     known = rows >= 0
     differ = known.copy()
     differ[known] = (there.values[rows[known]] != wanted.values[known]).any(axis=1)
     batch.state_counters(NAME, rows[differ], wanted.values[differ])
     new = wanted.kept(~known)
-    lines, index = _lines(new)
+    lines, index = _lines(new, tree_names(snapshots))
     index["first"] = batch.next_row(NAME) + np.arange(len(new))
     batch.extend(NAME, lines, index)
     batch.state_counters(NAME, index["first"], new.values)
@@ -318,7 +324,7 @@ def rows_of(there: Shares, wanted: Shares) -> Rows:
 _ADDRESS = ("tree", "node", "origin")
 
 
-def _lines(new: Shares) -> tuple[list[bytes], NDArray[Any]]:
+def _lines(new: Shares, trees: Sequence[str]) -> tuple[list[bytes], NDArray[Any]]:
     """The lines of new shares and their index rows, but for `first`."""
     index = np.zeros(len(new), dtype=INDEX_TYPE)
     index["tree"], index["node"], index["origin"] = new.tree, texts(new.node), texts(new.origin)
@@ -326,7 +332,7 @@ def _lines(new: Shares) -> tuple[list[bytes], NDArray[Any]]:
     for row, (tree, node, origin) in enumerate(
         zip(new.tree.tolist(), index["node"].tolist(), index["origin"].tolist(), strict=True)
     ):
-        name, node_id, origin_id = TREES[tree], node.decode(), origin.decode()
+        name, node_id, origin_id = trees[tree], node.decode(), origin.decode()
         line_id = _line_id(name, node_id, origin_id)
         index["id"][row] = line_id
         record = {"id": line_id, "tree": name, "node": node_id, "origin": origin_id}

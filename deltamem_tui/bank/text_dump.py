@@ -15,16 +15,12 @@ from typing import Any
 import numpy as np
 import orjson
 
+from deltamem_tui.bank.collection import LINE_KEYS, RARE_KEYS
 from deltamem_tui.bank.disk import files
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.text import clean, one_line
 
 _MAGIC = b"\x93NUMPY"
-_TEXTS = {
-    "when": "activation_condition",
-    "how": "execution_procedure",
-    "until": "termination_condition",
-}
 
 
 def readable(path: Path) -> Iterator[str]:
@@ -63,7 +59,7 @@ def _array(path: Path) -> Iterator[str]:
 def _is_nodes(path: Path) -> bool:
     with files.storage_errors(path), path.open("rb") as stream:
         record = _record(stream.readline())
-    return record is not None and "activation_condition" in record and "id" in record
+    return record is not None and record.keys() >= {"id", "kind", "label"}
 
 
 def _record(line: bytes) -> dict[str, Any] | None:
@@ -93,9 +89,10 @@ def _paragraph(record: dict[str, Any]) -> Iterator[str]:
     yield f"{one_line(str(record.get('id')))} {' '.join(marks)}, revision {record.get('revision')}"
     if record.get("parent"):
         yield f"  below {one_line(str(record['parent']))}"
-    for word, key in _TEXTS.items():
-        for line in clean(str(record.get(key) or "")).splitlines():
-            yield f"  {word}: {line}"
+    for key, value in record.items():
+        if key not in (*LINE_KEYS, *RARE_KEYS):
+            for line in clean(str(value or "")).splitlines():
+                yield f"  {one_line(key)}: {line}"
 
 
 def _text(path: Path) -> Iterator[str]:

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec
+from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.commits.table import Rows, Shelf, ShelfSnapshot
 from deltamem_tui.bank.disk import archive_view
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, build_index, index_row
 from deltamem_tui.errors import BankCorruptError, NodeNotFoundError, wrong_argument
 
@@ -37,7 +37,7 @@ class Counts:
     successes: int = 0
 
 
-def shelf(folder: Path, name: TreeName, dimensions: int) -> Shelf:
+def shelf(folder: Path, name: str, collection: Collection, dimensions: int) -> Shelf:
     """The files of a tree."""
     return Shelf(
         folder=folder,
@@ -48,6 +48,7 @@ def shelf(folder: Path, name: TreeName, dimensions: int) -> Shelf:
         index_type=INDEX_TYPE,
         build_index=build_index,
         dimensions=dimensions,
+        nodes=collection,
     )
 
 
@@ -60,8 +61,8 @@ def _text(node_id: object) -> str:
 class Tree:
     """The living nodes of one tree at one commit."""
 
-    def __init__(self, name: TreeName, snapshot: ShelfSnapshot) -> None:
-        self.name: TreeName = name
+    def __init__(self, name: str, snapshot: ShelfSnapshot) -> None:
+        self.name = name
         self.snapshot = snapshot
 
     def __len__(self) -> int:
@@ -148,8 +149,7 @@ class Tree:
         Raises:
             BankCorruptError: The line is no node, or the index says something else of it.
         """
-        lines = str(self.snapshot.shelf.lines_path)
-        node = codec.from_line(self.snapshot.line(row), lines, f"line {row + 1}")
+        node = self.snapshot.node(row)
         stated = self.snapshot.index[row].item()
         _, offset, first, parent, *_ = stated
         if stated != index_row(node, offset, first, parent):

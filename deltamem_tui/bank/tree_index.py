@@ -6,19 +6,18 @@ its file. It is derived: made again whenever it is missing, and whenever a bank 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deltamem_tui.bank import codec
+from deltamem_tui.bank.codec import Line
 from deltamem_tui.bank.commits.table import Rows, Shelf
 from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.bank.node import Node
-
-if TYPE_CHECKING:
-    from deltamem_tui.bank.typed_lines import Outline
 
 NO_PARENT = -1
 _PIECE_LINES = 256  # few enough objects at a time that Python does not stop to look for garbage
@@ -73,10 +72,7 @@ def build_index(shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int
 
 
 def read_lines(
-    shelf: Shelf,
-    lines: Iterator[tuple[int, int, bytes]],
-    rows: int,
-    tree: str = "",
+    shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int, *, born: bool = False
 ) -> tuple[NDArray[Any], list[int]]:
     """Make the index from the lines, and look whether the nodes are as they were born.
 
@@ -84,7 +80,7 @@ def read_lines(
         shelf: The tree's files.
         lines: All lines that count.
         rows: How many there are.
-        tree: The tree's name, to look at that too.
+        born: Whether to look at that too.
 
     Returns:
         The index, and the rows whose nodes were altered although they say otherwise.
@@ -99,25 +95,21 @@ def read_lines(
     again: list[int] = []
     count = 0
     while taken := _piece(lines):
-        outline = _outline(shelf, taken, tree)
-        altered += [count + place for place in outline.altered]
+        records = parse(shelf, [line for _, _, line in taken], (row for row, _, _ in taken))
+        if born:
+            altered += [count + place for place in altered_places(shelf, records)]
         stop = count + len(taken)
         if stop > rows:
             raise shelf.corrupt("more lines than the journal states", f"line {rows + 1}")
         piece = index[count:stop]
-        piece["id"] = outline.ids
+        state(piece, records)
         piece["offset"] = [offset for _, offset, _ in taken]
-        piece["depth"] = outline.depths
-        piece["failure"] = outline.failures
-        piece["residual"] = outline.residuals
-        piece["consolidated"] = outline.consolidated
-        piece["deleted"] = outline.deleted
-        parents = _parents_of_newborn(outline, count, births, revisions)
+        parents = _parents_of_newborn(records, count, births, revisions)
         if parents is not None:
             piece["first"] = np.arange(count, stop)
             piece["parent"] = parents
         else:
-            ties = list(_ties(shelf, outline, count, births, revisions, again))
+            ties = list(_ties(shelf, records, count, births, revisions, again))
             piece["first"] = [first for first, _ in ties]
             piece["parent"] = [parent for _, parent in ties]
         count = stop
@@ -125,6 +117,35 @@ def read_lines(
         raise shelf.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
     _refuse_repeated(shelf, index, again)
     return index, altered
+
+
+def parse(shelf: Shelf, lines: Sequence[bytes], rows: Iterable[int]) -> list[Line]:
+    """Read some lines of a tree, at these rows.
+
+    Raises:
+        BankCorruptError: A line is not a node.
+    """
+    positions = (f"line {row + 1}" for row in rows)
+    return codec.read(lines, positions, shelf.collection, str(shelf.lines_path))
+
+
+def state(index: NDArray[Any], records: Sequence[Line]) -> None:
+    """Fill in what an index says of lines by themselves, a row each."""
+    index["id"] = [record.id for record in records]
+    index["depth"] = [record.depth for record in records]
+    index["failure"] = [record.label == "failure" for record in records]
+    index["residual"] = [record.kind == "residual" for record in records]
+    index["consolidated"] = [record.consolidated for record in records]
+    index["deleted"] = [record.deleted for record in records]
+
+
+def altered_places(shelf: Shelf, records: Sequence[Line]) -> list[int]:
+    """Which of some lines are a node's first revision, and not what its id was made from."""
+    return [
+        place
+        for place, record in enumerate(records)
+        if not record.revision and not codec.is_as_born(shelf.name, record, shelf.collection)
+    ]
 
 
 def _piece(lines: Iterator[tuple[int, int, bytes]]) -> list[tuple[int, int, bytes]]:
@@ -157,43 +178,35 @@ def _refuse_repeated(shelf: Shelf, index: NDArray[Any], again: Sequence[int]) ->
                 raise shelf.corrupt(f"id {node_id} stands twice", f"line {row + 1}")
 
 
-def _outline(shelf: Shelf, lines: Sequence[tuple[int, int, bytes]], tree: str) -> Outline:
-    """What the index keeps of some lines, each of which is a node."""
-    from deltamem_tui.bank.typed_lines import outline  # rarely needed, and not for nothing
-
-    texts = [line for _, _, line in lines]
-    return outline(texts, (row for row, _, _ in lines), str(shelf.lines_path), tree)
-
-
 def _parents_of_newborn(
-    outline: Outline, start: int, births: dict[str, int], revisions: dict[str, int]
+    records: Sequence[Line], start: int, births: dict[str, int], revisions: dict[str, int]
 ) -> Rows | None:
     """The rows of the parents of lines that are each their node's first, as almost all are.
 
     Returns:
         None if one is not, or is wrong, and each has to be looked at; nothing is noted then.
     """
-    stop = start + len(outline.ids)
-    new = dict(zip(outline.ids, range(start, stop), strict=True))
-    if len(new) < len(outline.ids) or not births.keys().isdisjoint(new):
+    stop = start + len(records)
+    new = {record.id: row for row, record in enumerate(records, start)}
+    if len(new) < len(records) or not births.keys().isdisjoint(new):
         return None
     births.update(new)
-    # No node is called None, so a root finds none either.
-    found = [births.get(parent) for parent in outline.parents]  # type: ignore[arg-type]
-    parents = np.array([NO_PARENT if row is None else row for row in found], dtype=np.int64)
-    lost = found.count(None) != outline.parents.count(None)
-    if lost or bool(np.any(parents >= np.arange(start, stop))):
+    found = [
+        births.get(record.parent, stop) if record.parent is not None else NO_PARENT
+        for record in records
+    ]
+    parents = np.array(found, dtype=np.int64)
+    if np.any(parents >= np.arange(start, stop)):
         for node_id in new:
             del births[node_id]
         return None
-    if any(outline.revisions):
-        revisions.update(zip(outline.ids, outline.revisions, strict=True))
+    revisions.update({record.id: record.revision for record in records if record.revision})
     return parents
 
 
 def _ties(
     shelf: Shelf,
-    outline: Outline,
+    records: Sequence[Line],
     start: int,
     births: dict[str, int],
     revisions: dict[str, int],
@@ -203,8 +216,8 @@ def _ties(
 
     Rows whose revision is that of the node's line before are noted in `again`.
     """
-    lines = zip(outline.ids, outline.parents, outline.revisions, strict=True)
-    for row, (node_id, parent, revision) in enumerate(lines, start):
+    for row, record in enumerate(records, start):
+        node_id, parent, revision = record.id, record.parent, record.revision
         first = births.get(node_id)
         if first is not None and revision <= (before := revisions.get(node_id, 0)):
             if revision < before:

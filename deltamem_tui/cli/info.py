@@ -15,7 +15,6 @@ from deltamem_tui.cli.result import Result
 from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
-    from deltamem_tui.bank.node import TreeName
     from deltamem_tui.memory.views.statistics import TreeStatistics
 
 _REFUSED_SHOWN = 20
@@ -63,7 +62,7 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     data: dict[str, Any] = {
         **about,
         **episodes,
-        "parameters": manifest.parameters,
+        "parameters": manifest.settings,
         "provenance": manifest.provenance,
         "usage": asdict(past.usage),
         "untold": asdict(untold),
@@ -88,7 +87,7 @@ def _without_outcome(waiting: int, bank: str) -> str:
     )
 
 
-def _rows(trees: Mapping[TreeName, TreeStatistics]) -> list[list[Any]]:
+def _rows(trees: Mapping[str, TreeStatistics]) -> list[list[Any]]:
     """The trees' numbers side by side, a row a number."""
     records = [asdict(numbers) for numbers in trees.values()]
     rows = [

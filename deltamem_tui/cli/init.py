@@ -57,6 +57,6 @@ def run(
         "path": path,
         "embedder": made.manifest.embedder,
         "domain": made.manifest.domain,
-        "parameters": made.manifest.parameters,
+        "parameters": made.manifest.settings,
     }
     return Result("init", data, notes=notes)

@@ -16,7 +16,6 @@ from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank import bank as bank_module
-    from deltamem_tui.bank.node import TreeName
 
 
 def _complete_bank(incomplete: str) -> list[tuple[str, str]]:
@@ -130,7 +129,7 @@ NodeId = Annotated[
 ]
 
 
-def tree_name(bank: bank_module.Bank, choice: str | None) -> TreeName | None:
+def tree_name(bank: bank_module.Bank, choice: str | None) -> str | None:
     """The tree that was chosen, if one was.
 
     Raises:
@@ -145,7 +144,7 @@ def tree_name(bank: bank_module.Bank, choice: str | None) -> TreeName | None:
     raise UsageError(f"there is no tree {one_line(choice, 40)!r}", hint=" or ".join(names))
 
 
-def tree_names(bank: bank_module.Bank, choice: str | None) -> tuple[TreeName, ...]:
+def tree_names(bank: bank_module.Bank, choice: str | None) -> tuple[str, ...]:
     """The trees that were chosen: all of the bank's, unless one was named.
 
     Raises:

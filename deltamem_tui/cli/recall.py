@@ -36,9 +36,9 @@ def run(
 ) -> Result:
     """Recall what a bank knows of a task, as the text for an agent's prompt."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.node import TREES
     from deltamem_tui.cli.records import recall_record
     from deltamem_tui.errors import UsageError
+    from deltamem_tui.memory.deltamem.collections import COLLECTIONS
     from deltamem_tui.memory.deltamem.recall import recall
 
     if not task.strip():
@@ -47,7 +47,7 @@ def run(
     folders = invocation.settings().prompt_folders()
     opened = Bank.open(invocation.bank(bank))
     found = recall(opened, task, env, candidates=_RUNNERS_UP if explain else 1, folders=folders)
-    answers = dict(zip(TREES, (found.task, found.env), strict=True))
+    answers = dict(zip(COLLECTIONS, (found.task, found.env), strict=True))
     records = {
         name: recall_record(opened.tree(name), answer, explain=explain)
         for name, answer in answers.items()
@@ -76,7 +76,7 @@ def _explained(page: Page, answer: TreeRecall) -> None:
             candidate.similarity,
             candidate.penalty,
             candidate.score,
-            one_line(candidate.node.payload.activation_condition, 80),
+            one_line(candidate.node.payload["activation_condition"], 80),
         )
         for candidate in answer.candidates
     ]

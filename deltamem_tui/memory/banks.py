@@ -12,11 +12,11 @@ import orjson
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import TREES
 from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import UsageError, wrong_argument
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.settings import (
     Parameters,
     TreeParameters,
@@ -83,7 +83,7 @@ def create_bank(
         name=paths.check_bank_name(Path(path).name),
         description=description,
         domain=paths.check_domain(domain),
-        parameters=_numbers(preset(domain) if parameters is None else parameters),
+        settings=_numbers(preset(domain) if parameters is None else parameters),
         provenance=_facts({} if provenance is None else provenance),
     )
     loaded = load(embedder) if isinstance(embedder, str) else embedder
@@ -94,7 +94,7 @@ def _numbers(parameters: object) -> dict[str, dict[str, Any]]:
     """The parameters as the manifest keeps them, if they can be a bank's."""
     sound = (
         isinstance(parameters, Mapping)
-        and set(parameters) == set(TREES)
+        and set(parameters) == set(COLLECTIONS)
         and all(isinstance(numbers, TreeParameters) for numbers in parameters.values())
     )
     if not sound:

@@ -8,13 +8,15 @@ puts the earlier lines back, with the vectors they had, and needs no model.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.journal import Commit
-from deltamem_tui.bank.node import TREES, Label, Node, Payload, TreeName
+from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankError
@@ -42,12 +44,17 @@ class Change:
     """
 
     kind: ChangeKind
-    tree: TreeName
+    tree: str
     nodes: tuple[Node, ...]
 
 
 def edit(
-    bank: Bank, tree: TreeName, node: Node, payload: Payload, *, embedder: Embedder | None = None
+    bank: Bank,
+    tree: str,
+    node: Node,
+    payload: Mapping[str, str],
+    *,
+    embedder: Embedder | None = None,
 ) -> Change:
     """Let a node say something else.
 
@@ -67,12 +74,12 @@ def edit(
     bank.require_writable()
     said = cleaned(payload)
     vector = None
-    if said.activation_condition != node.payload.activation_condition:
-        vector = embedder_of(bank, embedder).embed_passages([said.activation_condition])[0]
-    return _change_one(bank, "edit", tree, node, replace(node, payload=said), vector)
+    if said["activation_condition"] != node.payload["activation_condition"]:
+        vector = embedder_of(bank, embedder).embed_passages([said["activation_condition"]])[0]
+    return _change_one(bank, "edit", tree, node, structs.replace(node, payload=said), vector)
 
 
-def relabel(bank: Bank, tree: TreeName, node: Node, label: Label) -> Change:
+def relabel(bank: Bank, tree: str, node: Node, label: Label) -> Change:
     """Say that a node was written by a success, or by a failure.
 
     Raises:
@@ -82,10 +89,10 @@ def relabel(bank: Bank, tree: TreeName, node: Node, label: Label) -> Change:
     bank.require_writable()
     if node.label == label:
         raise BankError(f"the node is a {label} already", source=node.id)
-    return _change_one(bank, "relabel", tree, node, replace(node, label=label))
+    return _change_one(bank, "relabel", tree, node, structs.replace(node, label=label))
 
 
-def move(bank: Bank, tree: TreeName, node: Node, parent: Node | None) -> Change:
+def move(bank: Bank, tree: str, node: Node, parent: Node | None) -> Change:
     """Hang a node, with all below it, under another parent.
 
     Args:
@@ -110,8 +117,8 @@ def move(bank: Bank, tree: TreeName, node: Node, parent: Node | None) -> Change:
             raise BankError("the node is there already", source=node.id)
         deeper = (above.depth if above else 0) + 1 - node.depth
         _refuse_too_deep(bank, tree, max(each.depth for each in nodes) + deeper)
-        moved = [replace(each, depth=each.depth + deeper) for each in nodes]
-        moved[0] = replace(
+        moved = [structs.replace(each, depth=each.depth + deeper) for each in nodes]
+        moved[0] = structs.replace(
             moved[0],
             parent=above.id if above else None,
             kind="residual" if above else "root",
@@ -119,7 +126,7 @@ def move(bank: Bank, tree: TreeName, node: Node, parent: Node | None) -> Change:
         return _commit(batch, "move", tree, nodes, moved)
 
 
-def delete(bank: Bank, tree: TreeName, node: Node) -> Change:
+def delete(bank: Bank, tree: str, node: Node) -> Change:
     """Delete a node with all below it. Each leaves a tombstone.
 
     Raises:
@@ -131,7 +138,7 @@ def delete(bank: Bank, tree: TreeName, node: Node) -> Change:
         shown = bank.tree(tree)
         nodes = subtree(shown, _unchanged(shown, node).id)
         return _commit(
-            batch, "delete", tree, nodes, [replace(each, deleted=True) for each in nodes]
+            batch, "delete", tree, nodes, [structs.replace(each, deleted=True) for each in nodes]
         )
 
 
@@ -211,7 +218,7 @@ def _not_the_last(bank: Bank) -> BankError:
 def _change_one(
     bank: Bank,
     kind: ChangeKind,
-    tree: TreeName,
+    tree: str,
     node: Node,
     changed: Node,
     vector: NDArray[np.float32] | None = None,
@@ -224,7 +231,7 @@ def _change_one(
 def _commit(
     batch: Batch,
     kind: ChangeKind,
-    tree: TreeName,
+    tree: str,
     before: Sequence[Node],
     after: Iterable[Node],
     vector: NDArray[np.float32] | None = None,
@@ -246,7 +253,7 @@ def _unchanged(tree: Tree, node: Node) -> Node:
     return current
 
 
-def _refuse_too_deep(bank: Bank, tree: TreeName, depth: int) -> None:
+def _refuse_too_deep(bank: Bank, tree: str, depth: int) -> None:
     deepest = of_bank(bank)[tree].d_max
     if depth > deepest:
         raise BankError(
@@ -256,11 +263,11 @@ def _refuse_too_deep(bank: Bank, tree: TreeName, depth: int) -> None:
         )
 
 
-def _recorded(bank: Bank, commit: Commit) -> tuple[TreeName, Mapping[str, int]]:
+def _recorded(bank: Bank, commit: Commit) -> tuple[str, Mapping[str, int]]:
     """The tree and the revisions before, as the journal tells them."""
     detail: Mapping[str, Any] = commit.detail
     tree, nodes = detail.get("tree"), detail.get("nodes")
-    if tree in TREES and isinstance(nodes, dict):
+    if isinstance(tree, str) and tree in bank.trees and isinstance(nodes, dict):
         return tree, nodes
     raise BankError(
         f"the journal does not say what the {commit.event} of {commit.time} changed",
@@ -281,7 +288,7 @@ def _version_before(tree: Tree, node_id: str, revision: int, commit: Commit) -> 
     before = versions.get(revision)
     if last is None or after is None or before is None:
         reason = "its earlier lines are gone"
-    elif replace(last, revision=0) != replace(after[0], revision=0):
+    elif structs.replace(last, revision=0) != structs.replace(after[0], revision=0):
         reason = "it was changed again since"
     else:
         return before

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.text import one_line
@@ -32,7 +32,7 @@ class CollectionResult:
         calls: The model calls that it took.
     """
 
-    tree: TreeName
+    tree: str
     decision: str
     reason: str
     node: Node | None = None
@@ -78,7 +78,7 @@ class LearnResult:
 
     trajectory: str
     new: bool
-    trees: Mapping[TreeName, CollectionResult]
+    trees: Mapping[str, CollectionResult]
 
     @property
     def calls(self) -> tuple[Call, ...]:

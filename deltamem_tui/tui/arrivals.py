@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from deltamem_tui.bank.node import TreeName
 from deltamem_tui.tui.key_order import KeyOrder
 from deltamem_tui.tui.screens.base import BrowserScreen
 
@@ -38,7 +37,7 @@ class Sought:
         asked: Where the person stood: who went on has the cursor where it was left.
     """
 
-    tree: TreeName
+    tree: str
     node_id: str
     asked: Asked
 

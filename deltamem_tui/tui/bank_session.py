@@ -8,7 +8,6 @@ from typing import Any
 from textual.screen import Screen
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TreeName
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.arrivals import Asked, Sought
@@ -144,7 +143,7 @@ class Visiting(LongWork):
             self.switch_screen(wanted)
         return wanted
 
-    def show_node(self, tree: TreeName, node_id: str) -> None:
+    def show_node(self, tree: str, node_id: str) -> None:
         """Show a node in its tree. What is typed from now on is meant for it, and waits."""
         if isinstance(trees := self.show("trees"), TreesScreen):
             sought, keys_go = Sought(tree, node_id, self.asked_here()), self.hold_keys()

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import orjson
 
-from deltamem_tui.bank.node import TreeName
 from deltamem_tui.tui.state import state_file, write_quietly
 
-Place = tuple[TreeName, str]
+Place = tuple[str, str]
 """A tree and the id of a node: what a text is of."""
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.models.sections import Section
 
@@ -104,7 +104,7 @@ class Changed(Message):
 
     path: Path
     summary: str
-    node: tuple[TreeName, str] | None = None
+    node: tuple[str, str] | None = None
     asked: Asked | None = None
 
 
@@ -190,14 +190,14 @@ class Arranged(Message):
 
     arrangement: NodeArrangement
     parameters: Parameters
-    families: Mapping[TreeName, Family]
+    families: Mapping[str, Family]
 
 
 @dataclass
 class SubtreeRead(Message):
     """A node that shall be deleted, with all below it, and where that was asked for."""
 
-    tree: TreeName
+    tree: str
     nodes: Sequence[Node]
     asked: Asked
 

@@ -44,7 +44,8 @@ def unpacked(archive: Path) -> Files:
 def sealed(files: Mapping[str, bytes]) -> Parcel:
     """A parcel of any files whatever, with digests that are right: its maker meant it so."""
     folder_manifest = json.loads(files["bank.json"])
-    known = {key: folder_manifest[key] for key in folder_manifest if key != "format"}
+    later = {"parameters": "settings"}  # what format 1 calls otherwise
+    known = {later.get(key, key): value for key, value in folder_manifest.items()}
     others = [
         package.member_of(name, [data]) for name, data in files.items() if name != "bank.json"
     ]

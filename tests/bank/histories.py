@@ -6,17 +6,18 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import orjson
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.batch import Batch
-from deltamem_tui.bank.node import TREES, Node, Payload, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.union.columns import Claims
@@ -24,6 +25,7 @@ from deltamem_tui.bank.union.merge import Plan, Reconcile, Reconciliation, merge
 from deltamem_tui.bank.union.resolve import Join
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
 from tests.bank.support import manifest, node, vector
 
 KINDS: tuple[str, ...] = ("add", "add", "add", "edit", "relabel", "delete", "restore", "move")
@@ -65,7 +67,7 @@ class World:
         elif kind in ("merge", "hang"):
             self._merge(self._hung_at_random if kind == "hang" else None)
         else:
-            tree = self.random.choice(TREES)
+            tree = self.random.choice(list(COLLECTIONS))
             with bank.writing() as batch:
                 getattr(self, f"_{kind}")(bank.tree(tree), batch)
                 batch.log(kind)
@@ -90,7 +92,7 @@ class World:
         if len(self.banks) < 2:
             return
         one, two = self.random.sample(self.banks, 2)
-        name = self.random.choice(TREES)
+        name = self.random.choice(list(COLLECTIONS))
         shared = sorted({n.id for n in one.tree(name)} & {n.id for n in two.tree(name)})
         if len(shared) > 1:
             left, right = self.random.sample(shared, 2)
@@ -141,18 +143,18 @@ class World:
 
     def _edit(self, tree: Tree, batch: Batch) -> None:
         if (chosen := self._any(tree)) is not None:
-            said = replace(chosen, payload=Payload(f"when {self._text()}", "how"))
+            said = structs.replace(chosen, payload=Payload(f"when {self._text()}", "how"))
             batch.revise_node(tree.name, said, vector(_seed(said)))
 
     def _relabel(self, tree: Tree, batch: Batch) -> None:
         if (chosen := self._any(tree)) is not None:
             other = "failure" if chosen.label == "success" else "success"
-            batch.revise_node(tree.name, replace(chosen, label=other))  # type: ignore[arg-type]
+            batch.revise_node(tree.name, structs.replace(chosen, label=other))
 
     def _delete(self, tree: Tree, batch: Batch) -> None:
         if (chosen := self._any(tree)) is not None:
             for each in below(tree, chosen):
-                batch.revise_node(tree.name, replace(each, deleted=True))
+                batch.revise_node(tree.name, structs.replace(each, deleted=True))
 
     def _restore(self, tree: Tree, batch: Batch) -> None:
         """What an undo does: a deleted node lives again where it was.
@@ -162,10 +164,10 @@ class World:
         dead = [
             each
             for each in last_nodes(tree)
-            if each.deleted and each.payload.activation_condition and _may_live(tree, each)
+            if each.deleted and each.payload["activation_condition"] and _may_live(tree, each)
         ]
         if dead:
-            batch.revise_node(tree.name, replace(self.random.choice(dead), deleted=False))
+            batch.revise_node(tree.name, structs.replace(self.random.choice(dead), deleted=False))
 
     def _move(self, tree: Tree, batch: Batch) -> None:
         chosen, above = self._any(tree), self._any(tree)
@@ -176,9 +178,9 @@ class World:
         nodes = below(tree, chosen)
         above = None if above is None or above.id in {each.id for each in nodes} else above
         deeper = (above.depth if above else 0) + 1 - chosen.depth
-        moved = [replace(each, depth=each.depth + deeper) for each in nodes]
+        moved = [structs.replace(each, depth=each.depth + deeper) for each in nodes]
         kind: Any = "residual" if above else "root"
-        moved[0] = replace(moved[0], parent=above.id if above else None, kind=kind)
+        moved[0] = structs.replace(moved[0], parent=above.id if above else None, kind=kind)
         for each in moved:
             batch.revise_node(tree.name, each)
 
@@ -191,12 +193,12 @@ class World:
             new = node(f"fused {chosen.id}", None, "success", tree.name)
             if tree.snapshot.first_row(new.id) is None:
                 batch.add_node(tree.name, new, vector(_seed(new)))
-            batch.revise_node(tree.name, replace(chosen, consolidated=True))
+            batch.revise_node(tree.name, structs.replace(chosen, consolidated=True))
 
 
 def _seed(new: Node) -> int:
     """Equal texts have equal vectors."""
-    return int(hashlib.sha256(new.payload.activation_condition.encode()).hexdigest()[:8], 16)
+    return int(hashlib.sha256(new.payload["activation_condition"].encode()).hexdigest()[:8], 16)
 
 
 def _may_live(tree: Tree, dead: Node) -> bool:
@@ -294,7 +296,7 @@ def account(bank: Bank) -> Account:
         if record["origin"] != mine:
             counts[record["tree"], record["node"], record["origin"]] = values
             inherited.setdefault((record["tree"], record["node"]), []).append(values)
-    for tree in TREES:
+    for tree in COLLECTIONS:
         snapshot = bank.snapshots[tree]
         births: dict[str, int] = {}
         for row, line in enumerate(
@@ -341,7 +343,7 @@ def shown(bank: Bank) -> dict[tuple[str, str], tuple[Any, ...]]:
     """The living nodes of a bank as its readers see them, in the form of `Account.holding`."""
     bank.refresh()
     found: dict[tuple[str, str], tuple[Any, ...]] = {}
-    for name in TREES:
+    for name in COLLECTIONS:
         tree = bank.tree(name)
         for each in tree:
             counts = tree.counts(each.id)
@@ -349,9 +351,9 @@ def shown(bank: Bank) -> dict[tuple[str, str], tuple[Any, ...]]:
             payload = each.payload
             says = (
                 each.label,
-                payload.activation_condition,
-                payload.execution_procedure,
-                payload.termination_condition,
+                payload["activation_condition"],
+                payload["execution_procedure"],
+                payload["termination_condition"],
             )
             assert len(chain) == each.depth
             row = tree.row(each.id)
@@ -368,4 +370,4 @@ def joined(accounts: Sequence[Account]) -> Account:
     return first
 
 
-__all__ = ["KINDS", "Account", "TreeName", "World", "account", "joined", "shown"]
+__all__ = ["KINDS", "Account", "World", "account", "joined", "shown", "str"]

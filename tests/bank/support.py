@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import TREES, Label, Node, Origin, Payload, TreeName, born
+from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
 
 DIMENSIONS = 8
 
@@ -27,7 +29,7 @@ def vector(seed: int, dimensions: int = DIMENSIONS) -> NDArray[np.float32]:
 
 
 def node(
-    text: str, parent: Node | None = None, label: Label = "success", tree: TreeName = "task"
+    text: str, parent: Node | None = None, label: Label = "success", tree: str = "task"
 ) -> Node:
     return born(
         tree, parent, label, Payload(f"when {text}", f"how {text}"), Origin(f"episode {text}")
@@ -37,7 +39,7 @@ def node(
 def learn_one(bank: Bank, number: int) -> None:
     """One commit as an episode makes it: a node in each tree, counts, the episode's state."""
     with bank.writing() as batch:
-        for tree in TREES:
+        for tree in COLLECTIONS:
             rows = bank.tree(tree).rows
             hangs = number % 3 and len(rows)
             parent = bank.tree(tree).node_at(int(rows[number % len(rows)])) if hangs else None
@@ -55,7 +57,7 @@ def mark_first(bank: Bank) -> None:
     """One commit that gives a known node a new line."""
     with bank.writing() as batch:
         first = next(iter(bank.tree("task")))
-        batch.revise_node("task", replace(first, consolidated=True))
+        batch.revise_node("task", structs.replace(first, consolidated=True))
         batch.log("mark")
 
 

@@ -104,7 +104,7 @@ def test_a_missing_bank_is_told(tmp_path: Path) -> None:
             Bank.open(path)
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None, True, 1.0, [1], "x" * 500])
+@pytest.mark.parametrize("version", [0, 3, "1", None, True, 1.0, [1], "x" * 500])
 def test_another_format_version_is_told(bank: Bank, version: object) -> None:
     rewrite(bank, format=version)
     with pytest.raises(BankFormatError, match="only 1") as caught:
@@ -116,6 +116,9 @@ def rewrite(bank: Bank, **changes: object) -> None:
     path = bank.path / "bank.json"
     record = json.loads(path.read_bytes()) | changes
     path.write_text(json.dumps({key: value for key, value in record.items() if value != "absent"}))
+
+
+FLAT = {"fields": ["text"], "key": "text"}
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,28 @@ def rewrite(bank: Bank, **changes: object) -> None:
         ("embedder", {"dimensions": "8"}),
         ("embedder", {"dimensions": True}),
         ("embedder", {"dimensions": 10**12}),
-        ("parameters", {"task": 3}),
+        ("method", "absent"),
+        ("method", "Delta Mem"),
+        ("method", "a" * 33),
+        ("settings", {"task": 3}),
+        ("collections", "absent"),
+        ("collections", {}),
+        ("collections", {f"c{number}": FLAT for number in range(17)}),
+        *[("collections", {name: FLAT}) for name in ("journal", "origins", "trajectories", "bank")],
+        *[("collections", {name: FLAT}) for name in ("../x", "a.b", "A", "", "a\n", "a" * 33)],
+        ("collections", {"notes": {"key": "text"}}),
+        ("collections", {"notes": {**FLAT, "size": 3}}),
+        ("collections", {"notes": {**FLAT, "depth": 0}}),
+        ("collections", {"notes": {**FLAT, "depth": 10_001}}),
+        ("collections", {"notes": {**FLAT, "key": "other"}}),
+        ("collections", {"notes": {"fields": [], "key": "text"}}),
+        ("collections", {"notes": {"fields": ["text", "text"], "key": "text"}}),
+        ("collections", {"notes": {"fields": ["text", "parent"], "key": "text"}}),
+        ("collections", {"notes": {"fields": ["text", "__init__"], "key": "text"}}),
+        (
+            "collections",
+            {"notes": {"fields": ["text", *map("f{}".format, range(16))], "key": "text"}},
+        ),
         ("frozen", "yes"),
         ("digests", None),
     ],

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import FieldChange, diff
-from deltamem_tui.bank.node import Payload
 from deltamem_tui.bank.text_dump import readable
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.errors import BankCorruptError
+from deltamem_tui.memory.deltamem.collections import Payload
 from tests.bank.support import learn_one, manifest, node, vector
 
 
@@ -39,8 +40,10 @@ def test_every_kind_of_difference_is_told_once(pair: tuple[Bank, Bank]) -> None:
     new = node("new")
     with two.writing() as batch:
         batch.add_node("task", new, vector(50))
-        batch.revise_node("task", replace(leaf, deleted=True))
-        batch.revise_node("task", replace(root, payload=Payload("when x", "how"), label="failure"))
+        batch.revise_node("task", structs.replace(leaf, deleted=True))
+        batch.revise_node(
+            "task", structs.replace(root, payload=Payload("when x", "how"), label="failure")
+        )
         batch.count("task", root.id, hits=3)
         batch.put_episode({"id": "f" * 16})
         batch.log("edit")
@@ -75,7 +78,7 @@ def test_a_moved_node_is_moved_and_not_changed(pair: tuple[Bank, Bank]) -> None:
     residual = next(each for each in two.tree("task") if each.parent is not None)
     assert not list(two.tree("task").children(residual.id))
     with two.writing() as batch:
-        batch.revise_node("task", replace(residual, parent=None, kind="root", depth=1))
+        batch.revise_node("task", structs.replace(residual, parent=None, kind="root", depth=1))
         batch.log("move")
     task = diff(one, two).trees["task"]
     assert task.changed == ()
@@ -86,11 +89,18 @@ def test_nodes_read_as_their_last_line_has_them(pair: tuple[Bank, Bank]) -> None
     one, _ = pair
     root = next(one.tree("task").roots())
     with one.writing() as batch:
-        batch.revise_node("task", replace(root, payload=Payload("when \x1b[31mx", "first\nsecond")))
+        batch.revise_node(
+            "task", structs.replace(root, payload=Payload("when \x1b[31mx", "first\nsecond"))
+        )
         batch.log("edit")
     lines = list(readable(one.path / "task.nodes.jsonl"))
     start = lines.index(f"{root.id} root {root.label}, revision 1")
-    assert lines[start + 1 : start + 5] == ["  when: when x", "  how: first", "  how: second", ""]
+    assert lines[start + 1 : start + 5] == [
+        "  activation_condition: when x",
+        "  execution_procedure: first",
+        "  execution_procedure: second",
+        "",
+    ]
     assert sum(line.startswith(root.id) for line in lines) == 1
 
 
@@ -114,5 +124,5 @@ def test_a_hostile_array_is_refused_and_a_broken_line_is_shown(tmp_path: Path) -
     with pytest.raises(BankCorruptError, match="not an array"):
         list(readable(path))
     lines = tmp_path / "nodes"
-    lines.write_bytes(b'{"id":"1","activation_condition":"x"}\n{broken\x07\n')
+    lines.write_bytes(b'{"id":"1","kind":"root","label":"x"}\n{broken\x07\n')
     assert list(readable(lines))[-2] == "line 2 cannot be read"

@@ -9,28 +9,30 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank import replicas
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.collection import to_record
 from deltamem_tui.bank.keys import texts
-from deltamem_tui.bank.node import TREES, Node
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.replicas import Shares
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from tests.bank.fragile import NEVER, FragileOS, KilledError
 from tests.bank.support import change_domain, learn_one, manifest, mark_first, vector
 from tests.places import ROOT
 
-SHELVES = {
-    "task": ("task.nodes.jsonl", "task.counts.npy"),
-    "env": ("env.nodes.jsonl", "env.counts.npy"),
+TABLES = {
     "trajectories": ("trajectories.jsonl", "trajectories.states.npy"),
     "origins": ("origins.jsonl", "origins.counts.npy"),
 }
+FIELDS_1 = ["activation_condition", "execution_procedure", "termination_condition"]
+TREE_1 = {"fields": FIELDS_1, "key": "activation_condition", "depth": 10_000}
 
 
 class PageReader:
@@ -39,10 +41,20 @@ class PageReader:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.commit = self._last_commit()
-        self.manifest = json.loads(self._place("bank.json").read_bytes())
-        assert self.manifest["format"] == 1
-        self.lines = {name: self._lines(name) for name in SHELVES}
-        self.counts = {name: self._counts(name) for name in SHELVES}
+        self.manifest = self._manifest()
+        self.trees = list(self.manifest["collections"])
+        self.files = {name: (f"{name}.nodes.jsonl", f"{name}.counts.npy") for name in self.trees}
+        self.files |= TABLES
+        self.lines = {name: self._lines(name) for name in self.files}
+        self.counts = {name: self._counts(name) for name in self.files}
+
+    def _manifest(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self._place("bank.json").read_bytes())
+        assert found["format"] in (1, 2)
+        if found["format"] == 1:
+            found["settings"] = found.pop("parameters")
+            found |= {"method": "deltamem", "collections": {"task": TREE_1, "env": TREE_1}}
+        return found
 
     def _last_commit(self) -> dict[str, Any] | None:
         path = self.folder / "journal.jsonl"
@@ -57,7 +69,7 @@ class PageReader:
         )
 
     def _lines(self, shelf: str) -> list[dict[str, Any]]:
-        path = self._place(SHELVES[shelf][0])
+        path = self._place(self.files[shelf][0])
         text = path.read_bytes() if path.exists() else b""
         if self.commit:
             rows, length = self.commit["extents"].get(shelf, (0, 0))
@@ -77,7 +89,7 @@ class PageReader:
 
     def _counts(self, shelf: str) -> list[list[int]]:
         rows = len(self.lines[shelf])
-        found: list[list[int]] = self.array(SHELVES[shelf][1], rows).tolist()
+        found: list[list[int]] = self.array(self.files[shelf][1], rows).tolist()
         for row, *values in (self.commit or {}).get("cells", {}).get(shelf, ()):
             found[row] = values
         return found
@@ -113,7 +125,7 @@ class PageReader:
         name = f"bank {self.manifest['name']}".encode()
         own = self.manifest.get("origin") or hashlib.sha256(name).hexdigest()[:16]
         found: dict[tuple[str, str, str], list[int]] = {}
-        for tree in ("task", "env"):
+        for tree in self.trees:
             for node, (first, _) in self.places(tree).items():
                 found[tree, node, own] = list(self.counts[tree][first])
         for line, values in zip(self.lines["origins"], self.counts["origins"], strict=True):
@@ -131,9 +143,11 @@ def as_read(folder: Path) -> dict[str, Any]:
     """Everything the page's reader finds."""
     read = PageReader(folder)
     return {
-        "manifest": {key: value for key, value in read.manifest.items() if key != "format"},
-        "nodes": {tree: read.nodes(tree) for tree in TREES},
-        "chains": {tree: [read.chain(tree, node) for node in read.nodes(tree)] for tree in TREES},
+        "manifest": read.manifest,
+        "nodes": {tree: read.nodes(tree) for tree in read.trees},
+        "chains": {
+            tree: [read.chain(tree, node) for node in read.nodes(tree)] for tree in read.trees
+        },
         "shares": read.shares(),
         "episodes": {
             episode: (read.lines["trajectories"][last], read.counts["trajectories"][first][0])
@@ -144,8 +158,9 @@ def as_read(folder: Path) -> dict[str, Any]:
 
 def as_opened(bank: Bank) -> dict[str, Any]:
     """The same, of the package."""
-    known = ("name", "description", "domain", "embedder", "parameters", "provenance", "frozen")
-    told = {key: getattr(bank.manifest, key) for key in (*known, "digests")}
+    known = ("format", "name", "description", "domain", "method", "embedder", "settings")
+    told = {key: getattr(bank.manifest, key) for key in (*known, "provenance", "frozen", "digests")}
+    told["collections"] = json.loads(json.dumps(to_record(bank.collections)))
     nodes = {}
     for name, tree in bank.trees.items():
         nodes[name] = {
@@ -173,7 +188,7 @@ def as_opened(bank: Bank) -> dict[str, Any]:
 
 def as_line(node: Node) -> dict[str, Any]:
     """A node's fields by the names that the page gives them."""
-    payload, origin = node.payload, node.origin
+    origin = node.origin
     optional = {"model": origin.model, "prompt": origin.prompt, "nodes": [*origin.nodes]}
     return {
         "id": node.id,
@@ -181,9 +196,7 @@ def as_line(node: Node) -> dict[str, Any]:
         "kind": node.kind,
         "label": node.label,
         "depth": node.depth,
-        "activation_condition": payload.activation_condition,
-        "execution_procedure": payload.execution_procedure,
-        "termination_condition": payload.termination_condition,
+        **node.payload,
         "consolidated": node.consolidated,
         "revision": node.revision,
         "origin": {
@@ -198,7 +211,10 @@ def as_line(node: Node) -> dict[str, Any]:
 def by_address(shares: Shares) -> dict[tuple[str, str, str], list[int]]:
     nodes, places = texts(shares.node).tolist(), texts(shares.origin).tolist()
     rows = zip(shares.tree.tolist(), nodes, places, shares.values.tolist(), strict=True)
-    return {(TREES[tree], node.decode(), at.decode()): values for tree, node, at, values in rows}
+    return {
+        (list(COLLECTIONS)[tree], node.decode(), at.decode()): values
+        for tree, node, at, values in rows
+    }
 
 
 def written(folder: Path) -> Bank:
@@ -213,10 +229,10 @@ def written(folder: Path) -> Bank:
         leaf = next(
             node for node in bank.tree("task") if not any(bank.tree("task").children(node.id))
         )
-        batch.revise_node("task", replace(leaf, deleted=True))
-        payload = replace(leaf.payload, activation_condition="when else")
+        batch.revise_node("task", structs.replace(leaf, deleted=True))
+        payload = {**leaf.payload, "activation_condition": "when else"}
         other = next(node for node in bank.tree("env") if node.parent is None)
-        batch.revise_node("env", replace(other, payload=payload), vector(99))
+        batch.revise_node("env", structs.replace(other, payload=payload), vector(99))
         batch.put_episode({"id": bank.episodes.ids()[0], "number": 77})
         batch.put_episode({"id": "f" * 16})
         batch.log("edit")

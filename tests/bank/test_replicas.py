@@ -52,13 +52,13 @@ def test_of_every_share_the_greatest_counts(
     joined = replicas.joined([as_columns(each) for each in found])
     assert as_table(joined) == expected
     nodes = np.array([3, 0, 2], dtype=np.uint64)
-    for number, tree in enumerate(("task", "env")):
+    for number in range(2):
         of = [
             [values for (t, n, _), values in expected.items() if (t, n) == (number, node)]
             for node in nodes.tolist()
         ]
         sums = [[sum(column) for column in zip(*each, strict=True)] or [0, 0, 0] for each in of]
-        assert joined.of_tree(tree).totals(nodes).tolist() == sums
+        assert joined.of_tree(number).totals(nodes).tolist() == sums
 
 
 @given(st.lists(st.integers(0, 2**64 - 1)))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES
 from deltamem_tui.memory import editing
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from tests.cli.support import Program, heat, state_of
 from tests.places import DOCS
 
@@ -105,11 +105,11 @@ def test_a_plan_shows_what_is_changed_and_deleted_and_overtaken(two: Program, an
     shutil.rmtree(annex)
     shutil.copytree(two.bank, annex)
     mine, theirs = Bank.open(two.bank), Bank.open(annex)
-    root, other = (next(mine.tree(name).roots()) for name in TREES)
-    editing.edit(mine, "task", root, replace(root.payload, execution_procedure="wash it"))
+    root, other = (next(mine.tree(name).roots()) for name in COLLECTIONS)
+    editing.edit(mine, "task", root, {**root.payload, "execution_procedure": "wash it"})
     for words in ("wash it twice", "wash it once"):
         now = theirs.tree("task").node(root.id)
-        editing.edit(theirs, "task", now, replace(now.payload, execution_procedure=words))
+        editing.edit(theirs, "task", now, {**now.payload, "execution_procedure": words})
     editing.delete(theirs, "env", other)
     with theirs.writing() as batch:
         batch.count("task", root.id, hits=3)
@@ -131,8 +131,8 @@ def test_a_conflict_and_a_disagreement_are_shown_with_both_texts(two: Program, a
         bank = Bank.open(path)
         root = next(bank.tree("task").roots())
         with bank.writing() as batch:
-            said = replace(root.payload, activation_condition=words)
-            batch.revise_node("task", replace(root, payload=said))
+            said = {**root.payload, "activation_condition": words}
+            batch.revise_node("task", structs.replace(root, payload=said))
             batch.log("edit")
     assert two("parameters", "annex", "task.d_max=4").code == 0
     answer = two("merge", "kitchen", "annex", "--dry-run", "--no-near")
@@ -152,7 +152,7 @@ def test_a_conflict_below_the_first_line_is_shown_word_by_word(two: Program, ann
     for path, words in ((two.bank, "wash it twice"), (annex, "wash it once")):
         bank = Bank.open(path)
         root = next(bank.tree("task").roots())
-        editing.edit(bank, "task", root, replace(root.payload, execution_procedure=words))
+        editing.edit(bank, "task", root, {**root.payload, "execution_procedure": words})
     answer = two("merge", "kitchen", "annex", "--dry-run", "--no-near")
     assert "execution_procedure: wash it [−" in answer.out
     assert "once" in answer.out
@@ -173,9 +173,8 @@ def test_a_difference_is_shown_by_signs(two: Program) -> None:
     bank = Bank.open(two.bank)
     root = next(bank.tree("task").roots())
     shutil.copytree(two.bank, two.bank.with_name("before"))
-    said = replace(
-        root.payload, execution_procedure=root.payload.execution_procedure + " [b]quickly"
-    )
+    quickly = root.payload["execution_procedure"] + " [b]quickly"
+    said = {**root.payload, "execution_procedure": quickly}
     editing.edit(bank, "task", root, said)
     answer = two("diff", "before", "kitchen")
     assert answer.code == 0
@@ -222,9 +221,9 @@ def test_git_shows_what_a_person_can_read(two: Program, tmp_path: Path) -> None:
     git(repository, "commit", "-qm", "one")
     bank = Bank.open(repository / "kitchen")
     root = next(bank.tree("task").roots())
-    said = replace(root.payload, execution_procedure="wash your hands")
+    said = {**root.payload, "execution_procedure": "wash your hands"}
     editing.edit(bank, "task", root, said)
     shown = git(repository, "diff", "--", "kitchen/task.nodes.jsonl", "kitchen/task.index.npy")
-    assert "+  how: wash your hands" in shown
+    assert "+  execution_procedure: wash your hands" in shown
     assert f"+{root.id}" in shown
     assert "an index of" not in shown

@@ -135,7 +135,7 @@ def test_reembed_gives_new_vectors_and_says_what_that_means(
     bank = Bank.open(program.bank)
     assert card_of(bank) == small.card
     assert verify(bank) == []
-    task = next(iter(bank.tree("task"))).payload.activation_condition
+    task = next(iter(bank.tree("task"))).payload["activation_condition"]
     assert program.json("recall", "kitchen", task).code == 0
 
 
@@ -161,7 +161,7 @@ def test_reembed_applies_the_thresholds_that_fit(program: Program, small: SmallE
     }
     assert proposed
     for name, threshold in proposed.items():
-        assert bank.manifest.parameters[name]["tau_base"] == threshold
+        assert bank.manifest.settings[name]["tau_base"] == threshold
     assert [commit.event for commit in bank.journal.commits()][-2:] == ["reembed", "parameters"]
 
 

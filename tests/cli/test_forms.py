@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from tests.cli.support import Program, state_of
 
 SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
@@ -19,7 +19,7 @@ def nodes_of(path: Path) -> dict[str, list[tuple[object, ...]]]:
     bank = Bank.open(path)
     return {
         name: [(node.id, node.parent, node.label, node.payload) for node in bank.tree(name)]
-        for name in TREES
+        for name in COLLECTIONS
     }
 
 
@@ -55,12 +55,12 @@ def test_a_line_of_jsonl_tells_all_of_a_node(program: Program) -> None:
     records = [json.loads(line) for line in lines]
     bank = Bank.open(program.bank)
     assert {record["id"] for record in records} == {
-        node.id for name in TREES for node in bank.tree(name)
+        node.id for name in COLLECTIONS for node in bank.tree(name)
     }
     for record in records:
         chain = bank.tree(record["tree"]).chain(record["id"])
         assert record["chain"] == [node.id for node in chain]
-        assert record["execution_procedure"] == chain[-1].payload.execution_procedure
+        assert record["execution_procedure"] == chain[-1].payload["execution_procedure"]
 
 
 def test_a_folder_that_is_something_else_is_never_replaced(program: Program) -> None:
@@ -139,7 +139,7 @@ def test_skills_are_a_bank_again(program: Program) -> None:
     bank = Bank.open(path)
     assert bank.frozen
     assert bank.manifest.embedder == Bank.open(program.bank).manifest.embedder
-    assert bank.manifest.parameters == Bank.open(program.bank).manifest.parameters
+    assert bank.manifest.settings == Bank.open(program.bank).manifest.settings
     assert "is sound" in program("verify", "canteen").err
     again = program("install", "kitchen-skills", "--name", "canteen")
     assert again.code == 1
@@ -163,7 +163,7 @@ def test_what_a_person_rewrote_and_what_another_program_wrote(program: Program) 
     assert "1 skill from elsewhere, added to the roots" in answer.err
     bank = Bank.open(program.bank.with_name("canteen"))
     assert not bank.frozen
-    texts = [node.payload.execution_procedure for node in bank.tree("task")]
+    texts = [node.payload["execution_procedure"] for node in bank.tree("task")]
     assert "Use hot water." in texts
     assert any("oven" in text for text in texts)
 

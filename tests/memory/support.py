@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import Node, Payload, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.fingerprint import fingerprint
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters, to_record
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -53,23 +54,23 @@ class EchoExtractor:
 
     name: str = "rules"
     fusible: bool = True
-    fused: Payload | None = None
-    asked: list[tuple[TreeName, tuple[str, ...]]] = field(default_factory=list)
+    fused: Mapping[str, str] | None = None
+    asked: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
 
-    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         self.asked.append((tree, tuple(node.id for node in chain)))
         if trajectory.steps[0].action == "skip" and chain:
             return Extraction(None, "covered")
         question = trajectory.task if tree == "task" else trajectory.environment
         return Extraction(Payload(question, trajectory.steps[0].action), "new")
 
-    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
         if not self.fusible:
             raise ExtractionError("no fusion today")
         if self.fused:
             return Extraction(self.fused, "fused to what was asked for")
         last = chain[-1].payload
-        return Extraction(Payload(last.activation_condition, f"fused {len(chain)}"), "fused")
+        return Extraction(Payload(last["activation_condition"], f"fused {len(chain)}"), "fused")
 
 
 def episode(
@@ -106,6 +107,6 @@ def new_bank(path: Path, numbers: Parameters | None = None, *, domain: str = "ge
             name=path.name,
             domain=domain,
             embedder=asdict(CARD),
-            parameters=to_record(numbers or parameters()),
+            settings=to_record(numbers or parameters()),
         ),
     )

@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
-from deltamem_tui.bank.node import Node, Payload
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankCorruptError,
@@ -21,6 +22,7 @@ from deltamem_tui.errors import (
     TrajectoryError,
 )
 from deltamem_tui.memory import editing
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.consolidation_due import due_rows
 from deltamem_tui.memory.deltamem.settings import TreeParameters, from_record
 from deltamem_tui.memory.deltamem.write import learn
@@ -54,7 +56,7 @@ def test_an_edit_keeps_id_place_and_counts(bank: Bank) -> None:
     said = Payload("0 1 0", "something else", "done")
     change = editing.edit(bank, "task", before[0], said, embedder=ChosenEmbedder())
     (after,) = change.nodes
-    assert after == replace(before[0], payload=said, revision=1)
+    assert after == structs.replace(before[0], payload=said, revision=1)
     tree = Bank.open(bank.path).tree("task")
     assert [node.id for node in tree] == [node.id for node in before]
     assert tree.counts(after.id) == counts
@@ -66,7 +68,7 @@ def test_an_edit_of_the_procedure_alone_asks_no_embedder(bank: Bank) -> None:
     """The embedder `chosen` cannot be loaded by name, so asking for it would raise."""
     first = nodes(bank)[0]
     vector = bank.tree("task").embeddings[0].tolist()
-    editing.edit(bank, "task", first, replace(first.payload, execution_procedure="other"))
+    editing.edit(bank, "task", first, {**first.payload, "execution_procedure": "other"})
     tree = bank.tree("task")
     assert tree.embeddings[tree.row(first.id)].tolist() == vector
 
@@ -136,7 +138,7 @@ def test_deleting_takes_all_below_and_undo_brings_it_back(bank: Bank) -> None:
         bank.tree("task").node(before[2].id)
     editing.undo(bank)
     after = nodes(bank)
-    assert [replace(node, revision=0) for node in after] == before
+    assert [structs.replace(node, revision=0) for node in after] == before
     tree = Bank.open(bank.path).tree("task")
     assert [tree.embeddings[tree.row(node.id)].tolist() for node in after] == vectors
     assert verify(bank) == []
@@ -153,7 +155,7 @@ def test_changes_are_undone_one_after_another(bank: Bank) -> None:
     for left in range(4, 0, -1):
         assert editing.undoable(bank) is not None
         assert editing.undo(bank).kind == "undo", left
-    assert [replace(node, revision=0) for node in nodes(bank)] == before
+    assert [structs.replace(node, revision=0) for node in nodes(bank)] == before
     assert editing.undoable(bank) is None
     with pytest.raises(BankError, match="no change by hand"):
         editing.undo(bank)
@@ -163,7 +165,7 @@ def test_changes_are_undone_one_after_another(bank: Bank) -> None:
 def test_what_was_changed_again_since_is_not_undone(bank: Bank) -> None:
     editing.relabel(bank, "task", nodes(bank)[0], "failure")
     with bank.writing() as batch:
-        batch.revise_node("task", replace(nodes(bank)[0], consolidated=True))
+        batch.revise_node("task", structs.replace(nodes(bank)[0], consolidated=True))
         batch.log("consolidate")
     with pytest.raises(BankError, match="changed again since"):
         editing.undo(bank)
@@ -294,7 +296,7 @@ def test_bounds(bound: str, held: list[int]) -> None:
 def test_filters_never_let_the_dead_through(bank: Bank) -> None:
     editing.delete(bank, "task", nodes(bank)[2])
     tree = bank.tree("task")
-    numbers = from_record(bank.manifest.parameters)["task"]
+    numbers = from_record(bank.manifest.settings)["task"]
     for text in ("", "kind:residual", "1", "label:success hits:>=0", "is:never-recalled"):
         kept = matching(tree, NODES.parse(text), numbers)
         assert not (kept & tree.dead).any()

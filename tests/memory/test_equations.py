@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Node, Origin, Payload, born
+from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.recall import recall
 from deltamem_tui.memory.deltamem.write import learn, parent_of
 from deltamem_tui.memory.vectors.similarity import Rows, Scan
@@ -115,7 +116,7 @@ def shape(bank: Bank, name: str) -> list[tuple[object, ...]]:
     numbers = {node.id: number for number, node in enumerate(tree)}
     return [
         (
-            tuple(float(word) for word in node.payload.activation_condition.split()),
+            tuple(float(word) for word in node.payload["activation_condition"].split()),
             None if node.parent is None else numbers[node.parent],
             node.label == "failure",
             *(getattr(tree.counts(node.id), count) for count in ("hits", "recalls", "successes")),

@@ -16,10 +16,11 @@ from textual.worker import Worker
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import Label, Node, Origin, Payload, TreeName, born
+from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.config import Configuration
 from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters, to_record
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Step, Trajectory
@@ -84,9 +85,7 @@ def small_bank(path: Path) -> Bank:
     return Bank.open(path)
 
 
-def grow(
-    bank: Bank, tree: TreeName, said: Sequence[tuple[str, str, int | None, Label]]
-) -> list[Node]:
+def grow(bank: Bank, tree: str, said: Sequence[tuple[str, str, int | None, Label]]) -> list[Node]:
     """Write nodes that were described by condition, procedure, parent's number and label."""
     embedder = load("hashing")
     vectors = embedder.embed_passages([condition for condition, *_ in said])
@@ -104,11 +103,11 @@ def grow(
 def bare_bank(path: Path, dimensions: int = 2) -> Bank:
     """An empty bank whose vectors nobody asks for."""
     card = {**asdict(load("hashing").card), "dimensions": dimensions}
-    manifest = Manifest(name=path.name, embedder=card, parameters=to_record(NUMBERS))
+    manifest = Manifest(name=path.name, embedder=card, settings=to_record(NUMBERS))
     return Bank.create(path, manifest)
 
 
-def add_plain(bank: Bank, tree: TreeName, nodes: Sequence[Node]) -> None:
+def add_plain(bank: Bank, tree: str, nodes: Sequence[Node]) -> None:
     """Write nodes with a vector that means nothing."""
     vector = np.zeros(bank.manifest.dimensions, dtype=np.float32)
     vector[0] = 1
@@ -121,7 +120,7 @@ def add_plain(bank: Bank, tree: TreeName, nodes: Sequence[Node]) -> None:
 def many_nodes(path: Path) -> Bank:
     """150 skills and 40 pieces of knowledge, most of them never hit, one 31 times."""
     bank = small_bank(path)
-    counts: Mapping[TreeName, int] = {"task": 144, "env": 37}
+    counts: Mapping[str, int] = {"task": 144, "env": 37}
     for tree, count in counts.items():
         said = [Payload(f"when it is {number}", f"do {number}") for number in range(count)]
         add_plain(bank, tree, [born(tree, None, "success", each, Origin()) for each in said])

@@ -247,7 +247,7 @@ def state(person: Person) -> dict[str, object]:
         assert node is not None
         found |= {
             "tree": person.outline.tree_name,
-            "node": node.payload.activation_condition,
+            "node": node.payload["activation_condition"],
             "depth": node.depth,
             "label": node.label,
             "step": screen.query_one("#detail", TextPane).current,
@@ -263,7 +263,7 @@ def state(person: Person) -> dict[str, object]:
         found |= {
             "frozen": bank.frozen,
             "event": bank.commit.event,
-            "tau": bank.manifest.parameters["task"]["tau_base"],
+            "tau": bank.manifest.settings["task"]["tau_base"],
         }
     return found
 

@@ -12,10 +12,11 @@ from textual import events
 from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Origin, Payload, born
+from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.config import Configuration
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory import editing
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.runs import estimate
 from deltamem_tui.memory.writers.rules import RulesExtractor

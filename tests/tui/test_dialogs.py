@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from deltamem_tui.bank.node import Origin, Payload, born
+from deltamem_tui.bank.node import Origin, born
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.tui.messages import Planned, Told
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.base import BankScreen

@@ -11,7 +11,7 @@ from textual.app import SuspendNotSupported
 from textual.widgets import TextArea
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.codec import TEXT_LIMIT
+from deltamem_tui.bank.node import TEXT_LIMIT
 from deltamem_tui.memory import editing
 from deltamem_tui.tui import programs
 from deltamem_tui.tui.drafts import Drafts, drafts_file

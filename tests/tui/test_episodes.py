@@ -46,7 +46,7 @@ def test_episodes_with_their_outcome_and_nodes(folder: Path) -> None:
         assert "heat some object with a broken microwave" in pane(person, "node")
         await person.press("enter")
         assert isinstance(person.app.screen, TreesScreen)
-        assert person.node.payload.activation_condition.endswith("broken microwave")
+        assert person.node.payload["activation_condition"].endswith("broken microwave")
 
     browse(folder, story, "kitchen", size=(120, 40))
 

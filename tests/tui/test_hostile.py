@@ -16,10 +16,11 @@ from textual.widgets import Input
 
 from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, Label, Node, Origin, Payload, born
+from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
@@ -66,7 +67,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     take_in(bank, [episode(number, text) for number, text in enumerate(TEXTS)])
     vector = _unit(bank)
     with bank.writing() as batch:
-        for tree in TREES:
+        for tree in COLLECTIONS:
             for number, text in enumerate([*TEXTS, ""]):
                 origin = Origin(f"[/{number}]", text[:200], text[:200], text[:200], text[:200])
                 label: Label = "failure" if number % 2 else "success"
@@ -280,7 +281,7 @@ def test_its_nodes_are_moved_and_its_chains_shown(hostile: Path) -> None:
 
     async def story(person: Person) -> None:
         for text in TEXTS:
-            assert person.node.payload.activation_condition == text
+            assert person.node.payload["activation_condition"] == text
             await person.press("m")
             assert f"moving » {person.node.id}" in person.screen
             assert "» " in person.screen.splitlines()[2 + person.outline.cursor]
@@ -401,7 +402,7 @@ def test_its_scores_are_shown_and_lead_to_its_nodes(hostile: Path) -> None:
             await person.settle()
             assert_harmless(person.screen)
             if matches.node:
-                met.add(matches.node.payload.activation_condition)
+                met.add(matches.node.payload["activation_condition"])
         assert len(met & set(TEXTS)) > 1
         wanted = matches.node
         assert wanted is not None

@@ -84,7 +84,7 @@ def test_while_the_change_is_written(folder: Path, tmp_path: Path, effect: int) 
     after = contents(bank)
     if after != before:
         assert [node.id for node in after] == [node.id for node in before]
-        assert after[0].payload.activation_condition.startswith("warm some object and")
+        assert after[0].payload["activation_condition"].startswith("warm some object and")
         assert after[1:] == before[1:]
     # Whatever was left behind, the next change goes through.
     opened = Bank.open(bank)

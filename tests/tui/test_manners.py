@@ -391,7 +391,7 @@ def test_what_is_typed_behind_a_filter_is_meant_for_what_it_finds(
         arranged.set()
         await person.until(lambda: bool(person.said))
         await person.settle()
-        assert person.node.payload.activation_condition == "look at some object under the lamp"
+        assert person.node.payload["activation_condition"] == "look at some object under the lamp"
         assert person.node.label == "success"
 
     browse(folder, story, "kitchen")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,7 @@ def test_an_edit_is_embedded_journalled_and_undone(folder: Path) -> None:
         vector = tree.embeddings[tree.row(before.id)].copy()
         person.app.edited = edited({"heat some object and": "warm every object and"})  # type: ignore[assignment]
         await person.press("e")
-        assert person.node.payload.activation_condition.startswith("warm every object")
+        assert person.node.payload["activation_condition"].startswith("warm every object")
         assert person.node.revision == 1
         tree = person.app.bank.tree("task")
         assert (tree.embeddings[tree.row(before.id)] != vector).any()
@@ -104,7 +103,7 @@ def test_a_huge_edit_is_written_only_if_that_is_meant(folder: Path) -> None:
 def test_a_huge_text_that_shrinks_is_not_asked_about(folder: Path) -> None:
     bank = Bank.open(folder / "kitchen")
     root = next(bank.tree("task").roots())
-    editing.edit(bank, "task", root, replace(root.payload, execution_procedure=HUGE))
+    editing.edit(bank, "task", root, {**root.payload, "execution_procedure": HUGE})
 
     async def story(person: Person) -> None:
         person.app.edited = edited({"a line": "line"})  # type: ignore[assignment]
@@ -341,7 +340,7 @@ def test_what_was_not_changed_here_is_asked_about_before_it_is_undone(folder: Pa
         await person.press("u")
         assert f"Undo the relabel of {theirs.id}, which was not made here?" in person.screen
         assert "1 node of the task tree" in person.screen
-        assert theirs.payload.activation_condition in person.screen
+        assert theirs.payload["activation_condition"] in person.screen
         await person.press("escape")
         assert Bank.open(folder / "kitchen").commit.event == "relabel"
         await person.press("u", "y")
@@ -372,11 +371,11 @@ def test_what_was_changed_while_the_question_stood_is_not_undone(folder: Path) -
 def test_who_makes_a_failure_a_success_is_told_that_its_text_still_warns(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("G")
-        assert person.node.payload.execution_procedure == "[FAILED] look → nothing"
+        assert person.node.payload["execution_procedure"] == "[FAILED] look → nothing"
         await person.press("L")
         hint = "is a success now; its text still says [FAILED], e edits it; u undoes it"
         assert person.said[-1] == f"{person.node.id} {hint}"
-        assert person.node.payload.execution_procedure == "[FAILED] look → nothing"
+        assert person.node.payload["execution_procedure"] == "[FAILED] look → nothing"
         await person.press("L")
         assert person.said[-1] == f"{person.node.id} is a failure now; u undoes it"
 

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Node, Origin, Payload, born
+from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.views.filters import NODES, ORDERS
 from deltamem_tui.memory.views.matching import matching
 from deltamem_tui.tui.models.family import Family
@@ -78,7 +79,7 @@ def test_the_lines_are_those_of_the_tree(
 
 def test_a_filter_shows_what_fits_with_all_above_it(tree: Tree) -> None:
     family = Family(tree, kept=matching(tree, NODES.parse("7"), NUMBERS["task"]))
-    assert [tree.node_at(int(row)).payload.activation_condition for row in family.preorder] == [
+    assert [tree.node_at(int(row)).payload["activation_condition"] for row in family.preorder] == [
         "node 1",
         "node 6",
         "node 7",

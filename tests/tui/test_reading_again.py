@@ -186,7 +186,7 @@ def test_a_bank_is_found_as_it_was_left(folder: Path) -> None:
         trees = person.trees
         node = trees.outline("task").node
         assert node is not None
-        assert node.payload.activation_condition == "heat some object with a broken microwave"
+        assert node.payload["activation_condition"] == "heat some object with a broken microwave"
         assert trees.arrangement.order == "newest"
         assert trees.outline("task").line_count() == 4
 

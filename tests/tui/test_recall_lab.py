@@ -133,7 +133,7 @@ def test_saving_writes_the_numbers_into_the_bank(folder: Path) -> None:
         person.app.screen.query_one("#env-tau_base", Input).value = "0.42"
         await person.settle()
         await person.press("f2")
-        assert person.app.bank.manifest.parameters["env"]["tau_base"] == 0.42
+        assert person.app.bank.manifest.settings["env"]["tau_base"] == 0.42
         assert person.app.bank.commit.event == "parameters"
         await person.press("f2")
         assert "these numbers already" in person.said[-1]
@@ -161,7 +161,7 @@ def test_numbers_that_could_not_be_saved_are_kept_until_they_are(folder: Path) -
         await person.settle()
         await person.press("f2")
         assert "saved: task threshold 0.9," in person.said[-1]
-        assert person.app.bank.manifest.parameters["task"]["tau_base"] == 0.9
+        assert person.app.bank.manifest.settings["task"]["tau_base"] == 0.9
         assert line.value == "0.9"
 
     browse(folder, story, "kitchen")
@@ -184,7 +184,7 @@ def test_numbers_that_another_saved_are_taken_over_but_for_those_one_plays_with(
         await person.settle()
         assert (played.value, other.value) == ("0.9", "0.31")
         await person.press("f2")
-        stored = person.app.bank.manifest.parameters
+        stored = person.app.bank.manifest.settings
         assert (stored["task"]["tau_base"], stored["env"]["tau_base"]) == (0.9, 0.31)
 
     browse(folder, story, "kitchen")
@@ -199,11 +199,11 @@ def test_nothing_is_saved_while_a_line_says_no_number(folder: Path) -> None:
             await person.settle()
         await person.press("f2")
         assert "not saved" in person.said[-1]
-        assert person.app.bank.manifest.parameters["task"]["tau_base"] == 0.6
+        assert person.app.bank.manifest.settings["task"]["tau_base"] == 0.6
         line.value = "0.95"
         await person.settle()
         await person.press("f2")
-        assert person.app.bank.manifest.parameters["task"]["tau_base"] == 0.95
+        assert person.app.bank.manifest.settings["task"]["tau_base"] == 0.95
 
     browse(folder, story, "kitchen")
 
@@ -221,7 +221,7 @@ def test_a_frozen_bank_can_be_played_with_but_not_saved(folder: Path) -> None:
         assert "the bank is frozen" in person.said[-1]
 
     browse(folder, story, "kitchen")
-    assert Bank.open(folder / "kitchen").manifest.parameters["task"]["tau_base"] == 0.6
+    assert Bank.open(folder / "kitchen").manifest.settings["task"]["tau_base"] == 0.6
 
 
 def test_enter_on_a_match_shows_it_in_its_tree(folder: Path) -> None:

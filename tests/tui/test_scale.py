@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Label, Node, Origin, Payload, born
+from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.tui.models.family import Family
 from deltamem_tui.tui.models.outline import Outline
 from tests.tui.support import Person, bare_bank, browse
@@ -87,10 +88,10 @@ def test_a_node_with_50_000_children_expands_without_parsing_them(
         assert person.outline.line_count() == ROOTS + WIDE
         assert len(parsed) - before < 100
         await person.press("G")
-        assert person.node.payload.activation_condition == f"root {ROOTS - 1}"
+        assert person.node.payload["activation_condition"] == f"root {ROOTS - 1}"
         assert len(parsed) - before < 200
         await person.press("g", "f")
-        assert person.node.payload.activation_condition == "residual 500.40"
+        assert person.node.payload["activation_condition"] == "residual 500.40"
         assert len(parsed) - before < 300
 
     browse(large, story, "large", size=(120, 40))

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.bank.node import Node, Payload
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.text import clean
 from deltamem_tui.tui.models.edit_document import read_sheet, write_sheet
 
@@ -22,7 +23,7 @@ def test_a_sheet_left_alone_says_what_the_node_says(
 ) -> None:
     texts = [condition, procedure, termination]
     node = Node("0" * 16, None, "root", "success", 1, Payload(*texts))
-    read = read_sheet(write_sheet(tree, node))  # type: ignore[arg-type]
+    read = read_sheet(write_sheet(tree, node))
     assert read == Payload(*(clean(text).strip() for text in texts))
 
 

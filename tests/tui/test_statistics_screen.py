@@ -166,7 +166,7 @@ def test_scores_are_asked_for_and_the_proposal_saved(folder: Path) -> None:
         assert "17 questions, compared with nodes" in scores.body
         proposed = next(line for line in scores.body.splitlines() if "proposed" in line)
         await person.press("w")
-        stored = person.app.bank.manifest.parameters["task"]["tau_base"]
+        stored = person.app.bank.manifest.settings["task"]["tau_base"]
         assert proposed.startswith(f"threshold {stored:g} proposed")
 
     browse(folder, story, "kitchen", size=(120, 60))
@@ -200,7 +200,7 @@ def test_the_scores_of_one_bank_are_never_shown_in_another(
         assert not person.app.screen.query_one("#scores", Plot).display
         await person.press("w")
         assert "no thresholds were proposed yet" in person.said[-1]
-        assert person.app.bank.manifest.parameters["task"]["tau_base"] == 0.6
+        assert person.app.bank.manifest.settings["task"]["tau_base"] == 0.6
 
     browse(folder, story, "kitchen", size=(120, 60))
 

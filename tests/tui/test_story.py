@@ -102,7 +102,7 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     terminal.press("Enter")
     terminal.until("task · ", "env · ", "1 Trees")
     # Find a node: its own words are the filter, typed ahead of what the screen shows.
-    words = node.payload.activation_condition[:40]
+    words = node.payload["activation_condition"][:40]
     terminal.write(f'/"{words}" depth:{node.depth}')
     terminal.press("Enter", "g", *["l"] * (node.depth - 1))
     terminal.until("fit the filter", f"depth:{node.depth}", "c chain")
@@ -128,7 +128,7 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     terminal.press("2")
     terminal.until("Type a task")
     terminal.press("/")
-    terminal.write(chain[0].payload.activation_condition)
+    terminal.write(chain[0].payload["activation_condition"])
     terminal.until("▶", "would become", "## ")
     # Quit, the bank sound.
     terminal.press("Escape")

@@ -8,7 +8,8 @@ import pytest
 from textual import events
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Origin, Payload, born
+from deltamem_tui.bank.node import Origin, born
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.node_pane import NodePane
@@ -18,7 +19,7 @@ from tests.tui.support import Person, add_plain, bare_bank, browse
 
 
 def depth_and_text(person: Person) -> tuple[int, str]:
-    return person.node.depth, person.node.payload.activation_condition
+    return person.node.depth, person.node.payload["activation_condition"]
 
 
 def test_a_chain_opens_step_by_step(folder: Path) -> None:
@@ -188,7 +189,7 @@ def test_siblings_are_sorted(folder: Path) -> None:
             chosen = person.node.id
             await person.press("s")
             roots = [tree.node_at(row) for row in person.rows]
-            assert [node.payload.activation_condition for node in roots] == wanted, order
+            assert [node.payload["activation_condition"] for node in roots] == wanted, order
             assert (f"by {order}" in person.screen) == (order != "birth")
             assert person.node.id == chosen
         assert person.trees.arrangement.order == "birth"
@@ -219,8 +220,8 @@ def test_pages_are_as_long_as_what_one_sees(tmp_path: Path) -> None:
         ):
             await person.press(key)
             assert person.outline.cursor == line, key
-            assert person.node.payload.activation_condition == f"root {line}"
-            assert person.node.payload.activation_condition in person.screen
+            assert person.node.payload["activation_condition"] == f"root {line}"
+            assert person.node.payload["activation_condition"] in person.screen
 
     browse(wide(tmp_path), story, "wide")
 
@@ -235,7 +236,7 @@ def test_an_outline_is_clicked_and_scrolled(tmp_path: Path) -> None:
         await click(8, 3)
         assert (person.outline.cursor, person.outline.line_count()) == (3, 40)
         await click(8, 10)
-        assert person.node.payload.activation_condition == "root 10"
+        assert person.node.payload["activation_condition"] == "root 10"
         assert "root 10" in "".join(each.body for each in person.trees.readable())
         await click(8, 10)  # the second click on a node unfolds it
         assert person.outline.line_count() == 42

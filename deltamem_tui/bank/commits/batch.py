@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import orjson
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ from deltamem_tui.bank.commits.table import (
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankCorruptError, BankError, DeltaMemError
 
@@ -62,7 +63,7 @@ class Batch:
         """Name what the batch is, for the journal. A batch without a name is not committed."""
         self._event = (event, detail or {})
 
-    def add_node(self, tree_name: TreeName, node: Node, vector: NDArray[np.float32]) -> None:
+    def add_node(self, tree_name: str, node: Node, vector: NDArray[np.float32]) -> None:
         """Add a new node.
 
         Args:
@@ -85,7 +86,7 @@ class Batch:
         self._append(tree_name, node, vector, first=growth.next_row, parent=parent)
 
     def revise_node(
-        self, tree_name: TreeName, node: Node, vector: NDArray[np.float32] | None = None
+        self, tree_name: str, node: Node, vector: NDArray[np.float32] | None = None
     ) -> Node:
         """Give a node a new last line: an edit, a mark or a tombstone.
 
@@ -108,7 +109,7 @@ class Batch:
         if first is None:
             raise BankError(f"the {tree_name} tree has no node {node.id}")
         before, old_vector = self._current(tree_name, node.id, first)
-        revised = replace(node, revision=before.revision + 1)
+        revised = msgspec.structs.replace(node, revision=before.revision + 1)
         self._append(
             tree_name,
             revised,
@@ -120,7 +121,7 @@ class Batch:
 
     def count(
         self,
-        tree_name: TreeName,
+        tree_name: str,
         node_id: str,
         *,
         hits: int = 0,
@@ -254,6 +255,16 @@ class Batch:
         """Give the bank a new manifest with this batch: both count from the same instant."""
         self._manifest = new
 
+    def upgrade_manifest(self, present: Manifest) -> None:
+        """Let the manifest be of the present format after this batch.
+
+        Args:
+            present: The manifest as it is.
+        """
+        wanted = (self._manifest or present).upgraded
+        if wanted != present:
+            self._manifest = wanted
+
     def write_unseen(self) -> Commit:
         """Write the batch whole into a folder that nobody else sees yet: it needs no journal.
 
@@ -332,7 +343,7 @@ class Batch:
 
     def _append(
         self,
-        tree_name: TreeName,
+        tree_name: str,
         node: Node,
         vector: NDArray[np.float32],
         *,
@@ -351,7 +362,7 @@ class Batch:
         self._nodes[tree_name, node.id] = (node, row)
 
     def _current(
-        self, tree_name: TreeName, node_id: str, first: int
+        self, tree_name: str, node_id: str, first: int
     ) -> tuple[Node, NDArray[np.float32]]:
         added = self._nodes.get((tree_name, node_id))
         if added is not None:
@@ -360,7 +371,7 @@ class Batch:
         row = int(snapshot.current[first])
         return Tree(tree_name, snapshot).node_at(row), snapshot.vectors[row]
 
-    def _parent_row(self, tree_name: TreeName, node: Node) -> int:
+    def _parent_row(self, tree_name: str, node: Node) -> int:
         if node.parent is None:
             return tree_index.NO_PARENT
         first = self._growths[tree_name].first_row(node.parent)
@@ -386,9 +397,12 @@ def _write_beside(draft: Path, new: Manifest) -> None:
 
 def _checked_line(shelf: Shelf, node: Node) -> bytes:
     """The node's line, which a reader will accept."""
+    if tuple(node.payload) != shelf.collection.fields:
+        fields = ", ".join(shelf.collection.fields)
+        raise BankError(f"the payload of a node of {shelf.name} has {fields}", source=node.id)
     line = _bounded(codec.to_line(node), f"node {node.id}")
     try:
-        codec.from_line(line, shelf.lines_name, "new line")
+        codec.from_line(line, shelf.collection, shelf.lines_name, "new line")
     except BankCorruptError as error:
         raise BankError(f"node {node.id} cannot be stored: {error.message}") from error
     return line

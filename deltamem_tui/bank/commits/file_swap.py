@@ -24,7 +24,7 @@ from deltamem_tui.bank.commits.journal import NEVER, Commit, Extent, Journal, Ta
 from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.errors import BankError, BankRewrittenError, DeltaMemError
 
-_DRAFT = re.compile(r"[a-z]+(\.[a-z]+)+\.\d+\.next")
+_DRAFT = re.compile(r"[a-z][a-z0-9_]*(\.[a-z]+)+\.\d+\.next")
 
 STORE_STATE, STORE_ROWS, STORE_LOCK = "reembed.json", "reembed.npy", ".reembed.lock"
 """What lies beside a bank's files while it is given new vectors; a frozen bank has none of it."""
@@ -93,12 +93,25 @@ def remove_unfinished(folder: Path) -> None:
 class Rewriting:
     """New files for a bank, gathered under the writer's lock.
 
+    Args:
+        folder: The bank's folder.
+        tail: Its last commit.
+        extents: How much of each shelf counts now.
+        manifest: What becomes of `bank.json` unless another successor of it is written; nothing
+            if it is empty.
+
     Attributes:
         sequence: The sequence of the commit to come.
         event: What the journal will call it; empty if it shall not be committed.
     """
 
-    def __init__(self, folder: Path, tail: Tail | None, extents: Mapping[str, Extent]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        tail: Tail | None,
+        extents: Mapping[str, Extent],
+        manifest: bytes = b"",
+    ) -> None:
         self.sequence = tail.commit.sequence + 1 if tail else 1
         self.event = ""
         self._folder = folder
@@ -108,6 +121,7 @@ class Rewriting:
         self._cells: dict[str, Cells] = {}
         self._detail: Mapping[str, Any] = {}
         self._fold = False
+        self._manifest = manifest
         self._names: list[str] = []
         self._may_count = False
 
@@ -152,7 +166,8 @@ class Rewriting:
     def planned(self, names: Iterable[str]) -> Commit:
         """The commit as it will be when the successors of all these files are written."""
         before = self._tail.commit if self._tail else Commit(sequence=0)
-        names = [*names, *([journal.FILE_NAME] if self._fold else [])]
+        names = [*names, *([journal.MANIFEST_NAME] if self._manifest else [])]
+        names += [journal.FILE_NAME] if self._fold else []
         return Commit(
             sequence=self.sequence,
             event=self.event,
@@ -175,6 +190,8 @@ class Rewriting:
         """
         if not self.event:
             raise BankError("a rewriting needs a name for the journal")
+        if self._manifest and journal.MANIFEST_NAME not in self._names:
+            self.write(journal.MANIFEST_NAME, [self._manifest])
         commit = self.planned(self._names)
         line = commit.line()
         if self._fold:

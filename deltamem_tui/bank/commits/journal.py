@@ -30,8 +30,8 @@ _LIST_BYTES = 8
 COUNTER_LIMIT = 2**32 - 1
 """The most that a counter holds; one that is full stays so."""
 _COUNTS = range(COUNTER_LIMIT + 1)
-_FILE_NAME = re.compile(r"[a-z]+(\.[a-z]+)+")
-_MANIFEST = "bank.json"
+_FILE_NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z]+)+")
+MANIFEST_NAME = "bank.json"
 NEVER = -1
 
 
@@ -57,7 +57,7 @@ class Commit:
         event: What happened: `init`, `import`, `learn`, `consolidate`, `parameters`, ….
         time: When, in UTC, ISO 8601 with seconds.
         detail: Decisions and why, models, prompts, tokens, cost: whatever the event has to tell.
-        extents: Per shelf (`task`, `env`, `trajectories`, `origins`), how much of it counts now.
+        extents: Per shelf, how much of it counts now.
         cells: Per shelf, the rows whose counters changed, each with all its new values.
         replaces: The files that this commit put whole new ones in the place of; see `rewriting`.
         rewritten: The sequence of the last commit before this one that replaced files, or
@@ -79,7 +79,7 @@ class Commit:
 
         The manifest is none of those that a handle opens late.
         """
-        others = [name for name in self.replaces if name != _MANIFEST]
+        others = [name for name in self.replaces if name != MANIFEST_NAME]
         return self.sequence if others else self.rewritten
 
     def extent(self, name: str) -> Extent:

@@ -1,8 +1,8 @@
 """A shelf: one line file and the arrays beside it, row for line.
 
-A bank has four: `task`, `env`, `trajectories` and `origins`. Each keeps its records as JSON
+A bank has one for each collection, and `trajectories` and `origins`. Each keeps its records as JSON
 lines, an index to find a line without parsing the file, and counters that change in place;
-the trees also keep a vector per line. A record is changed by adding a line with the same id;
+the collections also keep a vector per line. A record is changed by adding a line with the same id;
 its first line keeps the record's place and its counters, its last line says what it is now.
 
 The index is derived from the lines. It may be deleted at any time and is made again.
@@ -20,10 +20,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from deltamem_tui.bank import codec
+from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.commits import file_swap
 from deltamem_tui.bank.commits.journal import Commit, Extent
 from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.bank.disk.npy_file import MatrixFile
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BankCorruptError, BankError, StorageError
 
 COUNTER = np.dtype("<u4")
@@ -45,7 +48,7 @@ class Shelf:
 
     Attributes:
         folder: The bank's folder.
-        name: `task`, `env`, `trajectories` or `origins`.
+        name: A collection's name, `trajectories` or `origins`.
         lines_name: The line file's name.
         counters_name: The name of the array of counters, float-free: uint32 [rows, counters].
         counters: Counters per row.
@@ -53,6 +56,7 @@ class Shelf:
         build_index: Makes index rows from lines.
         dimensions: Width of the vectors, or 0 for none.
         commit: The commit whose files are meant; it may have replaced them.
+        nodes: What the nodes consist of, if the records are nodes.
     """
 
     folder: Path
@@ -64,6 +68,14 @@ class Shelf:
     build_index: IndexBuilder
     dimensions: int = 0
     commit: Commit = field(default_factory=Commit)
+    nodes: Collection | None = None
+
+    @property
+    def collection(self) -> Collection:
+        """What the nodes consist of."""
+        if self.nodes is None:
+            raise ValueError(f"the {self.name} shelf keeps no nodes")
+        return self.nodes
 
     def path(self, name: str) -> Path:
         """Where a file of the shelf lies."""
@@ -305,6 +317,16 @@ class ShelfSnapshot:
         if not start < end <= self.extent.bytes or end - start > LINE_LIMIT:
             raise self.shelf.corrupt("the index does not fit the file", position=f"line {row + 1}")
         return bytes(self.text[start : end - 1])
+
+    def node(self, row: int) -> Node:
+        """The node that the line at `row` holds.
+
+        Raises:
+            BankCorruptError: The line is not a node.
+        """
+        shelf = self.shelf
+        source, position = str(shelf.lines_path), f"line {row + 1}"
+        return codec.from_line(self.line(row), shelf.collection, source, position)
 
     @cached_property
     def current(self) -> Rows:

@@ -9,32 +9,20 @@ encrypted or compressed members have no place to be.
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 ALIGNMENT = 64
 
-MEMBERS = (
-    "bank.json",
-    "task.nodes.jsonl",
-    "task.embeddings.npy",
-    "task.counts.npy",
-    "task.index.npy",
-    "env.nodes.jsonl",
-    "env.embeddings.npy",
-    "env.counts.npy",
-    "env.index.npy",
-    "origins.jsonl",
-    "origins.counts.npy",
-    "origins.index.npy",
-    "trajectories.jsonl",
-    "trajectories.states.npy",
-    "trajectories.index.npy",
-    "journal.jsonl",
+MANIFEST = "bank.json"
+FILE_NAME = re.compile(
+    r"bank\.json|(journal|origins|trajectories)\.jsonl|"
+    r"[a-z][a-z0-9_]{0,31}\.(nodes\.jsonl|(embeddings|counts|states|index)\.npy)"
 )
-"""Every file that a bank can consist of, in the order in which an archive holds them."""
+"""What a file of a bank may be called, whatever its collections."""
 
 LOCAL = struct.Struct("<4s5H3L2H")
 CENTRAL = struct.Struct("<4s6H3L5H2L")
@@ -62,6 +50,22 @@ _DATE = 1 << 5 | 1  # the first day that a zip file can name: 1 January 1980
 _VERSION, _LARGE_VERSION = 20, 45
 
 
+def member_names(collections: Iterable[str]) -> tuple[str, ...]:
+    """Every file that a bank can consist of, in the order in which an archive holds them.
+
+    Args:
+        collections: The names of the bank's collections, in the manifest's order.
+    """
+    kinds = ("nodes.jsonl", "embeddings.npy", "counts.npy", "index.npy")
+    return (
+        MANIFEST,
+        *(f"{name}.{kind}" for name in collections for kind in kinds),
+        *("origins.jsonl", "origins.counts.npy", "origins.index.npy"),
+        *("trajectories.jsonl", "trajectories.states.npy", "trajectories.index.npy"),
+        "journal.jsonl",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What an archive says of a file.
@@ -82,7 +86,7 @@ class Layout:
     """Where everything lies in the archive of some files.
 
     Attributes:
-        entries: The files, in the order of `MEMBERS`.
+        entries: The files, in the order of `member_names`.
     """
 
     entries: Sequence[Entry]

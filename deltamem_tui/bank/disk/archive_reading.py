@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from deltamem_tui.bank import formats
 from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.disk.archive import Entry, Layout
 from deltamem_tui.bank.limits import LIMITS, Limits
@@ -102,7 +103,7 @@ class _Reading:
         pieces.append((layout.directory_start, layout.directory))
         same = all(self._read(at, len(piece)) == piece for at, piece in pieces)
         if layout.size != self._size or not same:
-            raise self._wrong("is not laid out as `deltamem export` does it")
+            raise self._badly_laid_out()
         return layout
 
     def _require_archive(self) -> None:
@@ -144,31 +145,47 @@ class _Reading:
 
     def _entries(self, lines: Sequence[_Line]) -> Iterator[Entry]:
         """The files, if all are a bank's, each once and in order."""
-        before = -1
         for line in lines:
-            name = line.name.decode("ascii", "replace")
-            if name not in archive.MEMBERS:
-                shown = one_line(name, 80)
-                raise self._wrong(f"holds {shown!r}, and no file of a bank is called so")
-            if stat.S_IFMT(line.mode) not in {0, stat.S_IFREG}:
-                raise self._wrong(f"holds {name!r} as a link or device, not as a plain file")
-            if line.flags & _ENCRYPTED:
-                raise self._wrong(f"holds {name!r} encrypted")
-            if line.method:
-                raise self._wrong(f"holds {name!r} compressed")
-            place = archive.MEMBERS.index(name)
+            self._require_plain(line)
+        names = [line.name.decode("ascii") for line in lines]
+        if not names or names[0] != archive.MANIFEST:
+            raise self._wrong(f"holds no {archive.MANIFEST!r}")
+        known = self._known_names(lines[0])
+        before = -1
+        for name, line in zip(names, lines, strict=True):
+            if name not in known:
+                raise self._wrong(f"holds {name!r}, of a collection that its bank does not declare")
+            place = known.index(name)
             if place <= before:
                 raise self._wrong(f"holds {name!r} twice, or out of order")
             before = place
-            if place == 0 and line.size > self._limits.manifest:
-                raise self._wrong(
-                    f"has a {name!r} of {line.size:,} bytes, more than {self._limits.manifest:,}"
-                )
-            if line.size > self._limits.total:  # as much as a list claims, no offset can hold
-                raise self._too_large(line.size)
             yield Entry(name, line.size, line.crc)
-        if not lines or lines[0].name.decode("ascii", "replace") != archive.MEMBERS[0]:
-            raise self._wrong(f"holds no {archive.MEMBERS[0]!r}")
+
+    def _require_plain(self, line: _Line) -> None:
+        name = line.name.decode("ascii", "replace")
+        if not archive.FILE_NAME.fullmatch(name):
+            raise self._wrong(f"holds {one_line(name, 80)!r}, and no file of a bank is called so")
+        if stat.S_IFMT(line.mode) not in {0, stat.S_IFREG}:
+            raise self._wrong(f"holds {name!r} as a link or device, not as a plain file")
+        if line.flags & _ENCRYPTED:
+            raise self._wrong(f"holds {name!r} encrypted")
+        if line.method:
+            raise self._wrong(f"holds {name!r} compressed")
+        if name == archive.MANIFEST and line.size > self._limits.manifest:
+            raise self._wrong(
+                f"has a {name!r} of {line.size:,} bytes, more than {self._limits.manifest:,}"
+            )
+        if line.size > self._limits.total:  # as much as a list claims, no offset can hold
+            raise self._too_large(line.size)
+
+    def _known_names(self, first: _Line) -> Sequence[str]:
+        """The files that the bank can consist of, as its manifest says, which comes first."""
+        alone = Layout((Entry(archive.MANIFEST, first.size, first.crc),))
+        if self._read(0, len(alone.headers[0])) != alone.headers[0]:
+            raise self._badly_laid_out()
+        text = self._read(alone.starts[0], first.size)
+        declared = formats.read(text, str(self._path / archive.MANIFEST))
+        return archive.member_names(declared["collections"])
 
     @staticmethod
     def _header_starts(layout: Layout) -> Iterator[int]:
@@ -177,6 +194,9 @@ class _Reading:
 
     def _read(self, position: int, length: int) -> bytes:
         return os.pread(self._descriptor, length, position)
+
+    def _badly_laid_out(self) -> BankCorruptError:
+        return self._wrong("is not laid out as `deltamem export` does it")
 
     def _too_large(self, size: int) -> BankCorruptError:
         return self._wrong(

@@ -57,7 +57,9 @@ def copy_into(draft: Path, source: Bank, *, name: str, history: bool, learnt: bo
             _copy_shelf(snapshot, draft)
     if history and source.journal.exists:
         _copy_journal(source, draft)
-    copied = replace(source.manifest, name=name, frozen=False, digests={}, origin=replicas.drawn())
+    copied = replace(
+        source.manifest.upgraded, name=name, frozen=False, digests={}, origin=replicas.drawn()
+    )
     manifest.write(draft, copied)
     return Bank.open(draft)
 

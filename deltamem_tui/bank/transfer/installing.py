@@ -193,8 +193,10 @@ def _from_archive(source: Path, limits: Limits) -> Delivery:
 
 
 def _from_folder(source: Path, limits: Limits) -> Delivery:
-    names = _checked_names(source, limits)
+    if archive_view.exists(source / manifest.FILE_NAME):
+        _require_plain(source, manifest.FILE_NAME)
     found = manifest.read(source)
+    names = _checked_names(source, archive.member_names(found.collections), limits)
     if not found.frozen:
         whole = package.pack(Bank.open(source), with_episodes=True, with_journal=True)
         own, *others = whole.members
@@ -206,22 +208,17 @@ def _from_folder(source: Path, limits: Limits) -> Delivery:
     return Delivery(source, found, text, others, {})
 
 
-def _checked_names(folder: Path, limits: Limits) -> list[str]:
+def _checked_names(folder: Path, known: Sequence[str], limits: Limits) -> list[str]:
     """The files of a stranger's folder: plain ones, with names that a bank's files have."""
     names = [name for name in archive_view.names(folder) if name != LOCK_NAME]
     for name in names:
-        if name not in archive.MEMBERS:
+        if name not in known:
             raise BankCorruptError(
                 f"holds {one_line(name, 80)!r}, and no file of a bank is called so",
                 source=str(folder),
                 hint="remove it, if you know what it is",
             )
-        if not archive_view.is_plain(folder / name):
-            raise BankCorruptError(
-                f"holds {name!r} as a link, folder or device, not as a plain file",
-                source=str(folder),
-                hint="put the file itself in its place",
-            )
+        _require_plain(folder, name)
     size = sum(archive_view.size(folder / name) for name in names)
     if size > limits.total:
         raise BankCorruptError(
@@ -230,6 +227,15 @@ def _checked_names(folder: Path, limits: Limits) -> list[str]:
             hint="allow more with `--max-gigabytes`, if you trust where it comes from",
         )
     return names
+
+
+def _require_plain(folder: Path, name: str) -> None:
+    if not archive_view.is_plain(folder / name):
+        raise BankCorruptError(
+            f"holds {name!r} as a link, folder or device, not as a plain file",
+            source=str(folder),
+            hint="put the file itself in its place",
+        )
 
 
 @contextmanager

@@ -27,7 +27,6 @@ from deltamem_tui.bank.disk import archive, archive_view, files
 from deltamem_tui.bank.disk.archive import Entry, Layout
 from deltamem_tui.bank.disk.npy_file import MatrixFile
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import TREES
 from deltamem_tui.bank.upkeep import freezing
 from deltamem_tui.errors import StorageError
 
@@ -147,7 +146,7 @@ def pack(bank: Bank, *, with_episodes: bool = False, with_journal: bool = False)
     members = [
         member
         for name, snapshot in bank.snapshots.items()
-        if name in TREES or (name not in left_out and snapshot.extent.rows)
+        if name in bank.collections or (name not in left_out and snapshot.extent.rows)
         for member in _shelf_members(snapshot)
     ]
     if with_journal and bank.journal.exists:
@@ -166,7 +165,8 @@ def as_written(
 ) -> Parcel:
     """The parcel of a bank that is frozen already, whose manifest reads `text`."""
     own = member_of(manifest.FILE_NAME, [text])
-    ordered = sorted([own, *members], key=lambda each: archive.MEMBERS.index(each.name))
+    order = archive.member_names(frozen.collections)
+    ordered = sorted([own, *members], key=lambda each: order.index(each.name))
     return Parcel(frozen, ordered, {**seals, own.name: seal(own)})
 
 

@@ -7,15 +7,17 @@ where something has to be put right is a line written anew.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import orjson
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec, typed_lines
+from deltamem_tui.bank import codec, tree_index
+from deltamem_tui.bank.collection import DEPTH_LIMIT
 from deltamem_tui.bank.commits.append import Gathered
 from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.table import LINE_LIMIT, UNIT_TOLERANCE, Rows, ShelfSnapshot
@@ -97,7 +99,7 @@ class Graft:
         written = self.written
         for number, side in enumerate(self.join.sides[1:], start=1):
             rows = np.sort(self.join.rows[written[self.join.source[written] == number]])
-            _check_lines(side.snapshot, rows, self.join.tree)
+            _check_lines(side.snapshot, rows)
             _check_vectors(side.snapshot, rows)
 
     def _lines_that_fit(self) -> Flags:
@@ -182,7 +184,7 @@ class Graft:
         if len(line) > LINE_LIMIT:
             raise BankError(f"node {node.id} has more bytes than the {LINE_LIMIT:,} of a line")
         try:
-            codec.from_line(line, f"{join.tree}.nodes.jsonl", "new line")
+            codec.from_line(line, join.collection, f"{join.tree}.nodes.jsonl", "new line")
         except BankCorruptError as error:
             raise BankError(f"node {node.id} cannot be stored: {error.message}") from error
         return line
@@ -215,7 +217,7 @@ class Graft:
 
         What does not live may lie deeper than any line may say; it then says as much as it may.
         """
-        return np.minimum(self.join.holding.depth, codec.DEPTH_LIMIT)
+        return np.minimum(self.join.holding.depth, DEPTH_LIMIT)
 
     def _stated_depths(self, places: Rows) -> Rows:
         """The depths that the lines state: what was deleted keeps the one that it had."""
@@ -239,37 +241,31 @@ class _Piece:
     sizes: NDArray[np.int64]
 
 
-def _check_lines(snapshot: ShelfSnapshot, rows: Rows, tree: str) -> None:
+def _check_lines(snapshot: ShelfSnapshot, rows: Rows) -> None:
     """Lines from another bank are nodes as they were born, unless they say that they were
     changed, and its index says of them what they say.
     """
-    index = snapshot.index
-    source = str(snapshot.shelf.lines_path)
+    index, shelf = snapshot.index, snapshot.shelf
     for start in range(0, len(rows), _PIECE_LINES):
         piece = rows[start : start + _PIECE_LINES]
-        lines = [snapshot.line(int(row)) for row in piece]
-        outline = typed_lines.outline(lines, piece.tolist(), source, tree)
-        for place in outline.altered:
-            raise snapshot.shelf.corrupt(
-                f"node {outline.ids[place]} does not say what its id was made from",
+        records = tree_index.parse(
+            shelf, [snapshot.line(int(row)) for row in piece], piece.tolist()
+        )
+        for place in tree_index.altered_places(shelf, records):
+            raise shelf.corrupt(
+                f"node {records[place].id} does not say what its id was made from",
                 f"line {int(piece[place]) + 1}",
             )
         entries = index[piece]
+        stated = entries.copy()
+        tree_index.state(stated, records)
         parents = index["id"][np.maximum(entries["parent"], 0)].astype("S16")
         parents[entries["parent"] < 0] = b""
-        stated = np.array([parent or "" for parent in outline.parents], dtype="S16")
-        agree = (
-            (entries["id"] == np.array(outline.ids, dtype="S16"))
-            & (parents == stated)
-            & (entries["depth"] == np.array(outline.depths))
-            & (entries["failure"] == np.array(outline.failures))
-            & (entries["residual"] == np.array(outline.residuals))
-            & (entries["consolidated"] == np.array(outline.consolidated))
-            & (entries["deleted"] == np.array(outline.deleted))
-        )
+        named = np.array([record.parent or "" for record in records], dtype="S16")
+        agree = (entries == stated) & (parents == named)
         if not agree.all():
             row = int(piece[int(np.flatnonzero(~agree)[0])])
-            raise snapshot.shelf.corrupt("the index contradicts the line", f"line {row + 1}")
+            raise shelf.corrupt("the index contradicts the line", f"line {row + 1}")
 
 
 def _check_vectors(snapshot: ShelfSnapshot, rows: Rows) -> None:

@@ -16,15 +16,15 @@ A person's later change of the node writes a line without it: what was seen is a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import orjson
+from msgspec import UNSET
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec
+from deltamem_tui.bank import tree_index
+from deltamem_tui.bank.codec import Meant
+from deltamem_tui.bank.collection import DEPTH_LIMIT
 from deltamem_tui.bank.commits.table import Rows, ShelfSnapshot
 from deltamem_tui.bank.keys import Keys, key, keys, places
 from deltamem_tui.bank.replicas import first_rows
@@ -120,25 +120,22 @@ def displaced_rows(snapshot: ShelfSnapshot) -> Rows:
 
 def _take_claim(claims: Claims, place: int) -> None:
     meant = meant_by(claims.snapshot, int(claims.rows[place]))
-    claims.displaced[place] = bool(meant)
-    if "parent" in meant:
-        claims.roots[place] = meant["parent"] is None
-        claims.parents[place] = 0 if meant["parent"] is None else key(meant["parent"])
-    if "deleted" in meant:
-        claims.deleted[place] = meant["deleted"]
+    claims.displaced[place] = meant != Meant()
+    if meant.parent is not UNSET:
+        claims.roots[place] = meant.parent is None
+        claims.parents[place] = 0 if meant.parent is None else key(meant.parent)
+    if meant.deleted is not UNSET:
+        claims.deleted[place] = meant.deleted
 
 
-def meant_by(snapshot: ShelfSnapshot, row: int) -> Mapping[str, Any]:
+def meant_by(snapshot: ShelfSnapshot, row: int) -> Meant:
     """What a line keeps aside: the `parent` and `deleted` that its node claims.
 
     Raises:
-        BankCorruptError: It is no such thing.
+        BankCorruptError: The line is not a node.
     """
-    line = snapshot.line(row)
-    try:
-        return codec.meant(orjson.loads(line), line)
-    except (ValueError, TypeError) as error:
-        raise snapshot.shelf.corrupt(str(error), f"line {row + 1}") from error
+    (record,) = tree_index.parse(snapshot.shelf, [snapshot.line(row)], [row])
+    return Meant() if record.meant is UNSET else record.meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +176,9 @@ def holding(ids: Keys, parents: Keys, roots: Flags, deleted: Flags) -> Holding:
     if endless.any():
         _loosen(ids, above, endless, loosened)
         depth, _ = _depths(above)
-    if len(depth) and int(depth[living].max(initial=0)) > codec.DEPTH_LIMIT:
+    if len(depth) and int(depth[living].max(initial=0)) > DEPTH_LIMIT:
         raise BankError(
-            f"the tree would be deeper than the {codec.DEPTH_LIMIT:,} levels it may be",
+            f"the tree would be deeper than the {DEPTH_LIMIT:,} levels it may be",
             hint="move a chain nearer to its root in one of the banks first",
         )
     return Holding(above, living, depth, loosened)

@@ -8,14 +8,13 @@ the greater stays, and the other is lost. What their journals tell is enough to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.commits.journal import Commit, Extent
 from deltamem_tui.bank.disk import archive_view, files
-from deltamem_tui.bank.node import TREES
 
 _TOLD_BEFORE = ("compact", "merge")
 """Events that state counts which were made earlier, or by others."""
@@ -44,7 +43,11 @@ def counted_apart(one: Bank, two: Bank) -> bool:
     if not left or not right:
         return False  # one is an earlier state of the other
     extents = _parsed(common).extents if common else None
-    counted = [_counted(chain([left], mine), extents), _counted(chain([right], theirs), extents)]
+    trees = list(one.collections)
+    counted = [
+        _counted(chain([first], rest), trees, extents)
+        for first, rest in ((left, mine), (right, theirs))
+    ]
     return bool(counted[0] & counted[1]) if common else all(counted)
 
 
@@ -63,11 +66,14 @@ def _from(sequence: int, line: bytes, rest: Iterator[bytes]) -> bytes:
     return line
 
 
-def _counted(lines: Iterable[bytes], shared: Mapping[str, Extent] | None) -> set[tuple[str, int]]:
+def _counted(
+    lines: Iterable[bytes], trees: Sequence[str], shared: Mapping[str, Extent] | None
+) -> set[tuple[str, int]]:
     """What was counted by some commits: trees and rows.
 
     Args:
         lines: The commits.
+        trees: The names of the trees.
         shared: What both banks had when they parted, so that a row is of one node in both;
             None if it is not known, and all rows are told.
     """
@@ -75,7 +81,7 @@ def _counted(lines: Iterable[bytes], shared: Mapping[str, Extent] | None) -> set
         (name, row)
         for commit in map(_parsed, lines)
         if commit.event not in _TOLD_BEFORE
-        for name in TREES
+        for name in trees
         for row in commit.cells.get(name, ())
         if shared is None or row < shared.get(name, Extent()).rows
     }

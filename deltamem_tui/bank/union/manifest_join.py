@@ -65,11 +65,10 @@ def _disagreements(kept: Manifest, other: Manifest) -> Iterator[Disagreement]:
         mine, theirs = getattr(kept, what), getattr(other, what)
         if theirs not in (*_UNSAID, mine):
             yield Disagreement(what, mine, theirs, other.name)
-    for tree in sorted({*kept.parameters, *other.parameters}):
-        mine, theirs = kept.parameters.get(tree, {}), other.parameters.get(tree, {})
-        for name in sorted({*mine, *theirs}):
-            if mine.get(name) != theirs.get(name):
-                yield Disagreement(f"{tree}.{name}", mine.get(name), theirs.get(name), other.name)
+    mine, theirs = kept.flat_settings, other.flat_settings
+    for name in sorted({*mine, *theirs}):
+        if mine.get(name) != theirs.get(name):
+            yield Disagreement(name, mine.get(name), theirs.get(name), other.name)
 
 
 def _provenance(found: Sequence[Manifest]) -> Mapping[str, Any]:

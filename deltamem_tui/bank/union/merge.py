@@ -27,7 +27,6 @@ from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.journal import Journal
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.keys import places
-from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.bank.replicas import Shares
 from deltamem_tui.bank.transfer import copying
 from deltamem_tui.bank.union import columns, episode_join, forks, manifest_join, tree_changes
@@ -36,6 +35,7 @@ from deltamem_tui.bank.union.columns import Claims, Flags
 from deltamem_tui.bank.union.episode_join import EpisodeJoin
 from deltamem_tui.bank.union.resolve import Conflict, Join
 from deltamem_tui.bank.union.tree_changes import TreeChanges
+from deltamem_tui.errors import BankError
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,9 @@ class Plan:
         banks: The banks. Each is taken as its handle shows it.
         reconcile: What to do with each next bank's roots; nothing if not given.
         with_episodes: Whether the episodes are merged too.
+
+    Raises:
+        BankError: The banks are of different methods, or have different collections.
     """
 
     def __init__(
@@ -73,11 +76,13 @@ class Plan:
     ) -> None:
         self.banks = tuple(banks)
         first, *others = banks
+        for other in others:
+            _require_same_kind(first, other)
         self.manifest, self.disagreements = manifest_join.joined(
             [first.manifest, *map(manifest_join.called_as_here, others)]
         )
-        self._left_out: dict[TreeName, int] = dict.fromkeys(TREES, 0)
-        self.joins = {name: self._join(name, reconcile) for name in TREES}
+        self._left_out = dict.fromkeys(first.collections, 0)
+        self.joins = {name: self._join(name, reconcile) for name in first.collections}
         self.grafts = {name: Graft(join) for name, join in self.joins.items()}
         self.episodes = self._join_episodes() if with_episodes else None
 
@@ -93,14 +98,14 @@ class Plan:
             [replicas.shares(bank.snapshots, bank.manifest.counts_as) for bank in self.banks]
         )
         there = np.zeros(len(every), dtype=np.bool_)
-        for number, name in enumerate(TREES):
-            there |= (every.tree == number) & np.isin(every.node, self.joins[name].ids)
+        for number, join in enumerate(self.joins.values()):
+            there |= (every.tree == number) & np.isin(every.node, join.ids)
         return every.kept(there)
 
     @cached_property
-    def changes(self) -> Mapping[TreeName, TreeChanges]:
+    def changes(self) -> Mapping[str, TreeChanges]:
         """What the merge changes in each tree of the first bank."""
-        return {name: self._changes(name) for name in TREES}
+        return {name: self._changes(name) for name in self.joins}
 
     @cached_property
     def counted_as_one(self) -> list[tuple[str, str]]:
@@ -133,13 +138,13 @@ class Plan:
         for graft in self.grafts.values():
             graft.check()
 
-    def counts(self, name: TreeName) -> tuple[replicas.Values, replicas.Values]:
+    def counts(self, name: str) -> tuple[replicas.Values, replicas.Values]:
         """What the nodes of a tree count in the first bank, and what they would.
 
         Both int64 [nodes, 3], in the order of the join; a node that it lacks counts nothing.
         """
         graft = self.grafts[name]
-        after = self.shares.of_tree(name).totals(graft.join.ids)
+        after = self.shares.of_tree(list(self.joins).index(name)).totals(graft.join.ids)
         before = np.zeros_like(after)
         first = graft.join.sides[0]
         before[: graft.before] = first.snapshot.counters[first.births]
@@ -162,7 +167,7 @@ class Plan:
             before, totals = self.counts(name)
             differ = np.flatnonzero((before != totals).any(axis=1))
             batch.state_counters(name, births[differ], totals[differ])
-        replicas.keep(batch, target.snapshots[replicas.NAME], self.shares.but(origin))
+        replicas.keep(batch, target.snapshots, self.shares.but(origin))
         if self.episodes is not None:
             self.episodes.write(batch)
 
@@ -196,7 +201,7 @@ class Plan:
             "episodes": self.episodes.added if self.episodes is not None else 0,
         }
 
-    def _join(self, name: TreeName, reconcile: Reconcile | None) -> Join:
+    def _join(self, name: str, reconcile: Reconcile | None) -> Join:
         first, *others = self.banks
         join = Join(name, first.snapshots[name])
         for bank in others:
@@ -210,8 +215,8 @@ class Plan:
                 self._left_out[name] += int(found.left_out.sum())
         return join
 
-    def _changes(self, name: TreeName) -> TreeChanges:
-        d_max = self.manifest.parameters.get(name, {}).get("d_max")
+    def _changes(self, name: str) -> TreeChanges:
+        d_max = self.manifest.settings.get(name, {}).get("d_max")
         return tree_changes.found(
             self.grafts[name],
             *self.counts(name),
@@ -277,7 +282,11 @@ def merge_to(path: Path, plan: Plan) -> Bank:
         first = batch.write_unseen()
         Journal(copy.path / journal.FILE_NAME).append(None, first)
         merged = replace(
-            plan.manifest, name=path.name, origin=copy.manifest.origin, frozen=False, digests={}
+            plan.manifest.upgraded,
+            name=path.name,
+            origin=copy.manifest.origin,
+            frozen=False,
+            digests={},
         )
         provenance = manifest_join.all_merged(plan.banks)
         manifests.write(copy.path, replace(merged, provenance=provenance))
@@ -293,6 +302,23 @@ def _copy(path: Path, plan: Plan) -> Iterator[Bank]:
             name=path.name,
             history=False,
             learnt=plan.episodes is not None,
+        )
+
+
+def _require_same_kind(first: Bank, other: Bank) -> None:
+    """See that two banks are of one method, with the same collections."""
+    one, two = first.manifest, other.manifest
+    if one.method != two.method:
+        raise BankError(
+            f"the bank is of the method {two.method!r}, and {first.name} of {one.method!r}",
+            source=str(other.path),
+            hint="only banks of one method can be merged",
+        )
+    if list(one.collections.items()) != list(two.collections.items()):
+        raise BankError(
+            f"the bank declares other collections than {first.name}",
+            source=str(other.path),
+            hint="only banks with the same collections can be merged",
         )
 
 

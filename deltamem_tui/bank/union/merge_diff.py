@@ -20,7 +20,6 @@ from deltamem_tui.bank.diff import (
     moved_nodes,
 )
 from deltamem_tui.bank.keys import texts
-from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.bank.tree import Counts, Tree
 from deltamem_tui.bank.union.merge import Plan
 
@@ -33,12 +32,12 @@ def difference(plan: Plan) -> BankDiff:
     """
     return BankDiff(
         manifest=tuple(manifest_changes(plan.banks[0].manifest, plan.manifest)),
-        trees={name: _tree_difference(plan, name) for name in TREES},
+        trees={name: _tree_difference(plan, name) for name in plan.joins},
         episodes=_episode_difference(plan),
     )
 
 
-def _tree_difference(plan: Plan, name: TreeName) -> TreeDiff:
+def _tree_difference(plan: Plan, name: str) -> TreeDiff:
     graft = plan.grafts[name]
     join, first = graft.join, graft.join.sides[0]
     before = Tree(name, first.snapshot)

@@ -11,16 +11,18 @@ Lines that are equal byte for byte need no look; only the others are parsed.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import orjson
+from msgspec import UNSET
+from msgspec.structs import asdict, replace
 
-from deltamem_tui.bank import codec
+from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.commits.table import Rows, ShelfSnapshot
 from deltamem_tui.bank.keys import places, texts
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import REVISION_LIMIT, Node
 from deltamem_tui.bank.union import columns
 from deltamem_tui.bank.union.columns import Claims, Flags, Holding
 from deltamem_tui.errors import BankError
@@ -33,7 +35,7 @@ class Conflict:
     """A node that two banks changed apart.
 
     Attributes:
-        tree: `task` or `env`.
+        tree: The tree's name.
         kind: `tie` at equal revisions; `overtaken` if the other bank went on from another
             state than this one's, and further.
         kept: The node as it counts.
@@ -42,7 +44,7 @@ class Conflict:
         lost_from: Which of the banks that is from.
     """
 
-    tree: TreeName
+    tree: str
     kind: ConflictKind
     kept: Node
     kept_from: int
@@ -68,7 +70,7 @@ class Join:
     """One tree of several banks, joined one after another. The first one's nodes come first.
 
     Attributes:
-        tree: `task` or `env`.
+        tree: The tree's name.
         sides: The banks' claims, in order.
         ids: The nodes. uint64 [nodes].
         source: Which side's line counts. int64 [nodes].
@@ -83,9 +85,9 @@ class Join:
         conflicts: The nodes that two banks changed apart.
     """
 
-    def __init__(self, tree: TreeName, first: ShelfSnapshot) -> None:
+    def __init__(self, tree: str, first: ShelfSnapshot) -> None:
         side = columns.read(first)
-        self.tree: TreeName = tree
+        self.tree = tree
         self.sides = [side]
         self.ids = side.ids
         self.source: Rows = np.zeros(len(side), dtype=np.int64)
@@ -102,6 +104,11 @@ class Join:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def collection(self) -> Collection:
+        """What the nodes consist of."""
+        return self.sides[0].snapshot.shelf.collection
 
     @property
     def holding(self) -> Holding:
@@ -149,9 +156,9 @@ class Join:
             BankError: A root was revised as often as a node may be.
         """
         for child in children.tolist():
-            if self.node(child).revision >= codec.REVISION_LIMIT:
+            if self.node(child).revision >= REVISION_LIMIT:
                 raise BankError(
-                    f"node {self.id(child)} was changed {codec.REVISION_LIMIT:,} times, as often "
+                    f"node {self.id(child)} was changed {REVISION_LIMIT:,} times, as often "
                     "as a node may be, and cannot hang below another",
                     hint="`--near-policy keep` leaves it a root",
                 )
@@ -235,14 +242,14 @@ def _read(side: Claims, place: int) -> _State:
 
 
 def _read_row(snapshot: ShelfSnapshot, row: int) -> _State:
-    node = codec.from_line(snapshot.line(row), str(snapshot.shelf.lines_path), f"line {row + 1}")
-    meant = columns.meant_by(snapshot, row)
-    deleted = bool(meant.get("deleted", node.deleted))
-    return _state(node, meant.get("parent", node.parent), deleted=deleted)
+    node, meant = snapshot.node(row), columns.meant_by(snapshot, row)
+    parent = node.parent if meant.parent is UNSET else meant.parent
+    deleted = node.deleted if meant.deleted is UNSET else meant.deleted
+    return _state(node, parent, deleted=deleted)
 
 
 def _state(node: Node, parent: str | None, *, deleted: bool) -> _State:
-    payload, origin = node.payload, node.origin
+    payload, origin = node.payload, asdict(node.origin)
     # What a tombstone said does not matter: compaction takes it away.
     said: list[Any] = [parent] if deleted else [parent, node.label, payload, origin]
     return _State(node, parent, deleted, hashlib.sha256(orjson.dumps(said)).digest())

@@ -66,7 +66,7 @@ def shelf_flaws(snapshot: ShelfSnapshot, between: Between) -> Iterator[Flaw]:
     built: NDArray[Any] | Flaw
     try:
         lines = _pausing(shelf.lines(extent), between)
-        built, altered = read_lines(shelf, lines, extent.rows, shelf.name)
+        built, altered = read_lines(shelf, lines, extent.rows, born=True)
     except BankError as error:
         built, altered = Flaw(error.message, shelf.lines_name, error.position), []
     if isinstance(built, Flaw) or not _is_forest(built):
@@ -118,7 +118,7 @@ def _node_flaws(snapshot: ShelfSnapshot, between: Between) -> Iterator[Flaw]:
         for row, _, line in _pausing(shelf.lines(snapshot.extent), between):
             position = f"line {row + 1}"
             try:
-                node = codec.from_line(line, shelf.lines_name, position)
+                node = codec.from_line(line, shelf.collection, shelf.lines_name, position)
             except BankCorruptError as error:
                 yield Flaw(error.message, shelf.lines_name, position)
                 continue

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,14 +25,12 @@ from deltamem_tui.bank.commits.file_swap import Cells, Rewriting
 from deltamem_tui.bank.commits.journal import Extent
 from deltamem_tui.bank.commits.table import Rows, ShelfSnapshot
 from deltamem_tui.bank.disk.npy_file import MatrixFile
-from deltamem_tui.bank.node import TREES, Payload
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.union import columns
 from deltamem_tui.bank.upkeep import journal_compaction
 
 _PIECE_BYTES = 4 * 1024 * 1024
 _PIECE_ROWS = 16_384
-_NO_TEXT = Payload("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +163,7 @@ class _CompactShelf:
         self._index = index
         current = _last_rows(index["first"])
         births = np.flatnonzero(index["first"] == np.arange(len(index)))
-        if self.name in TREES:
+        if self._shelf.nodes is not None:
             births = _parents_first(births, index["parent"][current])
         self._births = births
         self._rows: Rows = current[births]
@@ -264,13 +263,17 @@ class _CompactShelf:
 
     def _short_tombstones(self) -> Iterator[tuple[int, bytes]]:
         """The lines of deleted nodes without their text, by their row."""
-        if self.name not in TREES:
+        if self._shelf.nodes is None:
             return
         found = Tree(self.name, self._snapshot)
+        empty = dict.fromkeys(self._shelf.collection.fields, "")
         deleted = self._rows[self._index["deleted"][self._rows]]
         # What a merge put there lives again when what is above it does, and needs its text.
         for row in deleted[~np.isin(deleted, columns.displaced_rows(self._snapshot))]:
-            yield int(row), codec.to_line(replace(found.node_at(int(row)), payload=_NO_TEXT))
+            yield (
+                int(row),
+                codec.to_line(msgspec.structs.replace(found.node_at(int(row)), payload=empty)),
+            )
 
 
 def _last_rows(first: Rows) -> Rows:

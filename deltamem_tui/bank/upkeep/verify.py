@@ -8,7 +8,6 @@ from itertools import chain
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.table import ShelfSnapshot
 from deltamem_tui.bank.disk import archive_view
-from deltamem_tui.bank.node import TREES
 from deltamem_tui.bank.upkeep import checks
 from deltamem_tui.bank.upkeep.checks import Between, Flaw
 from deltamem_tui.errors import BankError
@@ -40,8 +39,8 @@ def line_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
         bank: The bank.
         between: Called before each piece of the work. What it raises ends the check.
     """
-    for name in TREES:
-        yield from checks.shelf_flaws(bank.tree(name).snapshot, between)
+    for tree in bank.trees.values():
+        yield from checks.shelf_flaws(tree.snapshot, between)
     for check in (checks.episode_flaws, checks.origin_flaws, checks.journal_flaws):
         between()
         yield from check(bank)
@@ -54,8 +53,8 @@ def vector_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
         bank: The bank.
         between: Called before each piece of the work. What it raises ends the check.
     """
-    for name in TREES:
-        yield from checks.vector_flaws(bank.tree(name).snapshot, between)
+    for tree in bank.trees.values():
+        yield from checks.vector_flaws(tree.snapshot, between)
 
 
 def unchecked(bank: Bank) -> list[str]:

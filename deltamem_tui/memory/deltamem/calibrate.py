@@ -25,10 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.questions import questions_of
 from deltamem_tui.memory.deltamem.recall import scan_of
 from deltamem_tui.memory.deltamem.settings import Parameters, change, changed, of_bank
@@ -66,7 +67,7 @@ class Proposal:
         bin_counts: Questions per bin.
     """
 
-    tree: TreeName
+    tree: str
     questions: int
     scores: int
     compared_with: str
@@ -98,7 +99,7 @@ def calibrate(
     parameters = of_bank(bank)
     return [
         _propose(bank, name, asked, parameters, loaded, between)
-        for name in TREES
+        for name in COLLECTIONS
         if parameters[name].enabled
     ]
 
@@ -129,7 +130,7 @@ def _sample(found: list[Trajectory]) -> list[Trajectory]:
 
 def _propose(
     bank: Bank,
-    name: TreeName,
+    name: str,
     asked: Sequence[Trajectory],
     parameters: Parameters,
     embedder: Embedder,
@@ -198,7 +199,7 @@ def _why_nothing(questions: int, scores: int, line: float | None) -> str:
     return ""
 
 
-def _questions(name: TreeName, asked: Sequence[Trajectory]) -> dict[str, str]:
+def _questions(name: str, asked: Sequence[Trajectory]) -> dict[str, str]:
     """What each episode asks the tree, by its id. A text asked twice would only match itself."""
     texts: dict[str, str] = {}
     for each in asked:
@@ -207,12 +208,12 @@ def _questions(name: TreeName, asked: Sequence[Trajectory]) -> dict[str, str]:
     return {episode_id: text for text, episode_id in texts.items()}
 
 
-def _question(name: TreeName, episode: Trajectory) -> str:
+def _question(name: str, episode: Trajectory) -> str:
     return questions_of(episode.task, scene_of(episode))[name]
 
 
 def _triggers(
-    name: TreeName,
+    name: str,
     asked: Sequence[Trajectory],
     questions: Mapping[str, str],
     between: Callable[[], None],
@@ -232,7 +233,7 @@ def _triggers(
             payload = extractor.extract(name, known, ()).payload
         except ExtractionError:
             payload = None
-        triggers.append(payload.activation_condition if payload else questions[each.id])
+        triggers.append(payload["activation_condition"] if payload else questions[each.id])
     return triggers
 
 
@@ -255,7 +256,7 @@ class _Compared:
 
 def _compared(
     bank: Bank,
-    name: TreeName,
+    name: str,
     asked: Sequence[Trajectory],
     questions: Mapping[str, str],
     triggers: Sequence[str],

@@ -7,11 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import structs
+
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.consolidation_due import due_rows
 from deltamem_tui.memory.deltamem.duplicates import twin_of
 from deltamem_tui.memory.deltamem.settings import of_bank
@@ -46,7 +49,7 @@ class Fusion:
         written: Whether the root is new.
     """
 
-    tree: TreeName
+    tree: str
     chain: tuple[Node, ...]
     root: Node | None
     reason: str
@@ -54,11 +57,11 @@ class Fusion:
     written: bool = False
 
 
-def due(bank: Bank) -> list[tuple[TreeName, Node]]:
+def due(bank: Bank) -> list[tuple[str, Node]]:
     """The residuals whose hits reach K_cons and whose chains were not fused yet."""
     parameters = of_bank(bank)
-    found: list[tuple[TreeName, Node]] = []
-    for name in TREES:
+    found: list[tuple[str, Node]] = []
+    for name in COLLECTIONS:
         tree = bank.tree(name)
         if parameters[name].enabled:
             rows = tree.rows[due_rows(tree, parameters[name])[tree.rows]]
@@ -129,9 +132,7 @@ def _close(account: Account, ahead: Ahead | None, grace: float) -> None:
         account.close(ahead.take_unused(), on_their_way=ahead.on_their_way)
 
 
-def _look_ahead(
-    bank: Bank, ahead: Ahead, number: int, chains: Sequence[tuple[TreeName, Node]]
-) -> None:
+def _look_ahead(bank: Bank, ahead: Ahead, number: int, chains: Sequence[tuple[str, Node]]) -> None:
     """Have the next chains fused before their turn; what is gone meanwhile is left out."""
     for turn, (name, node) in enumerate(chains, start=number):
         with suppress(NodeNotFoundError):
@@ -140,7 +141,7 @@ def _look_ahead(
 
 def _consolidate_one(
     bank: Bank,
-    name: TreeName,
+    name: str,
     node: Node,
     extractor: Extractor,
     embedder: Embedder,
@@ -168,14 +169,14 @@ def _consolidate_one(
             return _refused(bank, Fusion(name, chain, None, str(error), (error.call,)), entry)
         except ExtractionError as error:
             return _refused(bank, Fusion(name, chain, None, str(error), calls), entry)
-        vector = embedder.embed_passages([root.payload.activation_condition])[0]
+        vector = embedder.embed_passages([root.payload["activation_condition"]])[0]
         with bank.writing() as batch:
             if not _stands(bank.tree(name), chain):
                 continue
             twin = twin_of(bank.tree(name), root, vector)
             if twin is None:
                 batch.add_node(name, root, vector)
-            batch.revise_node(name, replace(chain[-1], consolidated=True))
+            batch.revise_node(name, structs.replace(chain[-1], consolidated=True))
             fusion = Fusion(name, chain, root, extraction.reason, calls, written=twin is None)
             if twin:
                 fusion = replace(fusion, root=twin.node, reason=twin.reason)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.text import clean
 
@@ -25,8 +25,8 @@ _FENCE_IN_TEXT = re.compile(rf"<(?={_GAP}(?:/{_GAP})?{f'[{_UNSEEN}]*'.join(FENCE
 # A list of one entry is set like a longer one: bullet, number, or the mark of a record.
 _LIST = re.compile(r"\s*(?:[-*•]\s|\d+[.)]\s|\[[A-Z]+\])")
 
-_NOUNS: dict[TreeName, str] = {"task": "skill", "env": "knowledge"}
-_FIELDS: dict[TreeName, tuple[str, str, str]] = {
+_NOUNS: dict[str, str] = {"task": "skill", "env": "knowledge"}
+_FIELDS: dict[str, tuple[str, str, str]] = {
     "task": ("When", "How", "Done when"),
     "env": ("Where", "What", "Done when"),
 }
@@ -55,12 +55,12 @@ def compose(
     return "\n\n".join([f"<{FENCE}>", header(domain, folders), *entries, f"</{FENCE}>"])
 
 
-def chain_entries(tree: TreeName, chain: Sequence[Node]) -> list[str]:
+def chain_entries(tree: str, chain: Sequence[Node]) -> list[str]:
     """One chain, an entry a node: the base payload, then each delta in order."""
     return [_entry(tree, number, node) for number, node in enumerate(chain)]
 
 
-def entry_title(tree: TreeName, number: int, node: Node) -> str:
+def entry_title(tree: str, number: int, node: Node) -> str:
     """What an entry is called: `Base skill`, `Knowledge delta 2`, with a warning on failures."""
     noun = _NOUNS[tree]
     title = f"{noun.capitalize()} delta {number}" if number else f"Base {noun}"
@@ -69,12 +69,12 @@ def entry_title(tree: TreeName, number: int, node: Node) -> str:
     return title
 
 
-def _entry(tree: TreeName, number: int, node: Node) -> str:
+def _entry(tree: str, number: int, node: Node) -> str:
     payload = node.payload
     texts = (
-        payload.activation_condition,
-        payload.execution_procedure,
-        payload.termination_condition,
+        payload["activation_condition"],
+        payload["execution_procedure"],
+        payload["termination_condition"],
     )
     lines = [f"### {entry_title(tree, number, node)}"]
     for field, text in zip(_FIELDS[tree], texts, strict=True):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TreeName
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.deltamem.questions import questions_of
 from deltamem_tui.memory.deltamem.recall import TreeRecall, recall_tree
@@ -36,17 +35,17 @@ class Encounter:
         self._questions = questions_of(trajectory.task, scene_of(trajectory))
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
-    def asks(self, name: TreeName) -> bool:
+    def asks(self, name: str) -> bool:
         """Whether the episode has a question for a tree."""
         return bool(self._questions[name])
 
-    def unasked(self, name: TreeName, parameters: TreeParameters) -> str:
+    def unasked(self, name: str, parameters: TreeParameters) -> str:
         """Why a tree is not asked, in one line; empty if it is."""
         if not parameters.enabled:
             return "the tree is switched off"
         return "" if self.asks(name) else "the episode says nothing of its environment"
 
-    def recall(self, name: TreeName, parameters: TreeParameters) -> TreeRecall:
+    def recall(self, name: str, parameters: TreeParameters) -> TreeRecall:
         """What a tree of the bank as it stands knows of the episode (equations 6 and 7)."""
         return recall_tree(
             self._bank.tree(name),
@@ -56,7 +55,7 @@ class Encounter:
             weighting_of(self._bank),
         )
 
-    def vector(self, name: TreeName) -> NDArray[np.float32]:
+    def vector(self, name: str) -> NDArray[np.float32]:
         """The question's vector, float32 [dimensions], unit length."""
         if name not in self._vectors:
             self._vectors[name] = self._embedder.embed_queries([self._questions[name]])[0]

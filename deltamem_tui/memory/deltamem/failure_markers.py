@@ -8,8 +8,7 @@ what led nowhere. So a node that is relabelled keeps its text, and whoever relab
 from __future__ import annotations
 
 import re
-
-from deltamem_tui.bank.node import Payload
+from collections.abc import Mapping
 
 FAILED = "[FAILED]"
 UNEXPLORED = "[UNEXPLORED]"
@@ -22,6 +21,6 @@ _MARK = re.compile(
 )
 
 
-def marks_in(payload: Payload) -> tuple[str, ...]:
+def marks_in(payload: Mapping[str, str]) -> tuple[str, ...]:
     """The marks of a failure record at the beginning of the procedure's lines, each once."""
-    return tuple(dict.fromkeys(_MARK.findall(payload.execution_procedure)))
+    return tuple(dict.fromkeys(_MARK.findall(payload["execution_procedure"])))

@@ -10,18 +10,19 @@ matches, then the older one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.errors import UsageError, wrong_argument
 from deltamem_tui.memory.deltamem import context
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.questions import questions_of
 from deltamem_tui.memory.deltamem.settings import TreeParameters, of_bank
 from deltamem_tui.memory.vectors.embedder import embedder_of, weighting_of
@@ -62,7 +63,7 @@ class TreeRecall:
         chain: Root → match (equation 7); empty if nothing matched.
     """
 
-    tree: TreeName
+    tree: str
     query: str
     threshold: float
     candidates: tuple[Candidate, ...]
@@ -120,7 +121,7 @@ def recall(
     if not any(questions.values()):
         raise UsageError("task and environment are both empty", hint="say what the agent is to do")
     parameters = of_bank(bank)
-    asked = [name for name in TREES if questions[name] and parameters[name].enabled]
+    asked = [name for name in COLLECTIONS if questions[name] and parameters[name].enabled]
     vectors = _vectors(bank, embedder, {name: questions[name] for name in asked})
     answers = {
         name: recall_tree(
@@ -161,7 +162,7 @@ def _check_arguments(bank: object, task: object, environment: object, candidates
 def search(
     bank: Bank,
     text: str,
-    trees: Sequence[TreeName] = TREES,
+    trees: Iterable[str] = COLLECTIONS,
     count: int = 10,
     *,
     embedder: Embedder | None = None,
@@ -218,8 +219,8 @@ def recall_tree(
 
 
 def _vectors(
-    bank: Bank, embedder: Embedder | None, questions: Mapping[TreeName, str]
-) -> dict[TreeName, NDArray[np.float32]]:
+    bank: Bank, embedder: Embedder | None, questions: Mapping[str, str]
+) -> dict[str, NDArray[np.float32]]:
     if not questions:
         return {}
     vectors = embedder_of(bank, embedder).embed_queries(list(questions.values()))

@@ -15,8 +15,8 @@ from typing import Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import BankCorruptError, ConfigurationError, UsageError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.domains import GENERIC, key
 
@@ -42,7 +42,7 @@ class TreeParameters:
     enabled: bool = True
 
 
-Parameters = Mapping[TreeName, TreeParameters]
+Parameters = Mapping[str, TreeParameters]
 
 PRESETS: Mapping[str, Parameters] = {
     "alfworld": {
@@ -114,7 +114,7 @@ _RULES: Mapping[str, _Rule] = {
 }
 
 
-def checked(tree: TreeName, parameters: TreeParameters) -> TreeParameters:
+def checked(tree: str, parameters: TreeParameters) -> TreeParameters:
     """The same parameters, if they can be.
 
     Raises:
@@ -137,7 +137,7 @@ def of_bank(bank: Bank) -> Parameters:
         BankCorruptError: One is missing, unknown, of another type or outside its range.
     """
     try:
-        return from_record(bank.manifest.parameters)
+        return from_record(bank.manifest.settings)
     except ConfigurationError as error:
         raise BankCorruptError(
             error.message,
@@ -168,7 +168,7 @@ def change(bank: Bank, why: str, how: Callable[[Parameters], Parameters]) -> Par
         record = to_record(how(of_bank(bank)))
         if from_record(record) == of_bank(bank):
             return manifest, {}
-        return replace(manifest, parameters=record), {"why": why, **record}
+        return replace(manifest, settings=record), {"why": why, **record}
 
     bank.change_manifest("parameters", changed_manifest)
     return of_bank(bank)
@@ -176,7 +176,7 @@ def change(bank: Bank, why: str, how: Callable[[Parameters], Parameters]) -> Par
 
 def to_record(parameters: Parameters) -> dict[str, dict[str, Any]]:
     """The parameters as the manifest keeps them."""
-    return {str(tree): asdict(parameters[tree]) for tree in TREES}
+    return {str(tree): asdict(parameters[tree]) for tree in COLLECTIONS}
 
 
 def from_record(record: Mapping[str, Mapping[str, Any]]) -> Parameters:
@@ -185,10 +185,10 @@ def from_record(record: Mapping[str, Mapping[str, Any]]) -> Parameters:
     Raises:
         ConfigurationError: One is missing, unknown, of another type or outside its range.
     """
-    return {tree: _tree_from_record(tree, record.get(tree, {})) for tree in TREES}
+    return {tree: _tree_from_record(tree, record.get(tree, {})) for tree in COLLECTIONS}
 
 
-def _tree_from_record(tree: TreeName, record: Mapping[str, Any]) -> TreeParameters:
+def _tree_from_record(tree: str, record: Mapping[str, Any]) -> TreeParameters:
     names = {field.name for field in fields(TreeParameters)}
     if unknown := sorted(set(record) - names):
         raise ConfigurationError(f"unknown parameter {unknown[0]!r}", source=f"{tree} tree")
@@ -197,7 +197,7 @@ def _tree_from_record(tree: TreeName, record: Mapping[str, Any]) -> TreeParamete
     return checked(tree, TreeParameters(**record))
 
 
-def changed(parameters: Parameters, tree: TreeName, **changes: Any) -> Parameters:
+def changed(parameters: Parameters, tree: str, **changes: Any) -> Parameters:
     """The same parameters but for some of one tree.
 
     Raises:
@@ -214,7 +214,7 @@ def assigned(parameters: Parameters, assignment: str) -> Parameters:
     """
     target, equals, text = assignment.partition("=")
     tree, _, name = target.strip().partition(".")
-    known = tree in TREES and name in _RULES
+    known = tree in COLLECTIONS and name in _RULES
     if not (equals and known):
         raise ConfigurationError(
             f"{one_line(assignment, 60)!r} assigns no parameter",

@@ -8,15 +8,16 @@ decided again on what the bank shows then, and no extraction is repeated whose c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.codec import TEXT_LIMIT
 from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.node import TREES, Label, Node, Origin, Payload, TreeName, born
+from deltamem_tui.bank.node import TEXT_LIMIT, Label, Node, Origin, born
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import (
     BankRewrittenError,
@@ -24,6 +25,7 @@ from deltamem_tui.errors import (
     OutcomeUnknownError,
     wrong_argument,
 )
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
 from deltamem_tui.memory.deltamem.consolidation_due import is_due
 from deltamem_tui.memory.deltamem.duplicates import Twin, twin_of
 from deltamem_tui.memory.deltamem.episode_query import Encounter
@@ -163,13 +165,13 @@ class _Planner:
         self._extractor = extractor
         self._embedder = embedder
         self._vectors: dict[str, NDArray[np.float32]] = {}
-        self._extractions: dict[tuple[str, TreeName, tuple[tuple[str, int], ...]], Extraction] = {}
+        self._extractions: dict[tuple[str, str, tuple[tuple[str, int], ...]], Extraction] = {}
 
     def plan(self) -> list[_Plan]:
         parameters = of_bank(self._bank)
-        return [self._plan_tree(name, parameters[name]) for name in TREES]
+        return [self._plan_tree(name, parameters[name]) for name in COLLECTIONS]
 
-    def _plan_tree(self, name: TreeName, parameters: TreeParameters) -> _Plan:
+    def _plan_tree(self, name: str, parameters: TreeParameters) -> _Plan:
         if unasked := self._encounter.unasked(name, parameters):
             return _Plan(CollectionResult(name, "unasked", unasked))
         found = self._encounter.recall(name, parameters)
@@ -188,7 +190,7 @@ class _Planner:
         return self._with_fusion(_Plan(lesson, found.chain), parameters)
 
     def _new_node(
-        self, name: TreeName, parameters: TreeParameters, found: TreeRecall, extraction: Extraction
+        self, name: str, parameters: TreeParameters, found: TreeRecall, extraction: Extraction
     ) -> Node | None:
         if extraction.payload is None:
             return None
@@ -214,14 +216,14 @@ class _Planner:
             fused_before=twin is not None,
         )
 
-    def _twin(self, name: TreeName, node: Node | None) -> Twin | None:
+    def _twin(self, name: str, node: Node | None) -> Twin | None:
         """What makes a new node needless, if something does."""
         vector = self._passage_vector(node)
         if node is None or vector is None:
             return None
         return twin_of(self._bank.tree(name), node, vector)
 
-    def _is_due(self, name: TreeName, match: Node, parameters: TreeParameters) -> bool:
+    def _is_due(self, name: str, match: Node, parameters: TreeParameters) -> bool:
         hits = self._bank.tree(name).counts(match.id).hits + bool(self._trajectory.outcome.success)
         return is_due(match, hits, parameters)
 
@@ -241,13 +243,13 @@ class _Planner:
             consolidated=fused_root(lesson.tree, chain, extraction, self._extractor.name),
         )
 
-    def _extract(self, name: TreeName, chain: tuple[Node, ...]) -> Extraction:
+    def _extract(self, name: str, chain: tuple[Node, ...]) -> Extraction:
         key = ("extract", name, _key(chain))
         if key not in self._extractions:
             self._extractions[key] = self._extractor.extract(name, self._trajectory, chain)
         return self._extractions[key]
 
-    def _fuse(self, name: TreeName, chain: tuple[Node, ...]) -> Extraction:
+    def _fuse(self, name: str, chain: tuple[Node, ...]) -> Extraction:
         key = ("fuse", name, _key(chain))
         if key not in self._extractions:
             self._extractions[key] = self._extractor.fuse(name, chain)
@@ -265,7 +267,7 @@ class _Planner:
     def _passage_vector(self, node: Node | None) -> NDArray[np.float32] | None:
         if node is None:
             return None
-        text = node.payload.activation_condition
+        text = node.payload["activation_condition"]
         if text not in self._vectors:
             self._vectors[text] = self._embedder.embed_passages([text])[0]
         return self._vectors[text]
@@ -299,9 +301,7 @@ def parent_of(chain: Sequence[Node], d_max: int) -> Node | None:
     return chain[min(len(chain), d_max - 1) - 1] if chain else None
 
 
-def fused_root(
-    name: TreeName, chain: Sequence[Node], extraction: Extraction, extractor: str
-) -> Node:
+def fused_root(name: str, chain: Sequence[Node], extraction: Extraction, extractor: str) -> Node:
     """The new root of a fused chain. It is a failure only if the whole chain is.
 
     It comes from the chain's nodes and from no episode, so that it has the same id whether
@@ -328,17 +328,13 @@ def fused_root(
     return born(name, None, label, cleaned(extraction.payload), origin)
 
 
-def cleaned(payload: Payload) -> Payload:
+def cleaned(payload: Mapping[str, str]) -> Payload:
     """The payload without control characters and outer white space.
 
     Raises:
         ExtractionError: It says nothing, or far too much.
     """
-    fields = (
-        payload.activation_condition,
-        payload.execution_procedure,
-        payload.termination_condition,
-    )
+    fields = (payload.get(name, "") for name in Payload("", ""))
     condition, procedure, termination = (clean(text).strip() for text in fields)
     if not condition or not procedure:
         raise ExtractionError("the payload has no activation condition or no procedure")
@@ -372,4 +368,4 @@ def _write_tree(batch: Batch, trajectory: Trajectory, plan: _Plan) -> None:
     if lesson.consolidated is not None and plan.fused_vector is not None:
         batch.add_node(lesson.tree, lesson.consolidated, plan.fused_vector)
     if lesson.consolidated is not None or plan.fused_before:
-        batch.revise_node(lesson.tree, replace(plan.chain[-1], consolidated=True))
+        batch.revise_node(lesson.tree, structs.replace(plan.chain[-1], consolidated=True))

@@ -25,7 +25,7 @@ LIMIT = 100_000
 
 _FENCE = "+++"
 NAME = re.compile(r"[^\W_][\w-]{0,59}")  # so short that every file system takes it
-# Prompts for a tree give a node's payload; see `bank.node.Payload`.
+# Prompts for a tree give a node's payload; see `deltamem.collections.Payload`.
 _FOR_A_TREE = re.compile(r"(?:task|env)_\w+")
 _PAYLOAD = ("activation_condition", "execution_procedure", "termination_condition")
 # What the answers to other prompts are read as: the scene's words, or free text.

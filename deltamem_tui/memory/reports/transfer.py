@@ -235,7 +235,7 @@ def value_change(change: FieldChange) -> str:
 
 
 def _quoted(node: Node, bank: str) -> str:
-    text = "deleted" if node.deleted else node.payload.activation_condition
+    text = "deleted" if node.deleted else node.payload["activation_condition"]
     return f"  {one_line(bank, 40)} {node.id[:8]} {one_line(text, _CONDITION_WIDTH)}"
 
 
@@ -267,5 +267,5 @@ def _state_record(node: Node, bank: str) -> dict[str, Any]:
         "deleted": node.deleted,
         "parent": node.parent,
         "label": node.label,
-        **asdict(node.payload),
+        **node.payload,
     }

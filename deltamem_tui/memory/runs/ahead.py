@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, wait
 from typing import Any
 
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError
 from deltamem_tui.memory.runs.questions import Asked, Key, Left, Question
 from deltamem_tui.memory.runs.workers import Workers, is_done
@@ -76,7 +76,7 @@ class Ahead:
         return self._extractor.name
 
     def look(
-        self, turn: int, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
+        self, turn: int, tree: str, trajectory: Trajectory | None, chain: Sequence[Node]
     ) -> None:
         """Send what would be asked now, unless it is on its way. What changed is taken back.
 
@@ -114,7 +114,7 @@ class Ahead:
         found: Drawing = self._answer(Question("draw", "env", trajectory))
         return found
 
-    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         """What the other extractor makes of an episode whose turn it is.
 
         Raises:
@@ -124,7 +124,7 @@ class Ahead:
         found: Extraction = self._answer(Question.of(tree, trajectory, chain))
         return found
 
-    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
         """What the other extractor makes of a chain whose turn it is.
 
         Raises:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BudgetError, ExtractionError, TrajectoryError, VectorError
@@ -87,7 +87,7 @@ def rehearse(
 
 
 def rehearse_fusions(
-    bank: Bank, chains: Iterable[tuple[TreeName, Node]], extractor: ModelExtractor
+    bank: Bank, chains: Iterable[tuple[str, Node]], extractor: ModelExtractor
 ) -> Usage:
     """Estimate what fusing chains will take. Nothing is sent.
 
@@ -116,7 +116,7 @@ class _Understudy:
     def name(self) -> str:
         return self._extractor.name
 
-    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         try:
             return self._known(self._extractor.extract(tree, trajectory, chain))
         except BudgetError:
@@ -125,7 +125,7 @@ class _Understudy:
             read = replace(trajectory, task=goal_of(trajectory))
             return _asked_with(tree, read, self._rules.extract(tree, read, chain))
 
-    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
         try:
             return self._known(self._extractor.fuse(tree, chain))
         except BudgetError:
@@ -157,7 +157,7 @@ class _Understudy:
         return drawer.estimate(trajectory)
 
 
-def _asked_with(tree: TreeName, trajectory: Trajectory, extraction: Extraction) -> Extraction:
+def _asked_with(tree: str, trajectory: Trajectory, extraction: Extraction) -> Extraction:
     """The same lesson under a trigger of the words, not the numbers, that the tree is asked with.
 
     Which chains later prompts show hangs on the triggers. Those of the rules follow the dialect
@@ -167,7 +167,7 @@ def _asked_with(tree: TreeName, trajectory: Trajectory, extraction: Extraction) 
     trigger = " ".join(_NUMBER.sub(" ", question).split()[:_TRIGGER_WORDS])
     if extraction.payload is None or not trigger:
         return extraction
-    return replace(extraction, payload=replace(extraction.payload, activation_condition=trigger))
+    return replace(extraction, payload={**extraction.payload, "activation_condition": trigger})
 
 
 def _likely_scene(task: str) -> str:

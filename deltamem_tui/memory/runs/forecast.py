@@ -13,7 +13,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from deltamem_tui.bank.node import TreeName
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.deltamem.episode_query import Encounter
 from deltamem_tui.memory.deltamem.recall import TreeRecall
@@ -26,9 +25,9 @@ class Forecast:
     """Forecasts for one run."""
 
     def __init__(self) -> None:
-        self._confidence: defaultdict[tuple[TreeName, bool], int] = defaultdict(lambda: _CONFIDENT)
+        self._confidence: defaultdict[tuple[str, bool], int] = defaultdict(lambda: _CONFIDENT)
 
-    def holds(self, tree: TreeName, suspected: bool) -> bool:
+    def holds(self, tree: str, suspected: bool) -> bool:
         """Whether a question will probably stay as it is.
 
         Args:
@@ -37,7 +36,7 @@ class Forecast:
         """
         return self._confidence[tree, suspected] >= _CONFIDENT
 
-    def correct(self, tree: TreeName, suspected: bool, held: bool) -> None:
+    def correct(self, tree: str, suspected: bool, held: bool) -> None:
         """Tell what became of a question, whether it was sent or held back."""
         confidence = self._confidence[tree, suspected] + (1 if held else -1)
         self._confidence[tree, suspected] = min(max(confidence, 0), _MOST)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import ExtractionError, TrajectoryError, VectorError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.episode_query import Encounter
 from deltamem_tui.memory.deltamem.settings import TreeParameters, of_bank
 from deltamem_tui.memory.runs.ahead import Ahead
@@ -34,7 +34,7 @@ class Turn:
     kept: Trajectory | None = None
     foreseen: Trajectory | None = None
     encounter: Encounter | None = None
-    expected: dict[TreeName, tuple[bool, tuple[str, ...]]] = field(default_factory=dict)
+    expected: dict[str, tuple[bool, tuple[str, ...]]] = field(default_factory=dict)
 
     def settle(self, kept: Trajectory) -> None:
         """Take the episode as it is in the end, whatever was foreseen of it."""
@@ -70,7 +70,7 @@ class Lookahead:
         for turn in window:
             try:
                 encounter = self._met(turn)
-                for name in TREES:
+                for name in COLLECTIONS:
                     if not encounter.unasked(name, parameters[name]):
                         self._look_at(turn, encounter, name, parameters[name], earlier)
             except (ExtractionError, VectorError, TrajectoryError):
@@ -81,7 +81,7 @@ class Lookahead:
         self,
         turn: Turn,
         encounter: Encounter,
-        name: TreeName,
+        name: str,
         parameters: TreeParameters,
         earlier: Sequence[Encounter],
     ) -> None:

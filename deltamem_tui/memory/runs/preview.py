@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import TrajectoryError, UsageError
 from deltamem_tui.memory.deltamem.context import chain_entries
@@ -89,7 +89,7 @@ def _filled(
     return maker.episode_prompt(prompt, trajectory, fixed)[0]
 
 
-def _tree_of(name: str) -> TreeName:
+def _tree_of(name: str) -> str:
     return "env" if name.startswith("env_") else "task"
 
 
@@ -141,7 +141,7 @@ def _chain(
     return answer.chain or bank.chain(tree, answer.candidates[0].node.id)
 
 
-def _any_chain(bank: Bank, tree: TreeName) -> Sequence[Node]:
+def _any_chain(bank: Bank, tree: str) -> Sequence[Node]:
     """The chain to the first residual, else the first root alone."""
     shown = bank.tree(tree)
     first = next(iter(shown), None)
@@ -151,7 +151,7 @@ def _any_chain(bank: Bank, tree: TreeName) -> Sequence[Node]:
     return bank.chain(tree, chosen.id)
 
 
-def _no_node(bank: Bank, tree: TreeName) -> UsageError:
+def _no_node(bank: Bank, tree: str) -> UsageError:
     return UsageError(
         f"the bank's {tree} tree is empty, and the prompt shows a chain of it",
         source=str(bank.path),

@@ -7,12 +7,12 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.writers.extraction import AskedInVainError, Call, Purpose
 from deltamem_tui.trajectory.model import Trajectory
 
 ChainKey = tuple[tuple[str, int], ...]
-Key = tuple[str, TreeName, Purpose]
+Key = tuple[str, str, Purpose]
 """An episode, or the last node of a chain; the tree; what for."""
 
 
@@ -28,12 +28,12 @@ class Question:
     """
 
     purpose: Purpose
-    tree: TreeName
+    tree: str
     trajectory: Trajectory | None
     chain: tuple[Node, ...] = ()
 
     @classmethod
-    def of(cls, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]) -> Question:
+    def of(cls, tree: str, trajectory: Trajectory | None, chain: Sequence[Node]) -> Question:
         """What an extractor is asked: to distil an episode, or to fuse a chain."""
         purpose: Purpose = "fuse" if trajectory is None else "extract"
         return cls(purpose, tree, trajectory, tuple(chain))
@@ -67,7 +67,7 @@ class Left:
     """A call that was begun and that nobody wants any more."""
 
     purpose: Purpose
-    tree: TreeName
+    tree: str
     future: Future[Any]
 
     def call(self) -> Call | None:

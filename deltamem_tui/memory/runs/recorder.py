@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.runs.account import Entry
 from deltamem_tui.memory.writers.extraction import (
     AskedInVainError,
@@ -34,7 +34,7 @@ class Recorder:
         """The other extractor's name."""
         return self._extractor.name
 
-    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         """What the other extractor makes of an episode."""
         try:
             answer = self._extractor.extract(tree, trajectory, chain)
@@ -43,7 +43,7 @@ class Recorder:
             raise
         return self._noted(answer, answer.call("extract", tree))
 
-    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
         """What the other extractor makes of a chain."""
         try:
             answer = self._extractor.fuse(tree, chain)

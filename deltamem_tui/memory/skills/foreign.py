@@ -6,8 +6,9 @@ front matter is refused if it does, before anything is built of it.
 
 from __future__ import annotations
 
-from deltamem_tui.bank.node import Node, Origin, Payload, born
+from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.errors import RecordError
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.text import clean, one_line
 
 EXTRACTOR = "skill"

@@ -76,7 +76,7 @@ def install_skills(
         description=_text(book, "description"),
         domain=_text(book, "domain") or "generic",
         embedder=asdict(loaded.card),
-        parameters=to_record(parameters),
+        settings=to_record(parameters),
         provenance=_provenance(book),
     )
     with installing.place(path, replacing=replacing) as draft:
@@ -137,7 +137,7 @@ def _vectors(
     rest = iter(nodes)
     while part := list(islice(rest, _EMBEDDED_AT_ONCE)):
         vectors.extend(
-            embedder.embed_passages([node.payload.activation_condition for node in part])
+            embedder.embed_passages([node.payload["activation_condition"] for node in part])
         )
         advance(len(part))
     return vectors

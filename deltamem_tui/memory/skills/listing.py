@@ -14,8 +14,8 @@ import orjson
 
 from deltamem_tui.bank import codec
 from deltamem_tui.bank.limits import SKILL_LIMITS
-from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import RecordError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.skills import finding
 from deltamem_tui.memory.skills.naming import is_page
 from deltamem_tui.text import one_line
@@ -77,7 +77,7 @@ class Listing:
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)
-    nodes: Mapping[TreeName, Sequence[str]] = field(default_factory=dict)
+    nodes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     files: Mapping[str, ListedFile] = field(default_factory=dict)
     unfinished: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -122,7 +122,7 @@ def read(path: Path) -> Listing:
     try:
         return Listing(
             {key: value for key, value in record.items() if key not in _KNOWN},
-            {name: _ids(record.get("nodes", {}).get(name, [])) for name in TREES},
+            {name: _ids(record.get("nodes", {}).get(name, [])) for name in COLLECTIONS},
             {_page(key): _written(value) for key, value in record.get("files", {}).items()},
             {_page(key): _digests(value) for key, value in record.get("unfinished", {}).items()},
         )

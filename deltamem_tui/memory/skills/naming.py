@@ -42,7 +42,7 @@ def is_page(path: str) -> bool:
 
 def name_of(node: Node) -> str:
     """The node's name: words of its activation condition, then its id, which makes it unique."""
-    words = slug(node.payload.activation_condition)
+    words = slug(node.payload["activation_condition"])
     return f"{words}-{node.id}" if words else node.id
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deltamem_tui.bank.codec import DEPTH_LIMIT
+from msgspec import structs
+
+from deltamem_tui.bank.collection import DEPTH_LIMIT
 from deltamem_tui.bank.limits import SKILL_LIMITS, SkillLimits
-from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import RecordError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.skills import foreign, listing, section
 from deltamem_tui.memory.skills.finding import Finder
 from deltamem_tui.memory.skills.listing import ListedFile, Listing
@@ -39,7 +42,7 @@ class SkillBook:
             changed, and files that hold nothing for a bank.
     """
 
-    nodes: Mapping[TreeName, tuple[Node, ...]]
+    nodes: Mapping[str, tuple[Node, ...]]
     facts: Mapping[str, Any] = field(default_factory=dict)
     changed: tuple[str, ...] = ()
     adopted: tuple[str, ...] = ()
@@ -88,8 +91,8 @@ class _SkillReader:
 
     def __init__(self, folder: Path, written: Listing | None, limits: SkillLimits) -> None:
         self.finder = Finder(folder, limits)
-        self.found: dict[TreeName, dict[str, tuple[NodeSection, str]]] = {
-            name: {} for name in TREES
+        self.found: dict[str, dict[str, tuple[NodeSection, str]]] = {
+            name: {} for name in COLLECTIONS
         }
         self.adopted: list[str] = []
         self.left: list[RecordError] = []
@@ -151,7 +154,7 @@ class _SkillReader:
                 f"or the {self._limits.front_matters:,} of all",
                 source=str(path),
             )
-        node = replace(foreign.adopted(head, body, str(path)), depth=0)
+        node = structs.replace(foreign.adopted(head, body, str(path)), depth=0)
         self._put(NodeSection("task", node, _AFTER_ALL, changed=False, line=1), path)
         self.adopted.append(str(path.parent))
 
@@ -202,7 +205,7 @@ def _in_order(found: Mapping[str, tuple[NodeSection, str]]) -> tuple[Node, ...]:
             depth = nodes[node.parent].depth + 1 if node.parent else 1
             if depth > DEPTH_LIMIT:
                 raise _too_deep(node, source)
-            nodes[node.id] = replace(node, depth=depth)
+            nodes[node.id] = structs.replace(node, depth=depth)
     return tuple(nodes.values())
 
 

@@ -20,18 +20,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 
 import orjson
+from msgspec import structs
 
 from deltamem_tui.bank import codec
 from deltamem_tui.bank.limits import SKILL_LIMITS
-from deltamem_tui.bank.node import Node, Payload, TreeName, born
+from deltamem_tui.bank.node import REVISION_LIMIT, Node, born
 from deltamem_tui.errors import BankCorruptError, BankError, RecordError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
 from deltamem_tui.memory.skills.markdown import Block, BlockKind, blocks, fenced
 from deltamem_tui.text import clean
 
-FIELDS: dict[TreeName, tuple[str, str, str]] = {
+FIELDS: dict[str, tuple[str, str, str]] = {
     "task": ("When", "How", "Done when"),
     "env": ("Where", "What", "Done when"),
 }
@@ -51,7 +53,7 @@ class NodeSection:
         line: The line of the file where the section begins, from 1.
     """
 
-    tree: TreeName
+    tree: str
     node: Node
     place: int
     changed: bool
@@ -71,7 +73,7 @@ class SkillPage:
     around: Sequence[tuple[int, str]]
 
 
-def write(tree: TreeName, node: Node, place: int, level: int = 2) -> str:
+def write(tree: str, node: Node, place: int, level: int = 2) -> str:
     """A node as markdown.
 
     Args:
@@ -85,7 +87,7 @@ def write(tree: TreeName, node: Node, place: int, level: int = 2) -> str:
     """
     cleaned = _presentable(tree, node)
     parts = [f"<!-- deltamem {_facts(tree, cleaned, place)} -->"]
-    texts = asdict(cleaned.payload).values()
+    texts = cleaned.payload.values()
     for number, (heading, text) in enumerate(zip(FIELDS[tree], texts, strict=True)):
         if text or number < _NEEDED:
             parts.append(f"{'#' * level} {heading}\n\n{fenced(text)}")
@@ -117,32 +119,32 @@ def read(text: str, source: str) -> SkillPage:
     return SkillPage([parser.section() for parser in parsers], around)
 
 
-def _presentable(tree: TreeName, node: Node) -> Node:
+def _presentable(tree: str, node: Node) -> Node:
     """The node in clean text, as markdown can hold it.
 
     If that is another text than its id is made from, it becomes the next revision. So does a
     node that a merge had to put elsewhere.
     """
-    payload = Payload(*(clean(text) for text in asdict(node.payload).values()))
-    cleaned = replace(node, payload=payload)
+    payload = Payload(*(clean(text) for text in node.payload.values()))
+    cleaned = structs.replace(node, payload=payload)
     if payload == node.payload and _matches_id(tree, node):
         return cleaned
     return _revised(cleaned)
 
 
-def _matches_id(tree: TreeName, node: Node) -> bool:
+def _matches_id(tree: str, node: Node) -> bool:
     """Whether a node of revision 0 has the text that its id is made from."""
     if node.revision:
         return True
-    parent = replace(node, id=node.parent) if node.parent else None
+    parent = structs.replace(node, id=node.parent) if node.parent else None
     return born(tree, parent, node.label, node.payload, node.origin).id == node.id
 
 
 def _revised(node: Node) -> Node:
-    return replace(node, revision=min(node.revision + 1, codec.REVISION_LIMIT))
+    return structs.replace(node, revision=min(node.revision + 1, REVISION_LIMIT))
 
 
-def _facts(tree: TreeName, node: Node, place: int) -> str:
+def _facts(tree: str, node: Node, place: int) -> str:
     """What stands in the comment: plain ASCII, in which nothing can end the comment."""
     record = {
         "tree": tree,
@@ -179,7 +181,7 @@ class _SectionParser:
             if len(facts) > SKILL_LIMITS.facts:
                 raise ValueError(f"its comment is longer than {SKILL_LIMITS.facts:,} bytes")
             self._record = orjson.loads(facts)
-            self._tree: TreeName = self._record["tree"]
+            self._tree: str = self._record["tree"]
             if self._tree not in FIELDS or type(self._record["place"]) is not int:
                 raise ValueError(f"no tree {str(self._tree)[:20]!r} or no place")
         except (ValueError, KeyError, TypeError) as error:
@@ -225,20 +227,22 @@ class _SectionParser:
             for heading, text in zip(FIELDS[self._tree][:_NEEDED], self._texts, strict=False):
                 if text is None:
                     raise ValueError(f"the text under {heading!r} is missing")
-            node = codec.from_line(self._node_line(), self._source, f"line {self._line}")
+            node = codec.from_line(
+                self._node_line(), COLLECTIONS[self._tree], self._source, f"line {self._line}"
+            )
         except (ValueError, KeyError, TypeError) as error:
             raise self._refused(error) from error
         except BankCorruptError as error:
             raise self._refused(error.message.removeprefix("not a node: ")) from error
         changed = _digest(node) != self._record.get("digest") or not _matches_id(self._tree, node)
-        node = replace(_revised(node) if changed else node, depth=0)
+        node = structs.replace(_revised(node) if changed else node, depth=0)
         return NodeSection(self._tree, node, self._record["place"], changed, self._line)
 
     def _node_line(self) -> bytes:
         """The node's line, so that it is checked where all nodes are."""
         parent = self._record["parent"]
         known = ("id", "parent", "label", "revision", "consolidated", "origin")
-        fields = zip(asdict(Payload("", "")), [text or "" for text in self._texts], strict=True)
+        fields = zip(Payload("", ""), [text or "" for text in self._texts], strict=True)
         shape = {"kind": "residual" if parent else "root", "depth": 2 if parent else 1}
         return orjson.dumps({key: self._record[key] for key in known} | shape | dict(fields))
 

@@ -12,9 +12,10 @@ from typing import Any
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files, temp_files
 from deltamem_tui.bank.limits import SKILL_LIMITS
-from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.skills import placing, section
 from deltamem_tui.memory.skills.listing import ListedFile, Listing
 from deltamem_tui.memory.skills.markdown import escaped
@@ -107,7 +108,7 @@ class _Subtree:
         children: Per node id, the children's ids.
     """
 
-    tree: TreeName
+    tree: str
     nodes: dict[str, Node]
     places: dict[str, int]
     children: dict[str, list[str]]
@@ -153,7 +154,7 @@ class _SkillWriter:
         for subtree in _subtrees(self._bank.tree("env")):
             text = _knowledge(self._bank, subtree)
             self._write(f"{KNOWLEDGE}/{name_of(subtree.root)}{PAGE_SUFFIX}", text)
-        nodes = {name: [node.id for node in self._bank.tree(name)] for name in TREES}
+        nodes = {name: [node.id for node in self._bank.tree(name)] for name in COLLECTIONS}
         listed = Listing(_facts(self._bank), nodes, self._written)
         encoded = listed.encoded()
         self._require_room(BANK_FILE, len(encoded), SKILL_LIMITS.listing)
@@ -209,8 +210,15 @@ def _create(path: Path, data: bytes) -> None:
 
 def _facts(bank: Bank) -> dict[str, Any]:
     """What `deltamem install` needs to make the bank again, with new vectors."""
-    kept = ("name", "description", "domain", "embedder", "parameters", "provenance")
-    return {key: getattr(bank.manifest, key) for key in kept}
+    told = bank.manifest
+    return {
+        "name": told.name,
+        "description": told.description,
+        "domain": told.domain,
+        "embedder": told.embedder,
+        "parameters": told.settings,
+        "provenance": told.provenance,
+    }
 
 
 def _knowledge(bank: Bank, subtree: _Subtree) -> str:
@@ -236,14 +244,14 @@ def _front_matter(bank: Bank, subtree: _Subtree, root: Node) -> str:
     return f"---\n{text}---"
 
 
-def _description(tree: TreeName, root: Node) -> str:
+def _description(tree: str, root: Node) -> str:
     if tree == "env":
         lead = "What is known where: "
     elif root.label == "failure":
         lead = "A warning of what failed before, for when: "
     else:
         lead = "Use when: "
-    condition = root.payload.activation_condition.replace("<", "‹")
+    condition = root.payload["activation_condition"].replace("<", "‹")
     return one_line(_unruled(lead + condition), DESCRIPTION_LIMIT)
 
 
@@ -301,8 +309,8 @@ def _file_of(node: Node) -> str:
 
 def _title(node: Node) -> str:
     warning = "Warning: " if node.label == "failure" else ""
-    return escaped(warning + one_line(node.payload.activation_condition, _TITLE_WIDTH))
+    return escaped(warning + one_line(node.payload["activation_condition"], _TITLE_WIDTH))
 
 
 def _condition(node: Node) -> str:
-    return one_line(node.payload.activation_condition, _LINE_WIDTH)
+    return one_line(node.payload["activation_condition"], _LINE_WIDTH)

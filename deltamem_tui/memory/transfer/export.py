@@ -17,20 +17,18 @@ from typing import Any
 
 import orjson
 
-from deltamem_tui.bank import codec, episodes
+from deltamem_tui.bank import codec, episodes, tree_index
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.codec import Line, LineOrigin, payload_of
 from deltamem_tui.bank.commits.journal import FILE_NAME as JOURNAL
 from deltamem_tui.bank.manifest import FILE_NAME as MANIFEST
-from deltamem_tui.bank.node import TREES
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.transfer.package import Parcel
-from deltamem_tui.bank.typed_lines import Line, LineOrigin, decode
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
 from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets
 
 _PIECE_LINES = 256
-_PAYLOAD = ("activation_condition", "execution_procedure", "termination_condition")
 _ORIGIN = ("trajectory", "outcome_source", "extractor", "model", "prompt")
 _CONTENTS = "contents"
 
@@ -105,7 +103,7 @@ def prepare(
         packing = beside.submit(
             package.pack, bank, with_episodes=with_episodes, with_journal=with_journal
         )
-        for name in TREES:
+        for name in bank.trees:
             found += _node_leaks(bank, name, origins)
         if with_episodes:
             found += _episode_leaks(bank)
@@ -126,7 +124,7 @@ def leaks(bank: Bank) -> tuple[Leak, ...]:
         StorageError: A file cannot be read.
     """
     origins = _Origins()
-    found = [leak for name in TREES for leak in _node_leaks(bank, name, origins)]
+    found = [leak for name in bank.trees for leak in _node_leaks(bank, name, origins)]
     found += _manifest_leaks(bank, bank.manifest.provenance)
     return tuple(dict.fromkeys(found))
 
@@ -166,25 +164,21 @@ def _node_leaks(bank: Bank, tree: str, origins: _Origins) -> Iterator[Leak]:
     lines = snapshot.shelf.lines(snapshot.extent)
     while piece := list(islice(lines, _PIECE_LINES)):
         # No line says more than a node does: what it said besides, nobody would look through.
-        records = decode(
-            [line for _, _, line in piece],
-            (row for row, _, _ in piece),
-            str(snapshot.shelf.lines_path),
-        )
+        texts = [line for _, _, line in piece]
+        records = tree_index.parse(snapshot.shelf, texts, (row for row, _, _ in piece))
         origins.add([record.origin for record in records])
-        if may_hold_secrets("\n".join(text for each in records for text in _payload(each))):
-            yield from _payload_leaks(tree, records)
+        payloads = [payload_of(record, snapshot.shelf.collection) for record in records]
+        if may_hold_secrets("\n".join(text for each in payloads for text in each.values())):
+            yield from _payload_leaks(tree, records, payloads)
         if origins.guilty:
             yield from _origin_leaks(tree, records, origins.guilty)
 
 
-def _payload(record: Line) -> tuple[str, ...]:
-    return record.activation_condition, record.execution_procedure, record.termination_condition
-
-
-def _payload_leaks(tree: str, records: Iterable[Line]) -> Iterator[Leak]:
-    for record in records:
-        for name, text in zip(_PAYLOAD, _payload(record), strict=True):
+def _payload_leaks(
+    tree: str, records: Iterable[Line], payloads: Iterable[Mapping[str, str]]
+) -> Iterator[Leak]:
+    for record, payload in zip(records, payloads, strict=True):
+        for name, text in payload.items():
             for kind in kinds_of_secrets(text):
                 yield Leak(tree, record.id, name, kind)
 
@@ -220,7 +214,7 @@ def _manifest_leaks(bank: Bank, provenance: Mapping[str, Any]) -> Iterator[Leak]
         "description": manifest.description,
         "domain": manifest.domain,
         "embedder": manifest.embedder,
-        "parameters": manifest.parameters,
+        "parameters": manifest.settings,
         "provenance": provenance,
     }
     yield from _record_leaks(MANIFEST, "", record)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.table import Rows
-from deltamem_tui.bank.node import Label, Node, TreeName
+from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.union import columns
 from deltamem_tui.bank.union.columns import Claims, Flags
@@ -47,7 +47,7 @@ class NearRoots:
         near_bank: The name of its bank.
     """
 
-    tree: TreeName
+    tree: str
     label: Label
     similarity: float
     root: Node

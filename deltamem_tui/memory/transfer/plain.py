@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.node import TREES, Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.skills.markdown import escaped, fenced
 from deltamem_tui.memory.skills.section import FIELDS
 from deltamem_tui.text import clean, count_tokens, one_line
 
-_HEADINGS: dict[TreeName, str] = {"task": "Skills", "env": "Knowledge"}
+_HEADINGS: dict[str, str] = {"task": "Skills", "env": "Knowledge"}
 _TITLE_WIDTH = 100
 
 
@@ -57,7 +59,7 @@ def records(bank: Bank) -> Iterator[dict[str, Any]]:
 
     Besides what `node_record` tells, each names its `root` and its `chain`, root to node.
     """
-    for name in TREES:
+    for name in COLLECTIONS:
         tree = bank.tree(name)
         chain: list[str] = []
         for node in _downwards(tree):
@@ -74,12 +76,12 @@ def node_record(tree: Tree, node: Node) -> dict[str, Any]:
         "kind": node.kind,
         "label": node.label,
         "depth": node.depth,
-        **asdict(node.payload),
+        **node.payload,
         "consolidated": node.consolidated,
         "revision": node.revision,
         "tokens": count_tokens(node.text),
         **asdict(tree.counts(node.id)),
-        "origin": asdict(node.origin),
+        "origin": structs.asdict(node.origin),
     }
 
 
@@ -88,9 +90,9 @@ def markdown(bank: Bank) -> Iterator[str]:
     yield f"# {escaped(one_line(bank.name))}"
     if bank.manifest.description:
         yield escaped(one_line(bank.manifest.description))
-    sizes = ", ".join(f"{len(bank.tree(name)):,} {name} nodes" for name in TREES)
+    sizes = ", ".join(f"{len(bank.tree(name)):,} {name} nodes" for name in COLLECTIONS)
     yield f"Domain {escaped(one_line(bank.manifest.domain))}, {sizes}."
-    for name in TREES:
+    for name in COLLECTIONS:
         tree = bank.tree(name)
         if len(tree):
             yield f"## {_HEADINGS[name]}"
@@ -101,7 +103,7 @@ def markdown(bank: Bank) -> Iterator[str]:
 def _entry(tree: Tree, node: Node) -> Iterator[str]:
     """One node: its title, what it adds to, what it says and where it comes from."""
     warning = "Warning: " if node.label == "failure" else ""
-    title = warning + one_line(node.payload.activation_condition, _TITLE_WIDTH)
+    title = warning + one_line(node.payload["activation_condition"], _TITLE_WIDTH)
     yield f"{'#' * min(node.depth + 2, 6)} {escaped(title)}"
     above = f", adds to {node.parent}" if node.parent else ""
     counts = tree.counts(node.id)
@@ -109,7 +111,7 @@ def _entry(tree: Tree, node: Node) -> Iterator[str]:
         f"`{node.id}` {node.kind} at depth {node.depth}{above}; {node.label}; "
         f"{counts.hits} hits, {counts.recalls} recalls, {counts.successes} successes"
     )
-    for field, text in zip(FIELDS[tree.name], asdict(node.payload).values(), strict=True):
+    for field, text in zip(FIELDS[tree.name], node.payload.values(), strict=True):
         if text:
             yield f"{field}:\n\n{fenced(clean(text))}"
 

@@ -21,7 +21,6 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.file_swap import Rewriting
 from deltamem_tui.bank.commits.table import VECTOR
 from deltamem_tui.bank.disk.npy_file import MatrixFile
-from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.protocol import Embedder, EmbedderCard
 from deltamem_tui.errors import BankRewrittenError, EmbedderMismatchError, StorageError
@@ -51,7 +50,7 @@ class Reembedding:
     before: EmbedderCard
     after: EmbedderCard
     done: bool
-    rows: Mapping[TreeName, int]
+    rows: Mapping[str, int]
     texts: int
     kept: int
     embedded: int = 0
@@ -139,20 +138,20 @@ class _Lines:
         texts: All different texts by key.
     """
 
-    keys: Mapping[TreeName, Sequence[bytes]]
+    keys: Mapping[str, Sequence[bytes]]
     texts: Mapping[bytes, str]
 
     @property
-    def rows(self) -> dict[TreeName, int]:
+    def rows(self) -> dict[str, int]:
         """Lines per tree."""
         return {name: len(keys) for name, keys in self.keys.items()}
 
     @classmethod
     def of(cls, bank: Bank) -> _Lines:
-        """Read every line of both trees."""
+        """Read every line of every tree."""
         texts: dict[bytes, str] = {}
-        keys: dict[TreeName, list[bytes]] = {}
-        for name in TREES:
+        keys: dict[str, list[bytes]] = {}
+        for name in bank.collections:
             keys[name] = []
             for text in conditions(bank, name):
                 key = key_of(text) if text else b""
@@ -178,12 +177,12 @@ def _write(
     changes: Rewriting, bank: Bank, lines: _Lines, store: VectorStore, card: EmbedderCard
 ) -> None:
     """Write the trees' new vectors and the manifest that names their embedder."""
-    for name in TREES:
+    for name, collection in bank.collections.items():
         keys = lines.keys[name]
-        path = tree.shelf(bank.path, name, card.dimensions).vectors_file
+        path = tree.shelf(bank.path, name, collection, card.dimensions).vectors_file
         if path is not None:
             changes.write(path.path.name, _file(path, keys, store))
-    after = replace(bank.manifest, embedder=asdict(card))
+    after = replace(bank.manifest.upgraded, embedder=asdict(card))
     changes.write(manifest.FILE_NAME, [manifest.encode(after)])
     detail = {"before": asdict(card_of(bank)), "after": asdict(card), "texts": len(lines.texts)}
     changes.log("reembed", detail)

@@ -12,10 +12,10 @@ from itertools import islice
 import numpy as np
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.bank.upkeep.checks import Flaw
 from deltamem_tui.embedding.fingerprint import TOLERANCE
 from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.vectors.conditions import conditions
 
 _BATCH = 64
@@ -36,12 +36,12 @@ def strange_vectors(
         BankCorruptError: A line or an array breaks the format.
         VectorError: The embedder cannot embed one of the texts.
     """
-    for name in TREES:
+    for name in COLLECTIONS:
         yield from _strange_in(bank, name, embedder, advance)
 
 
 def _strange_in(
-    bank: Bank, name: TreeName, embedder: Embedder, advance: Callable[[int], None]
+    bank: Bank, name: str, embedder: Embedder, advance: Callable[[int], None]
 ) -> Iterator[Flaw]:
     stored = bank.tree(name).snapshot.vectors
     said = ((row, text) for row, text in enumerate(conditions(bank, name)) if text)

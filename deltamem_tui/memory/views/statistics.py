@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.text import count_tokens
 
@@ -56,7 +56,7 @@ class BankStatistics:
         without_outcome: How many of those wait for somebody to say how they ended.
     """
 
-    trees: Mapping[TreeName, TreeStatistics] = field(default_factory=dict)
+    trees: Mapping[str, TreeStatistics] = field(default_factory=dict)
     episodes: int = 0
     learnt: int = 0
     waiting: int = 0
@@ -67,7 +67,7 @@ def bank_statistics(bank: Bank) -> BankStatistics:
     """Count everything that the bank's handle shows. Reads every node once."""
     unlearnt = [trajectory.outcome.known for trajectory in waiting(bank)]
     return BankStatistics(
-        trees={name: tree_statistics(bank.tree(name)) for name in TREES},
+        trees={name: tree_statistics(bank.tree(name)) for name in COLLECTIONS},
         episodes=len(bank.episodes),
         learnt=bank.episodes.learnt(),
         waiting=len(unlearnt),

@@ -5,11 +5,11 @@ Equations 4 and 5 of DeltaMem decide *where* a new node goes; an extractor decid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from deltamem_tui.bank.node import Node, Payload, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.text import one_line
@@ -32,7 +32,7 @@ class Extraction:
         cut: What of the episode did not fit the model's window, in one line; empty if all did.
     """
 
-    payload: Payload | None
+    payload: Mapping[str, str] | None
     reason: str
     model: str = ""
     prompt: str = ""
@@ -40,7 +40,7 @@ class Extraction:
     attempts: int = 0
     cut: str = ""
 
-    def call(self, purpose: Purpose, tree: TreeName) -> Call | None:
+    def call(self, purpose: Purpose, tree: str) -> Call | None:
         """The question that was put to a model; None if none was asked."""
         if not self.attempts:
             return None
@@ -63,7 +63,7 @@ class Call:
     """
 
     purpose: Purpose
-    tree: TreeName | None
+    tree: str | None
     model: str
     prompt: str
     usage: Usage
@@ -114,7 +114,7 @@ class Extractor(Protocol):
         """Recorded in each node's origin: `rules` or `model`."""
         ...
 
-    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         """Distil what `trajectory` teaches one tree.
 
         Args:
@@ -127,7 +127,7 @@ class Extractor(Protocol):
         """
         ...
 
-    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
         """Fuse a chain into one self-contained payload for a new root (equation 8).
 
         Args:
@@ -171,9 +171,7 @@ class AskingExtractor(Extractor, Protocol):
         """Ask nothing more for questions that are under way; later ones are asked as ever."""
         ...
 
-    def prompt(
-        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
-    ) -> str | None:
+    def prompt(self, tree: str, trajectory: Trajectory | None, chain: Sequence[Node]) -> str | None:
         """What `extract` would send first, or `fuse` if there is no episode. Nothing is sent.
 
         Equal prompts get equal answers, so an answer to this one is as good later on.
@@ -207,7 +205,7 @@ class Drawing:
     attempts: int = 1
     cut: str = ""
 
-    def call(self, purpose: Purpose = "draw", tree: TreeName = "env") -> Call:
+    def call(self, purpose: Purpose = "draw", tree: str = "env") -> Call:
         """The question that was put to the model."""
         return Call(purpose, tree, self.model, self.prompt, self.usage, self.attempts, self.cut)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.settings import Parameters, change, changed
 from deltamem_tui.tui.models.what_if import NUMBERS
 
@@ -13,7 +13,7 @@ def grounds_of(bank: Bank) -> object:
 
     It is what the trees hold, vectors included; counters and parameters may change.
     """
-    return bank.manifest.embedder, *(bank.tree(name).snapshot.extent for name in TREES)
+    return bank.manifest.embedder, *(bank.tree(name).snapshot.extent for name in COLLECTIONS)
 
 
 def save_numbers(bank: Bank, typed: Parameters, shown: Parameters) -> str:
@@ -33,7 +33,7 @@ def save_numbers(bank: Bank, typed: Parameters, shown: Parameters) -> str:
     """
 
     def taken_over(numbers: Parameters) -> Parameters:
-        for tree in TREES:
+        for tree in COLLECTIONS:
             pairs = {each: getattr(typed[tree], each) for each in NUMBERS}
             mine = {key: to for key, to in pairs.items() if to != getattr(shown[tree], key)}
             numbers = changed(numbers, tree, **mine)
@@ -43,6 +43,6 @@ def save_numbers(bank: Bank, typed: Parameters, shown: Parameters) -> str:
     said = "; ".join(
         f"{tree} threshold {numbers[tree].tau_base:g}, "
         f"failure penalty {numbers[tree].failure_penalty:g}"
-        for tree in TREES
+        for tree in COLLECTIONS
     )
     return f"saved: {said}"

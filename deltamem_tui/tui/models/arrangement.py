@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.views.episode_filters import EPISODES, EpisodeFilter, EpisodeOrder
 from deltamem_tui.memory.views.filters import NODES, NodeFilter, Order
@@ -53,7 +53,7 @@ ALL_EPISODES: EpisodeArrangement = Arrangement("", EPISODES.all, "import")
 
 def arrange(
     bank: Bank, arrangement: NodeArrangement, parameters: Parameters, stopped: Callable[[], bool]
-) -> Mapping[TreeName, Family]:
+) -> Mapping[str, Family]:
     """Filter and sort both trees.
 
     Args:
@@ -63,7 +63,7 @@ def arrange(
         stopped: Asked now and then whether nobody waits for the answer any more.
     """
     wanted, families = arrangement.wanted, {}
-    for name in TREES:
+    for name in COLLECTIONS:
         tree = bank.tree(name)
         kept = None if wanted.empty else matching(tree, wanted, parameters[name], stopped)
         families[name] = Family(tree, arrangement.order, kept)

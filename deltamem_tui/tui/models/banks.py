@@ -10,8 +10,8 @@ from pathlib import Path
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import archive_view
-from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.paths import BankPlace
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.models.sections import Section
@@ -37,7 +37,7 @@ class BankLine:
     """
 
     place: BankPlace
-    nodes: dict[TreeName, int]
+    nodes: dict[str, int]
     episodes: int = 0
     waiting: int = 0
     domain: str = ""
@@ -64,7 +64,7 @@ def bank_line(place: BankPlace) -> BankLine:
         bank = Bank.open(place.path)
         return BankLine(
             place=place,
-            nodes={name: len(bank.tree(name)) for name in TREES},
+            nodes={name: len(bank.tree(name)) for name in COLLECTIONS},
             episodes=len(bank.episodes),
             waiting=len(bank.episodes.waiting()),
             domain=one_line(bank.manifest.domain, 100),

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 
-from deltamem_tui.bank.node import TreeName
-
 MOST_SINGLE = 12
 """So many values or fewer stand one by one."""
 
@@ -25,10 +23,10 @@ class BarRow:
     """
 
     name: str
-    values: Mapping[TreeName, float | None]
+    values: Mapping[str, float | None]
 
 
-def grouped(counts: Mapping[TreeName, Mapping[int, int]]) -> list[BarRow]:
+def grouped(counts: Mapping[str, Mapping[int, int]]) -> list[BarRow]:
     """Rows from the least to the greatest value that any tree has, none of them left out.
 
     Args:

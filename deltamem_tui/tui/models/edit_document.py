@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from deltamem_tui.bank.node import Node, Payload, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.text import clean, count_tokens, counted
 from deltamem_tui.tui.models.sections import SHOWN_CHARACTERS, Section
 
 _FIELDS = ("activation condition", "execution procedure", "termination condition")
-_EXPLANATIONS: dict[TreeName, tuple[str, str, str]] = {
+_EXPLANATIONS: dict[str, tuple[str, str, str]] = {
     "task": (
         "when the skill applies; this text is embedded",
         "how",
@@ -20,13 +22,13 @@ _EXPLANATIONS: dict[TreeName, tuple[str, str, str]] = {
 }
 
 
-def write_sheet(tree: TreeName, node: Node) -> str:
+def write_sheet(tree: str, node: Node) -> str:
     """The sheet: what the node says, under three headings that none of its lines can be."""
     payload = node.payload
     texts = (
-        payload.activation_condition,
-        payload.execution_procedure,
-        payload.termination_condition,
+        payload["activation_condition"],
+        payload["execution_procedure"],
+        payload["termination_condition"],
     )
     rule = _rule(texts)
     parts = [
@@ -68,7 +70,7 @@ def read_sheet(sheet: str) -> Payload:
     return Payload(condition, procedure, termination)
 
 
-def size_warning(before: Payload, after: Payload) -> Section | None:
+def size_warning(before: Mapping[str, str], after: Mapping[str, str]) -> Section | None:
     """What speaks against a text that grew beyond what a node's text is; None if nothing does.
 
     More than a pane shows whole is no lesson that a person has read: it is most likely a file
@@ -86,7 +88,5 @@ def size_warning(before: Payload, after: Payload) -> Section | None:
     )
 
 
-def _text(payload: Payload) -> str:
-    return "\n".join(
-        (payload.activation_condition, payload.execution_procedure, payload.termination_condition)
-    )
+def _text(payload: Mapping[str, str]) -> str:
+    return "\n".join(payload.values())

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.node import TreeName
 from deltamem_tui.memory.episodes.scenes import MODEL as DRAWER
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.views.descent import nodes_by_episode
@@ -24,7 +23,7 @@ FIRST_STEPS = 400
 LAST_STEPS = 100
 """Of an episode with more steps than both, the pane shows so many."""
 
-NodePlaces = Sequence[tuple[TreeName, str]]
+NodePlaces = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Counts, Tree
 from deltamem_tui.text import clean, count_tokens, counted, one_line
 from deltamem_tui.tui.models.label_diff import same_but, told_apart
@@ -17,7 +17,7 @@ _PREVIEW_NODES = 40
 _PREVIEW_INDENTS = 20
 _PREVIEW_CHARACTERS = 48
 
-_FIELDS: dict[TreeName, tuple[str, str, str]] = {
+_FIELDS: dict[str, tuple[str, str, str]] = {
     "task": ("When", "How", "Done when"),
     "env": ("Where", "What", "Done when"),
 }
@@ -52,14 +52,14 @@ def node_line(node: Node, counts: Counts) -> NodeLine:
     """What an outline says of a node."""
     payload = node.payload
     return NodeLine(
-        trigger=_on_a_line(payload.activation_condition) or NOTHING,
+        trigger=_on_a_line(payload["activation_condition"]) or NOTHING,
         depth=node.depth,
         hits=counts.hits,
         failure=node.label == "failure",
         root=node.kind == "root",
         consolidated=node.consolidated,
         id=node.id,
-        procedure=_on_a_line(payload.execution_procedure),
+        procedure=_on_a_line(payload["execution_procedure"]),
     )
 
 
@@ -71,9 +71,9 @@ def detail(tree: Tree, node: Node) -> list[Section]:
     """All that a bank knows of a node."""
     payload = node.payload
     texts = (
-        payload.activation_condition,
-        payload.execution_procedure,
-        payload.termination_condition,
+        payload["activation_condition"],
+        payload["execution_procedure"],
+        payload["termination_condition"],
     )
     sections = [Section(_heading(tree.name, node), _facts(tree, node), node.label == "failure")]
     sections += [
@@ -87,7 +87,7 @@ def detail(tree: Tree, node: Node) -> list[Section]:
     return sections
 
 
-def _heading(tree: TreeName, node: Node) -> str:
+def _heading(tree: str, node: Node) -> str:
     warning = " · FAILURE, a warning" if node.label == "failure" else " · success"
     return f"{tree} {node.kind} {node.id}{warning}"
 
@@ -125,7 +125,7 @@ def _origin(node: Node) -> str:
     return "\n".join(one_line(line, 2000) for line in lines)
 
 
-def chain_sections(tree: TreeName, chain: Sequence[Node]) -> list[Section]:
+def chain_sections(tree: str, chain: Sequence[Node]) -> list[Section]:
     """A chain exactly as an agent receives it, an entry a section."""
     from deltamem_tui.memory.deltamem.context import chain_entries
 
@@ -142,18 +142,18 @@ def subtree_preview(nodes: Sequence[Node]) -> list[Section]:
     The node itself is told as a whole: siblings may part late, or in what to do only.
     """
     top, *below = nodes
-    trigger = _on_a_line(top.payload.activation_condition) or NOTHING
-    procedure = one_line(_on_a_line(top.payload.execution_procedure), _PREVIEW_CHARACTERS)
+    trigger = _on_a_line(top.payload["activation_condition"]) or NOTHING
+    procedure = one_line(_on_a_line(top.payload["execution_procedure"]), _PREVIEW_CHARACTERS)
     sections = [
         Section(f"{top.kind} {top.id}", f"{trigger}\n→ {procedure}", top.label == "failure")
     ]
     before, lines = trigger, []
-    told = {trigger: _on_a_line(top.payload.execution_procedure)}
+    told = {trigger: _on_a_line(top.payload["execution_procedure"])}
     for node in below[: _PREVIEW_NODES - 1]:
-        said = _on_a_line(node.payload.activation_condition) or NOTHING
+        said = _on_a_line(node.payload["activation_condition"]) or NOTHING
         indent = "  " * min(node.depth - top.depth - 1, _PREVIEW_INDENTS)
         mark = "✗ " if node.label == "failure" else ""
-        procedure = _on_a_line(node.payload.execution_procedure)
+        procedure = _on_a_line(node.payload["execution_procedure"])
         shown = (
             same_but(procedure, told[said], node.id)
             if said in told

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.memory.deltamem import context
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.recall import Candidate, TreeRecall, recall_tree
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.deltamem.write import parent_of
@@ -39,7 +39,7 @@ class Question:
     scene: str
     parameters: Parameters
 
-    def text(self, name: TreeName) -> str:
+    def text(self, name: str) -> str:
         """What a tree is asked; empty if it is not, or is switched off."""
         text = self.task if name == "task" else self.scene
         return text.strip() if self.parameters[name].enabled else ""
@@ -56,7 +56,7 @@ class Answer:
     """
 
     question: Question
-    trees: Mapping[TreeName, TreeRecall]
+    trees: Mapping[str, TreeRecall]
     context: str
 
 
@@ -99,7 +99,7 @@ def answer(
         EmbedderUnavailableError: The bank's embedding model cannot be loaded.
         BankCorruptError: The bank breaks the rules of the format.
     """
-    asked = {name: text for name in TREES if (text := question.text(name))}
+    asked = {name: text for name in COLLECTIONS if (text := question.text(name))}
     known = vectors.of(bank, list(dict.fromkeys(asked.values()))) if asked else {}
     weighting = weighting_of(bank)
     found = {
@@ -108,7 +108,7 @@ def answer(
         )
         for name, text in asked.items()
     }
-    chains = {name: found[name].chain if name in found else () for name in TREES}
+    chains = {name: found[name].chain if name in found else () for name in COLLECTIONS}
     text = context.compose(bank.manifest.domain, chains["task"], chains["env"], folders)
     return Answer(question, found, text)
 
@@ -137,7 +137,7 @@ def match_lines(found: TreeRecall) -> list[MatchLine]:
             lines.append(_threshold(found))
             drawn = True
         kind: Literal["match", "runner-up"] = "match" if not number and not drawn else "runner-up"
-        condition = candidate.node.payload.activation_condition
+        condition = candidate.node.payload["activation_condition"]
         lines.append(MatchLine(kind, one_line(condition[:2000], 300), candidate))
     if not drawn:
         lines.append(_threshold(found))

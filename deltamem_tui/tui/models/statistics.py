@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.views.growth import GrowthPoint, growth
 from deltamem_tui.memory.views.statistics import BankStatistics, bank_statistics
 from deltamem_tui.text import counted
@@ -35,7 +35,7 @@ class Overview:
 
     bank: Bank
     statistics: BankStatistics
-    hits: Mapping[TreeName, Mapping[int, int]]
+    hits: Mapping[str, Mapping[int, int]]
     growth: Sequence[GrowthPoint] = field(default=())
 
 
@@ -46,10 +46,12 @@ def overview(bank: Bank) -> Overview:
     kept = points[::step]
     if points and kept[-1] is not points[-1]:
         kept.append(points[-1])
-    return Overview(bank, bank_statistics(bank), {name: _hits(bank, name) for name in TREES}, kept)
+    return Overview(
+        bank, bank_statistics(bank), {name: _hits(bank, name) for name in COLLECTIONS}, kept
+    )
 
 
-def _hits(bank: Bank, name: TreeName) -> dict[int, int]:
+def _hits(bank: Bank, name: str) -> dict[int, int]:
     import numpy as np
 
     tree = bank.tree(name)
@@ -79,7 +81,7 @@ def overview_sections(found: Overview) -> list[Section]:
             f" · without outcome {said.without_outcome:,}",
         )
     ]
-    for name in TREES:
+    for name in COLLECTIONS:
         tree = said.trees[name]
         means = _mean(tree.mean_tokens_root), _mean(tree.mean_tokens_residual)
         lines = [
@@ -138,7 +140,7 @@ def _mean(tokens: float | None) -> str:
     return "–" if tokens is None else f"{tokens:g}"
 
 
-def _pairs(name: TreeName, counts: Mapping[int, int]) -> str:
+def _pairs(name: str, counts: Mapping[int, int]) -> str:
     """How many nodes have which value: each value, or where there are many, groups of them."""
     if len(counts) > _MOST_PAIRS:
         rows = grouped({name: counts})

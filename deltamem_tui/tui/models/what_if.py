@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.settings import Parameters, checked
 
 NUMBERS = ("tau_base", "failure_penalty")
@@ -27,21 +27,21 @@ class PlayedNumbers:
     typed: Parameters
     stored: Parameters
 
-    def plays_with(self, tree: TreeName, number: str) -> bool:
+    def plays_with(self, tree: str, number: str) -> bool:
         """Whether a number was typed that is not the bank's own."""
         return bool(getattr(self.typed[tree], number) != getattr(self.stored[tree], number))
 
     def over(self, stored: Parameters) -> PlayedNumbers:
         """The same play over what the bank has by now: the other numbers are the bank's."""
         typed = dict(stored)
-        for tree in TREES:
+        for tree in COLLECTIONS:
             for number in NUMBERS:
                 if self.plays_with(tree, number):
                     played = getattr(self.typed[tree], number)
                     typed[tree] = replace(typed[tree], **{number: played})
         return PlayedNumbers(typed, stored)
 
-    def with_number(self, tree: TreeName, number: str, text: str) -> PlayedNumbers:
+    def with_number(self, tree: str, number: str, text: str) -> PlayedNumbers:
         """The play with one more number, as it was typed.
 
         Raises:
@@ -53,7 +53,7 @@ class PlayedNumbers:
         return replace(self, typed={**self.typed, tree: numbers})
 
 
-def why_not(tree: TreeName, number: str, error: ValueError | DeltaMemError) -> str:
+def why_not(tree: str, number: str, error: ValueError | DeltaMemError) -> str:
     """Why what was typed is no such number, in the words that stand beside it."""
     named = f"{WORDS[number]} ({number})"
     if isinstance(error, DeltaMemError):

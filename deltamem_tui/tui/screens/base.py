@@ -21,7 +21,6 @@ from deltamem_tui.tui.widgets.text_pane import TextPane
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deltamem_tui.bank.node import TreeName
     from deltamem_tui.memory.deltamem.calibrate import Proposal
     from deltamem_tui.tui.app import DeltaMemApp
     from deltamem_tui.tui.messages import BanksFound, WorkAdvanced
@@ -105,7 +104,7 @@ class BankScreen(BrowserScreen):
         self,
         name: str,
         work: Callable[[Bank], str],
-        node: tuple[TreeName, str] | None = None,
+        node: tuple[str, str] | None = None,
     ) -> bool:
         """Write to the bank that the screen shows, with a handle of its own.
 

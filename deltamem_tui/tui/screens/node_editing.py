@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from textual.reactive import reactive
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Label, Node, Payload, TreeName
+from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.errors import BankError, DeltaMemError
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.failure_markers import marks_in
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.background import Progress, look_up
@@ -28,11 +29,11 @@ class ChosenNode:
         node: The node as it was read.
     """
 
-    tree: TreeName
+    tree: str
     node: Node
 
     @property
-    def place(self) -> tuple[TreeName, str]:
+    def place(self) -> tuple[str, str]:
         """Tree and id: where to look after a change."""
         return self.tree, self.node.id
 
@@ -184,7 +185,7 @@ class MendingScreen(BankScreen):
 
         self._mend("moving", work, moved.place)
 
-    def _mend(self, name: str, work: Callable[[Bank], str], place: tuple[TreeName, str]) -> None:
+    def _mend(self, name: str, work: Callable[[Bank], str], place: tuple[str, str]) -> None:
         """Change the bank by work that writes one commit or raises, which `undo` takes back."""
         own = self.browser.own_changes
 
@@ -246,7 +247,7 @@ class MendingScreen(BankScreen):
         return f"{self.browser.key_of('undo')} undoes it"
 
 
-def _delete(bank: Bank, tree: TreeName, nodes: Sequence[Node]) -> str:
+def _delete(bank: Bank, tree: str, nodes: Sequence[Node]) -> str:
     """Delete a node and all below it, if that is still what was shown."""
     from deltamem_tui.memory import editing
 

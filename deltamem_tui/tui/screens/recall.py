@@ -14,8 +14,8 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.settings import Parameters, from_record
 from deltamem_tui.text import count_tokens, counted
 from deltamem_tui.tui.actions import bindings
@@ -93,7 +93,7 @@ class RecallScreen(BankScreen):
                 yield LineInput(placeholder=hint, id=name, compact=True)
         yield Static(Text(_MEANING), id="meaning")
         with Horizontal(id="answers"):
-            for tree in TREES:
+            for tree in COLLECTIONS:
                 with Vertical(classes="answer", id=f"{tree}-answer"):
                     with Horizontal(classes="numbers"):
                         for number in NUMBERS:
@@ -128,8 +128,8 @@ class RecallScreen(BankScreen):
 
     def bank_changed(self) -> None:
         """Take over the bank's numbers, but for those one plays with; ask again."""
-        self._take_over(from_record(self.bank.manifest.parameters))
-        for tree in TREES:
+        self._take_over(from_record(self.bank.manifest.settings))
+        for tree in COLLECTIONS:
             self.query_one(f"#{tree}-answer").border_title = Content(
                 f"{tree} · {counted(len(self.bank.tree(tree)), 'node')}"
             )
@@ -137,7 +137,7 @@ class RecallScreen(BankScreen):
 
     def _take_over(self, stored: Parameters) -> None:
         self._played = self._played.over(stored) if self._played else PlayedNumbers(stored, stored)
-        for tree in TREES:
+        for tree in COLLECTIONS:
             for number in NUMBERS:
                 line = self.query_one(f"#{tree}-{number}", Input)
                 if not self._played.plays_with(tree, number) and not line.has_class("-invalid"):
@@ -148,7 +148,7 @@ class RecallScreen(BankScreen):
     def played(self) -> PlayedNumbers:
         """The numbers as they are typed, beside the bank's own."""
         if self._played is None:
-            stored = from_record(self.bank.manifest.parameters)
+            stored = from_record(self.bank.manifest.settings)
             return PlayedNumbers(stored, stored)
         return self._played
 
@@ -177,7 +177,7 @@ class RecallScreen(BankScreen):
 
     def _take_number(self, line: Input) -> None:
         tree_text, _, number = (line.id or "").partition("-")
-        tree: TreeName = "env" if tree_text == "env" else "task"
+        tree: str = "env" if tree_text == "env" else "task"
         try:
             played = self.played.with_number(tree, number, line.value)
         except (ValueError, DeltaMemError) as error:
@@ -203,7 +203,7 @@ class RecallScreen(BankScreen):
             self.played.typed,
         )
         known, self._asked = self._asked, (self.bank, question)
-        if not any(question.text(name) for name in TREES):
+        if not any(question.text(name) for name in COLLECTIONS):
             self._asked = None
             self._show(Answer(question, {}, ""))
             self._explain()
@@ -237,7 +237,7 @@ class RecallScreen(BankScreen):
 
     def _show(self, given: Answer) -> None:
         self._answer = given
-        for tree in TREES:
+        for tree in COLLECTIONS:
             found = given.trees.get(tree)
             self.query_one(f"#{tree}-matches", MatchList).show(match_lines(found) if found else [])
             where = placement(found, given.question.parameters[tree])
@@ -266,7 +266,7 @@ class RecallScreen(BankScreen):
 
     def action_show_node(self) -> None:
         """Show the node under the cursor in its tree."""
-        for tree in TREES:
+        for tree in COLLECTIONS:
             matches = self.query_one(f"#{tree}-matches", MatchList)
             if matches.has_focus and matches.node:
                 self.browser.show_node(tree, matches.node.id)
@@ -290,7 +290,7 @@ class RecallScreen(BankScreen):
             return
         typed = self.played.typed
         with contextlib.suppress(DeltaMemError):
-            if typed == from_record(self.bank.manifest.parameters):
+            if typed == from_record(self.bank.manifest.settings):
                 self.browser.tell("nothing to save: the bank has these numbers already")
                 return
         if not self.writable():

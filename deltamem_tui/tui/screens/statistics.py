@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import Inquiry, Progress
 from deltamem_tui.tui.jobs.numbers import grounds_of
@@ -104,14 +104,14 @@ class StatisticsScreen(BankScreen):
         """Show the counts."""
         self._overview = message.overview
         trees = message.overview.statistics.trees
-        self._bars("depth").show(grouped({name: trees[name].depths for name in TREES}))
+        self._bars("depth").show(grouped({name: trees[name].depths for name in COLLECTIONS}))
         self._bars("hits").show(grouped(message.overview.hits))
         self._bars("tokens").show(token_rows(message.overview.statistics))
         points = message.overview.growth
         self._plot("growth").display = len(points) > 1  # a bank without its journal has none
         self._plot("growth").lines(
             [point.episodes for point in points],
-            {name: [point.nodes[name] for point in points] for name in TREES},
+            {name: [point.nodes[name] for point in points] for name in COLLECTIONS},
         )
         self._show_numbers()
 
@@ -176,7 +176,7 @@ class StatisticsScreen(BankScreen):
         self.change("saving the thresholds", lambda bank: _apply(bank, proposals))
 
 
-def _marks(proposals: Sequence[Proposal]) -> Mapping[TreeName, float]:
+def _marks(proposals: Sequence[Proposal]) -> Mapping[str, float]:
     return {each.tree: each.current for each in proposals}
 
 
@@ -184,4 +184,6 @@ def _apply(bank: Bank, proposals: Sequence[Proposal]) -> str:
     from deltamem_tui.memory.deltamem.calibrate import apply
 
     applied = apply(bank, proposals)
-    return "saved: " + ", ".join(f"{name} threshold {applied[name].tau_base:g}" for name in TREES)
+    return "saved: " + ", ".join(
+        f"{name} threshold {applied[name].tau_base:g}" for name in COLLECTIONS
+    )

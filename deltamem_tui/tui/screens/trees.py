@@ -9,8 +9,8 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.widget import Widget
 
-from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.settings import Parameters, from_record
 from deltamem_tui.memory.views.filters import NODES, ORDERS
 from deltamem_tui.text import one_line
@@ -65,7 +65,7 @@ class TreesScreen(ArrangingScreen, MendingScreen):
         self._line.show(self.arrangement.text)
         self.outline("task").focus()
 
-    def outline(self, name: TreeName) -> OutlineView:
+    def outline(self, name: str) -> OutlineView:
         """The outline of a tree."""
         return self._outlines.view(name)
 
@@ -77,7 +77,7 @@ class TreesScreen(ArrangingScreen, MendingScreen):
     @property
     def parameters(self) -> Parameters:
         """The bank's numbers."""
-        return from_record(self.bank.manifest.parameters)
+        return from_record(self.bank.manifest.settings)
 
     def panes(self) -> Iterable[Widget]:
         """The outline that is shown, before the others."""
@@ -191,7 +191,7 @@ class TreesScreen(ArrangingScreen, MendingScreen):
 
     def watch_moving(self) -> None:
         """Show what is being moved: on its line, and with the keys that end it."""
-        for name in TREES:
+        for name in COLLECTIONS:
             here = self.moving is not None and self.moving.tree == name
             self.outline(name).moving = self.moving.node.id if self.moving and here else ""
         self._pane.head(self._moving_title())

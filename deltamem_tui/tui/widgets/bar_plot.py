@@ -8,7 +8,7 @@ from rich.text import Text
 from textual.geometry import Size
 from textual.widget import Widget
 
-from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.tui.models.bars import BarRow, bar
 from deltamem_tui.tui.widgets.painting import TREE_COLOURS
 
@@ -51,17 +51,17 @@ class BarPlot(Widget):
         if not self.rows:
             yield Text("counting …" if self.rows is None else "nothing to count", "dim")
         elif width >= _SIDE_BY_SIDE:
-            yield from _block(self.rows, TREES, width)
+            yield from _block(self.rows, tuple(COLLECTIONS), width)
         else:
-            for name in TREES:
+            for name in COLLECTIONS:
                 yield from _block(self.rows, (name,), width)
 
 
-def _block(rows: Sequence[BarRow], trees: Sequence[TreeName], width: int) -> Iterator[Text]:
+def _block(rows: Sequence[BarRow], trees: Sequence[str], width: int) -> Iterator[Text]:
     """Some trees side by side, below their names."""
     names = max(len(row.name) for row in rows) + 1
-    numbers = max(len(_number(row.values[tree])) for row in rows for tree in TREES)
-    most = max(row.values[tree] or 0 for row in rows for tree in TREES)
+    numbers = max(len(_number(row.values[tree])) for row in rows for tree in COLLECTIONS)
+    most = max(row.values[tree] or 0 for row in rows for tree in COLLECTIONS)
     column = (width - names) // len(trees)
     heading = Text(" " * names, no_wrap=True)
     for tree in trees:

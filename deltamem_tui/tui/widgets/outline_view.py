@@ -10,7 +10,7 @@ from rich.style import Style
 from rich.text import Text
 from textual.reactive import reactive
 
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.deltamem.consolidation_due import due_rows
 from deltamem_tui.memory.deltamem.settings import TreeParameters
@@ -41,9 +41,9 @@ class OutlineView(LineList):
 
     moving: reactive[str] = reactive("", init=False)
 
-    def __init__(self, tree_name: TreeName, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, tree_name: str, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self.tree_name: TreeName = tree_name
+        self.tree_name: str = tree_name
         self.outline: Outline | None = None
         self.parsed = 0
         self._parameters: TreeParameters | None = None

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
-from deltamem_tui.bank.node import TREES, TreeName
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.text import counted
 from deltamem_tui.tui.messages import Arranged
 from deltamem_tui.tui.models.arrangement import NodeArrangement
@@ -37,8 +37,8 @@ class Outlines(Horizontal):
 
     def __init__(self) -> None:
         super().__init__(id="outlines")
-        self.tree_name: TreeName = "task"
-        self._views = {name: OutlineView(name, id=name) for name in TREES}
+        self.tree_name: str = "task"
+        self._views = {name: OutlineView(name, id=name) for name in COLLECTIONS}
         self._left = BankState()
         self._folds: Mapping[str, Sequence[str]] | None = None
         self._shown_as: NodeArrangement | None = None
@@ -47,7 +47,7 @@ class Outlines(Horizontal):
         """An outline a tree."""
         yield from self._views.values()
 
-    def view(self, name: TreeName) -> OutlineView:
+    def view(self, name: str) -> OutlineView:
         """The outline of a tree."""
         return self._views[name]
 
@@ -56,7 +56,7 @@ class Outlines(Horizontal):
         """The outline that is looked at."""
         return self._views[self.tree_name]
 
-    def bring(self, name: TreeName) -> None:
+    def bring(self, name: str) -> None:
         """Look at a tree."""
         self._look_at(name)
         self._views[name].focus()
@@ -67,7 +67,7 @@ class Outlines(Horizontal):
         if isinstance(focused, OutlineView) and focused.tree_name != self.tree_name:
             self._look_at(focused.tree_name)
 
-    def _look_at(self, name: TreeName) -> None:
+    def _look_at(self, name: str) -> None:
         if name != self.tree_name:
             self.tree_name = name
             self.set_class(name == "env", "-env")
@@ -133,7 +133,7 @@ class Outlines(Horizontal):
     def _folds_of(self, limit: int) -> dict[str, list[str]]:
         """The ids of the nodes that are expanded; under a filter, of those that were before."""
         if self._folds is not None:
-            return {name: list(self._folds.get(name, ()))[:limit] for name in TREES}
+            return {name: list(self._folds.get(name, ()))[:limit] for name in COLLECTIONS}
         return {name: view.expanded_ids(limit) for name, view in self._views.items()}
 
     # Their titles
@@ -157,7 +157,7 @@ class Outlines(Horizontal):
                 view.border_title = Content(title)
 
 
-def _title(name: TreeName, family: Family, *, counts: bool) -> str:
+def _title(name: str, family: Family, *, counts: bool) -> str:
     title = f"{name} · {counted(len(family.tree), 'node')}"
     if family.kept is not None and counts:
         title += f" · {int(family.kept.sum()):,} fit the filter"

@@ -10,11 +10,10 @@ from rich.style import Style
 from rich.text import Text
 from textual.strip import Strip
 
-from deltamem_tui.bank.node import TreeName
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.tui.models.words import cuttable
 
-TREE_COLOURS: Mapping[TreeName, str] = {"task": "cyan", "env": "magenta"}
+TREE_COLOURS: Mapping[str, str] = {"task": "cyan", "env": "magenta"}
 """The colours of the trees in plots; each theme has its own cyan and magenta."""
 
 LINE_CHARACTERS = 400

@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from deltamem_tui.bank.node import TreeName
 from deltamem_tui.tui.widgets.painting import TREE_COLOURS
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class Plot(Vertical):
 
         return self.query_one(PlotWidget)
 
-    def lines(self, places: Sequence[float], values: Mapping[TreeName, Sequence[float]]) -> None:
+    def lines(self, places: Sequence[float], values: Mapping[str, Sequence[float]]) -> None:
         """A line a tree, through whole numbers."""
         self._canvas.clear()
         for name, heights in values.items():
@@ -65,8 +64,8 @@ class Plot(Vertical):
 
     def histogram(
         self,
-        counts: Mapping[TreeName, tuple[Sequence[float], Sequence[int]]],
-        marks: Mapping[TreeName, float],
+        counts: Mapping[str, tuple[Sequence[float], Sequence[int]]],
+        marks: Mapping[str, float],
     ) -> None:
         """Counts between edges, and a mark a tree."""
         self._canvas.clear()
@@ -79,7 +78,7 @@ class Plot(Vertical):
         tenths = [tenth / 10 for tenth in ticks(low * 10, high * 10)]
         self._axes((low, high), tenths, [heights for _, heights in counts.values()])
 
-    def _line(self, name: TreeName, places: Sequence[float], heights: Sequence[float]) -> None:
+    def _line(self, name: str, places: Sequence[float], heights: Sequence[float]) -> None:
         """A line of dots, which lets another one that crosses it be seen."""
         from textual_plot import HiResMode
 

@@ -23,15 +23,17 @@ from hypothesis import strategies as st
 from deltamem_tui.bank import episodes, replicas, tree
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import archive, archive_view
-from deltamem_tui.bank.disk.archive import FULL, MEMBERS, Entry, Layout
-from deltamem_tui.bank.node import TREES
+from deltamem_tui.bank.disk.archive import FULL, Entry, Layout, member_names
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankExistsError, BankFrozenError, StorageError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from tests.bank.forging import digest_of_file, everything, forged, packed, small_bank, unpacked
 from tests.bank.fragile import NEVER, FragileOS
 from tests.bank.support import contents, learn_one
 from tests.places import ROOT
+
+MEMBERS = member_names(COLLECTIONS)
 
 
 @pytest.fixture
@@ -41,9 +43,9 @@ def bank(tmp_path: Path) -> Bank:
 
 def test_every_file_of_a_bank_has_its_place_in_an_archive() -> None:
     shelves = [
-        *(tree.shelf(Path(), name, 8) for name in TREES),
+        *(tree.shelf(Path(), name, each, 8) for name, each in COLLECTIONS.items()),
         episodes.shelf(Path()),
-        replicas.shelf(Path()),
+        replicas.shelf(Path(), list(COLLECTIONS)),
     ]
     names = {"bank.json", "journal.jsonl"}
     for shelf in shelves:

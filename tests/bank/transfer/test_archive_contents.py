@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deltamem_tui.bank import codec
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.disk.archive import MEMBERS
-from deltamem_tui.bank.node import TREES
+from deltamem_tui.bank.collection import DEPTH_LIMIT
+from deltamem_tui.bank.disk.archive import member_names
 from deltamem_tui.bank.transfer.installing import install, receive
 from deltamem_tui.bank.tree_index import INDEX_TYPE
 from deltamem_tui.errors import BankCorruptError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from tests.bank.forging import Files, forged
 from tests.bank.support import DIMENSIONS, vector
 from tests.bank.transfer.hostile import npy, refused, walked, with_old_digests
@@ -174,15 +174,15 @@ FORGERIES: dict[str, tuple[Callable[[Files], None], str]] = {
     "id with a path": (changed_line(0, id="../../precious!!"), "is not an id"),
     "id with an escape": (changed_line(0, id="\x1b[31m0123456789a"), "is not an id"),
     "number that is true": (changed_line(0, revision=True), "revision"),
-    "text that is a list": (changed_line(0, activation_condition=["x"]), "not text"),
+    "text that is a list": (changed_line(0, activation_condition=["x"]), "$.activation_condition"),
     "deep JSON": (
         with_array("task.nodes.jsonl", lambda _: b"[" * 100_000 + b"]" * 100_000 + b"\n"),
         "task.nodes.jsonl",
     ),
     "lying index": (lying_index, "contradicts the lines"),
     "manifest of lists": (
-        with_array("bank.json", described(b'"parameters": {}', b'"parameters": []')),
-        "parameters",
+        with_array("bank.json", described(b'"settings": {}', b'"settings": []')),
+        "settings",
     ),
     "no dimensions": (
         with_array("bank.json", described(b'"dimensions": 8', b'"dimensions": 0')),
@@ -262,15 +262,15 @@ def long_chain(length: int) -> Files:
     }
 
 
-_TOO_DEEP = f"'depth' is not a number from 0 to {codec.DEPTH_LIMIT:,}"
+_TOO_DEEP = f"<= {DEPTH_LIMIT} - at `$.depth`"
 
 
 def test_a_chain_without_end(place: Path) -> None:
-    path = forged(place / "x.deltamem", long_chain(codec.DEPTH_LIMIT + 1))
+    path = forged(place / "x.deltamem", long_chain(DEPTH_LIMIT + 1))
     refused(path, _TOO_DEEP, also_in_place=False)
     tree = Bank.open(path).tree("task")
     with pytest.raises(BankCorruptError):
-        tree.chain(f"{codec.DEPTH_LIMIT:016x}")
+        tree.chain(f"{DEPTH_LIMIT:016x}")
 
 
 _BOUNDED = """
@@ -351,5 +351,5 @@ def test_what_is_refused_is_refused_for_what_was_changed(place: Path, good: File
     bank, _ = install(receive(path), place / "banks" / "kitchen")
     walked(bank)
     walked(Bank.open(path))
-    assert set(good) <= set(MEMBERS)
-    assert all(len(bank.tree(name)) for name in TREES)
+    assert set(good) <= set(member_names(COLLECTIONS))
+    assert all(len(bank.tree(name)) for name in COLLECTIONS)

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from deltamem_tui.bank.bank import LOCK_NAME, Bank
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.limits import Limits
-from deltamem_tui.bank.node import TREES
 from deltamem_tui.bank.transfer import installing, package
 from deltamem_tui.bank.transfer.installing import install, receive
 from deltamem_tui.bank.upkeep.verify import verify
@@ -25,6 +25,7 @@ from deltamem_tui.errors import (
     StorageError,
     UsageError,
 )
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from tests.bank.forging import digest_of_file, everything, packed, small_bank, unpacked
 from tests.bank.killing import run_until_killed
 from tests.bank.support import contents, learn_one, manifest, node, vector
@@ -55,7 +56,11 @@ _words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(TREES), st.integers(0, 10), _words, st.booleans(), st.integers(0, 9)
+            st.sampled_from(list(COLLECTIONS)),
+            st.integers(0, 10),
+            _words,
+            st.booleans(),
+            st.integers(0, 9),
         ),
         max_size=12,
     ),
@@ -74,18 +79,18 @@ def test_export_install_verify_is_identity(
     folder = tmp_path_factory.mktemp("identity")
     made = Bank.create(folder / "made" / name, manifest(name))
     for number, (tree_name, parent, words, deleted, hits) in enumerate(plan):
-        tree = made.tree(tree_name)  # type: ignore[arg-type]
+        tree = made.tree(tree_name)
         rows = tree.rows
         above = tree.node_at(int(rows[parent % len(rows)])) if parent and len(rows) else None
-        new = node(f"{number} {words}", above, tree=tree_name)  # type: ignore[arg-type]
+        new = node(f"{number} {words}", above, tree=tree_name)
         with made.writing() as batch:
-            batch.add_node(tree_name, new, vector(number))  # type: ignore[arg-type]
-            batch.count(tree_name, new.id, hits=hits, recalls=hits)  # type: ignore[arg-type]
+            batch.add_node(tree_name, new, vector(number))
+            batch.count(tree_name, new.id, hits=hits, recalls=hits)
             batch.put_episode({"id": f"{number:016x}", "task": words})
             batch.log("learn", {"words": words})
         if deleted:
             with made.writing() as batch:
-                batch.revise_node(tree_name, replace(new, deleted=True))  # type: ignore[arg-type]
+                batch.revise_node(tree_name, structs.replace(new, deleted=True))
                 batch.log("delete")
     sent = packed(
         made, folder / "sent.deltamem", with_episodes=with_episodes, with_journal=with_journal

@@ -15,7 +15,8 @@ from tests.bank.support import node, vector
 def nodes(bank: Bank) -> dict[str, Node]:
     bank.refresh()
     return {
-        each.payload.activation_condition.removeprefix("when "): each for each in bank.tree("task")
+        each.payload["activation_condition"].removeprefix("when "): each
+        for each in bank.tree("task")
     }
 
 

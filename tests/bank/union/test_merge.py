@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from deltamem_tui.bank import codec
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.collection import DEPTH_LIMIT
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.node import Payload
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.bank.transfer.installing import install, receive
@@ -21,6 +21,7 @@ from deltamem_tui.bank.union.merge import Plan, merge_into, merge_to
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankExistsError, BankFrozenError
+from deltamem_tui.memory.deltamem.collections import Payload
 from tests.bank.support import learn_one, manifest, node, vector
 from tests.bank.union.parted import change, grow, grow_chain, merged_into, new, nodes
 
@@ -96,24 +97,27 @@ def test_a_tie_of_revisions_is_reported_and_falls_everywhere_alike(
 ) -> None:
     one, two = pair
     for bank, words in ((one, "mine"), (two, "theirs")):
-        change(bank, replace(nodes(bank)["a"], payload=Payload("when a", words)))
+        change(bank, structs.replace(nodes(bank)["a"], payload=Payload("when a", words)))
     plans = [Plan([one, two]), Plan([two, one])]
-    said = [[each.kept.payload.execution_procedure for each in plan.conflicts] for plan in plans]
+    said = [[each.kept.payload["execution_procedure"] for each in plan.conflicts] for plan in plans]
     assert said[0] == said[1]
     (conflict,) = plans[0].conflicts
     assert conflict.kind == "tie"
-    both = {conflict.kept.payload.execution_procedure, conflict.lost.payload.execution_procedure}
+    both = {
+        conflict.kept.payload["execution_procedure"],
+        conflict.lost.payload["execution_procedure"],
+    }
     assert both == {"mine", "theirs"}
 
 
 def test_a_tombstone_wins_a_tie_and_loses_to_a_later_change(pair: tuple[Bank, Bank]) -> None:
     one, two = pair
-    change(one, replace(nodes(one)["other"], deleted=True))
-    change(two, replace(nodes(two)["other"], label="failure"))
+    change(one, structs.replace(nodes(one)["other"], deleted=True))
+    change(two, structs.replace(nodes(two)["other"], label="failure"))
     plan = Plan([two, one])
     assert [each.kept.deleted for each in plan.conflicts] == [True]
     assert len(plan.changes["task"].deleted) == 1
-    change(two, replace(nodes(two)["other"], label="success"))
+    change(two, structs.replace(nodes(two)["other"], label="success"))
     plan = merged_into(one, two)
     assert [each.kind for each in plan.conflicts] == ["overtaken"]
     assert len(plan.changes["task"].revived) == 1
@@ -123,16 +127,16 @@ def test_a_tombstone_wins_a_tie_and_loses_to_a_later_change(pair: tuple[Bank, Ba
 def test_one_sides_later_change_is_no_conflict(pair: tuple[Bank, Bank]) -> None:
     one, two = pair
     for label in ("failure", "success", "failure"):
-        change(two, replace(nodes(two)["b"], label=label))
+        change(two, structs.replace(nodes(two)["b"], label=label))
     assert merged_into(one, two).conflicts == []
     assert nodes(one)["b"].label == "failure"
 
 
 def test_that_a_chain_was_fused_is_no_matter_of_revisions(pair: tuple[Bank, Bank]) -> None:
     one, two = pair
-    change(one, replace(nodes(one)["b"], consolidated=True))
+    change(one, structs.replace(nodes(one)["b"], consolidated=True))
     for label in ("failure", "success"):
-        change(two, replace(nodes(two)["b"], label=label))
+        change(two, structs.replace(nodes(two)["b"], label=label))
     merged_into(one, two)
     assert (nodes(one)["b"].consolidated, nodes(one)["b"].revision) == (True, 2)
 
@@ -143,7 +147,7 @@ def test_what_grew_below_a_deleted_node_is_hidden_and_comes_back_with_it(
     one, two = pair
     grown = grow(two, "grown", nodes(two)["b"])
     before = nodes(one)
-    change(one, *(replace(before[text], deleted=True) for text in ("b", "c")))
+    change(one, *(structs.replace(before[text], deleted=True) for text in ("b", "c")))
     plan = merged_into(one, two)
     assert plan.changes["task"].hidden == (grown.id,)
     assert set(nodes(one)) == {"a", "other"}
@@ -166,8 +170,8 @@ def test_nodes_moved_below_each_other_become_a_root_and_its_child(pair: tuple[Ba
         kind: Any = "residual"
         deeper = before[above].depth + 1 - before[child].depth
         below = [before[text] for text in ("b", "c")] if child == "a" else []
-        hung = replace(before[child], parent=before[above].id, kind=kind, depth=2)
-        change(bank, hung, *(replace(each, depth=each.depth + deeper) for each in below))
+        hung = structs.replace(before[child], parent=before[above].id, kind=kind, depth=2)
+        change(bank, hung, *(structs.replace(each, depth=each.depth + deeper) for each in below))
     plan = merged_into(one, two)
     greatest = max((nodes(one)[text] for text in ("a", "other")), key=lambda each: each.id)
     assert plan.changes["task"].loosened == (greatest.id,)
@@ -188,11 +192,11 @@ def test_a_newborn_that_a_merge_makes_a_root_still_says_what_its_id_was_made_fro
             batch.add_node("task", each, vector(1))
         batch.log("learn")
     two = copy_bank(one, tmp_path / "two", history=True)
-    change(one, replace(above, parent=other.id, kind="residual", depth=2))
+    change(one, structs.replace(above, parent=other.id, kind="residual", depth=2))
     with two.writing() as batch:
         batch.add_node("task", child, vector(2))
         batch.log("learn")
-    change(two, replace(other, parent=child.id, kind="residual", depth=3))
+    change(two, structs.replace(other, parent=child.id, kind="residual", depth=3))
     for number, order in enumerate(([one, two], [two, one])):
         merged = new(str(tmp_path), f"merged{number}", order)
         found = merged.tree("task").node(child.id)
@@ -204,7 +208,7 @@ def test_a_newborn_that_a_merge_makes_a_root_still_says_what_its_id_was_made_fro
 
 def test_what_is_hidden_deeper_than_any_line_may_say_is_kept(tmp_path: Path) -> None:
     """A deleted node lies deep, and another bank has learnt a long chain below it."""
-    length = codec.DEPTH_LIMIT // 2 + 1
+    length = DEPTH_LIMIT // 2 + 1
     top = node("top")
     one = Bank.create(tmp_path / "one", manifest("one"))
     with one.writing() as batch:
@@ -213,9 +217,9 @@ def test_what_is_hidden_deeper_than_any_line_may_say_is_kept(tmp_path: Path) -> 
     two = copy_bank(one, tmp_path / "two", history=True)
     deepest = grow_chain(one, None, length)
     grow_chain(two, top, length)
-    hung = replace(top, parent=deepest.id, kind="residual", depth=length + 1)
+    hung = structs.replace(top, parent=deepest.id, kind="residual", depth=length + 1)
     change(one, hung)
-    change(one, replace(hung, deleted=True))
+    change(one, structs.replace(hung, deleted=True))
     plan = merged_into(one, two)
     assert len(plan.changes["task"].hidden) == length
     assert merged_into(one, two).empty
@@ -228,7 +232,7 @@ def test_a_claim_counts_however_its_line_is_laid_out(
     """The format is JSON: another writer may leave blanks."""
     one, two = pair
     grown = grow(two, "grown", nodes(two)["b"])
-    change(one, *(replace(nodes(one)[text], deleted=True) for text in ("b", "c")))
+    change(one, *(structs.replace(nodes(one)[text], deleted=True) for text in ("b", "c")))
     merged_into(one, two)
     for name in ("journal.jsonl", "task.index.npy"):
         (one.path / name).unlink()
@@ -249,7 +253,7 @@ def test_a_claim_counts_however_its_line_is_laid_out(
 def test_a_tree_that_grows_too_deep_is_kept_and_told(pair: tuple[Bank, Bank]) -> None:
     one, two = pair
     one.change_manifest(
-        "parameters", lambda now: (replace(now, parameters={"task": {"d_max": 3}}), {})
+        "parameters", lambda now: (replace(now, settings={"task": {"d_max": 3}}), {})
     )
     grow(two, "deep", nodes(two)["c"])
     assert merged_into(one, two).changes["task"].too_deep == 1
@@ -299,7 +303,7 @@ def test_what_only_one_bank_can_say_stays_the_firsts_and_is_told(tmp_path: Path)
     one, two = (
         Bank.create(
             tmp_path / name,
-            replace(manifest(name), parameters=each, domain=domain, provenance={"who": name}),
+            replace(manifest(name), settings=each, domain=domain, provenance={"who": name}),
         )
         for name, each, domain in zip(("one", "two"), numbers, ("generic", "kitchens"), strict=True)
     )
@@ -307,7 +311,7 @@ def test_what_only_one_bank_can_say_stays_the_firsts_and_is_told(tmp_path: Path)
     assert [(each.what, each.kept, each.lost) for each in plan.disagreements] == [
         ("task.tau_base", 0.5, 0.6)
     ]
-    assert one.manifest.parameters == numbers[0]
+    assert one.manifest.settings == numbers[0]
     assert one.manifest.domain == "kitchens"
     theirs = {"name": "two", "origin": two.manifest.origin, "who": "two"}
     assert one.manifest.provenance == {"who": "one", "merged": [theirs]}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.union.merge import Plan, merge_into, merge_to
@@ -35,7 +36,9 @@ def test_killed_at_every_effect_a_merge_was_done_or_not(
     one, two = pair
     for bank in pair:
         learn_one(bank, 1 if bank is one else 2)
-        change(bank, replace(nodes(bank)["a"], label="failure" if bank is one else "success"))
+        change(
+            bank, structs.replace(nodes(bank)["a"], label="failure" if bank is one else "success")
+        )
     before = everything(one)
 
     def merge(name: str) -> None:

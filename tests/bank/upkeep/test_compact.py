@@ -15,6 +15,7 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import file_swap, journal
@@ -47,13 +48,13 @@ def grown(path: Path, episodes: int = 6) -> Bank:
         batch.add_node("task", young, vector(101))
         batch.log("learn")
     with bank.writing() as batch:  # the older goes below the younger
-        moved = replace(old, parent=young.id, kind="residual", depth=2)
+        moved = structs.replace(old, parent=young.id, kind="residual", depth=2)
         batch.revise_node("task", moved)
         batch.log("move")
     with bank.writing() as batch:
         leaf = leaf_of(bank)
         batch.count("task", leaf.id, recalls=3)
-        batch.revise_node("task", replace(leaf, deleted=True))
+        batch.revise_node("task", structs.replace(leaf, deleted=True))
         batch.put_episode({"id": f"{1:016x}", "number": 1, "again": True})
         batch.log("delete")
     return bank
@@ -115,7 +116,7 @@ def test_a_deleted_node_keeps_its_id_and_nothing_it_said(tmp_path: Path) -> None
     assert '"activation_condition":"","execution_procedure":"",' in left[0]
     assert '"revision":1' in left[0]
     with pytest.raises(Exception, match="has a node"), bank.writing() as batch:
-        batch.add_node("task", replace(node("x"), id=node_id), vector(1))
+        batch.add_node("task", structs.replace(node("x"), id=node_id), vector(1))
 
 
 def test_the_journal_becomes_one_line_that_sums_it_up(tmp_path: Path) -> None:
@@ -442,7 +443,7 @@ def _revise(bank: Bank, number: int, *, deleted: bool) -> None:
     leaves = [each for each in nodes if not list(bank.tree("task").children(each.id))]
     chosen = (leaves if deleted else nodes)[number % len(leaves if deleted else nodes)]
     with bank.writing() as batch:
-        batch.revise_node("task", replace(chosen, consolidated=True, deleted=deleted))
+        batch.revise_node("task", structs.replace(chosen, consolidated=True, deleted=deleted))
         batch.log("edit")
 
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES
 from deltamem_tui.bank.upkeep import checks, freezing
 from deltamem_tui.bank.upkeep.checks import Flaw
 from deltamem_tui.bank.upkeep.verify import unchecked, verify
 from deltamem_tui.errors import BankError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from tests.bank.support import learn_one, manifest, mark_first
 from tests.effort import examples
 
@@ -102,7 +102,7 @@ def test_a_manifest_that_says_the_same_in_other_bytes_was_changed(
     path = tmp_path / "bank"
     shutil.copytree(frozen, path)
     text = (path / "bank.json").read_text()
-    (path / "bank.json").write_text(text.replace('"format": 1,', '"format": 1, "more": 2,'))
+    (path / "bank.json").write_text(text.replace('"format": 2,', '"format": 2, "more": 2,'))
     assert [flaw.source for flaw in flaws_of(path)] == ["bank.json"]
 
 
@@ -261,7 +261,7 @@ def test_a_check_can_be_ended_before_each_file_and_each_piece_of_a_tree(
         calls += 1
 
     verify(bank, count)
-    rows = [len(bank.tree(name).snapshot.index) for name in TREES]
+    rows = [len(bank.tree(name).snapshot.index) for name in COLLECTIONS]
     assert rows == [6, 5]
     pieces, others = 3 + 3, 3  # the episodes, what others counted, the journal
     assert calls == len(read) + pieces + others + pieces

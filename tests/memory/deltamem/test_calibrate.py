@@ -113,9 +113,9 @@ def test_too_little_to_tell_is_told_and_nothing_is_applied(tmp_path: Path, known
     proposals = calibrate(bank)
     assert [proposal.proposed for proposal in proposals] == [None, None]
     assert [proposal.matching_then for proposal in proposals] == [None, None]
-    before = bank.manifest.parameters
+    before = bank.manifest.settings
     apply(bank, proposals)
-    assert bank.manifest.parameters == before
+    assert bank.manifest.settings == before
 
 
 def test_from_too_few_scores_no_threshold_is_proposed(tmp_path: Path) -> None:

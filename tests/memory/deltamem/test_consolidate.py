@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.memory.deltamem.consolidate import Fusion, consolidate, due
@@ -64,7 +65,7 @@ def test_a_chain_that_is_due_becomes_a_root_once_and_nothing_is_deleted(bank: Ba
     after = list(bank.tree("task"))
     assert after == [
         before[0],
-        replace(before[1], consolidated=True, revision=1),
+        structs.replace(before[1], consolidated=True, revision=1),
         before[2],
         fusion.root,
     ]
@@ -129,11 +130,11 @@ class InterruptedFuser(EchoExtractor):
     other: Bank | None = None
     delete: bool = False
 
-    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
         other, self.other = self.other, None
         if other is not None and self.delete:
             with other.writing() as batch:
-                batch.revise_node(tree, replace(chain[-1], deleted=True))
+                batch.revise_node(tree, structs.replace(chain[-1], deleted=True))
                 batch.log("delete")
         elif other is not None:
             fuse(other)
@@ -155,17 +156,17 @@ def test_a_chain_that_another_writer_edited_meanwhile_is_fused_as_it_is_now(bank
     class Edited(EchoExtractor):
         times = 0
 
-        def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+        def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
             self.times += 1
             if self.times == 1:
-                payload = replace(chain[0].payload, execution_procedure="edited")
+                payload = {**chain[0].payload, "execution_procedure": "edited"}
                 with Bank.open(bank.path).writing() as batch:
-                    batch.revise_node(tree, replace(chain[0], payload=payload))
+                    batch.revise_node(tree, structs.replace(chain[0], payload=payload))
                     batch.log("edit")
             return super().fuse(tree, chain)
 
     extractor = Edited()
     (fusion,) = fuse(bank, extractor)
     assert extractor.times == 2
-    assert fusion.chain[0].payload.execution_procedure == "edited"
+    assert fusion.chain[0].payload["execution_procedure"] == "edited"
     assert verify(bank) == []

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
-from deltamem_tui.bank.node import Label, Node, Origin, Payload, TreeName, born
+from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.context import FENCE, chain_entries, compose, fenced, header
 from deltamem_tui.memory.deltamem.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 
@@ -19,7 +20,7 @@ CLOSING = re.compile(rf"<\s*/?\s*{FENCE}", re.IGNORECASE)
 UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060]")
 
 
-def chain(tree: TreeName, *labels: Label, text: str = "act") -> list[Node]:
+def chain(tree: str, *labels: Label, text: str = "act") -> list[Node]:
     nodes: list[Node] = []
     for number, label in enumerate(labels):
         parent = nodes[-1] if nodes else None
@@ -57,7 +58,7 @@ def test_an_entry_says_when_how_and_until_when() -> None:
         "### Base skill\nWhen: when 0\nHow: act 0\nDone when: done 0"
     ]
     (node,) = chain("env", "success", text="the key\nthe door")
-    plain = replace(node, payload=replace(node.payload, termination_condition=""))
+    plain = structs.replace(node, payload={**node.payload, "termination_condition": ""})
     assert chain_entries("env", [plain]) == [
         "### Base knowledge\nWhere: when 0\nWhat:\nthe key\nthe door 0"
     ]
@@ -95,7 +96,7 @@ ATTACKS = [
 
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("tree", ["task", "env"])
-def test_no_payload_closes_the_fence(attack: str, tree: TreeName) -> None:
+def test_no_payload_closes_the_fence(attack: str, tree: str) -> None:
     payload = Payload(attack, f"{attack} do as I say", attack)
     node = born(tree, None, "success", payload, Origin())
     text = compose("generic", [node] if tree == "task" else [], [node] if tree == "env" else [])

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Origin, Payload, born
+from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.consolidate import consolidate
 from deltamem_tui.memory.deltamem.duplicates import twin_of
 from deltamem_tui.memory.deltamem.learn_result import Lesson
@@ -80,7 +82,7 @@ def test_an_id_that_is_taken_is_a_skip(tmp_path: Path, deleted: bool) -> None:
     with bank.writing() as batch:  # as a merge may bring it, alive or as a tombstone
         batch.add_node("task", there, unit(Y))
         if deleted:
-            batch.revise_node("task", replace(there, deleted=True))
+            batch.revise_node("task", structs.replace(there, deleted=True))
         batch.log("merge")
     lesson = teach(bank, trajectory).trees["task"]
     assert lesson.decision == "skip"
@@ -101,10 +103,10 @@ def test_a_chain_that_was_fused_before_is_only_marked(
     assert fused is not None
     (match,) = [node for node in bank.tree("task") if node.consolidated]
     with bank.writing() as batch:  # as an undo puts the mark back
-        batch.revise_node("task", replace(match, consolidated=False))
-        batch.revise_node("task", replace(fused, deleted=True))
+        batch.revise_node("task", structs.replace(match, consolidated=False))
+        batch.revise_node("task", structs.replace(fused, deleted=True))
         if not deleted:
-            batch.revise_node("task", replace(fused))
+            batch.revise_node("task", structs.replace(fused))
         batch.log("undo")
     if way == "learn":
         change(bank, "test", lambda _: parameters(tau_base=0.9, k_cons=1, env=False))
@@ -113,7 +115,7 @@ def test_a_chain_that_was_fused_before_is_only_marked(
     found = list(consolidate(bank, EchoExtractor(), embedder=ChosenEmbedder()))
     if way == "consolidate":
         assert [fusion.root for fusion in found] == [
-            None if deleted else replace(fused, revision=2)
+            None if deleted else structs.replace(fused, revision=2)
         ]
         assert ("was deleted before" if deleted else "already") in found[0].reason
         assert bank.tree("task").node(match.id).consolidated
@@ -173,12 +175,12 @@ def test_no_episode_is_ever_an_error(
                     dead = {each.id for root in fused for each in subtree(tree, root)}
                     for node in tree:
                         batch.revise_node(
-                            name, replace(node, consolidated=False, deleted=node.id in dead)
+                            name, structs.replace(node, consolidated=False, deleted=node.id in dead)
                         )
                 batch.log("undo")
             continue
         teach(bank, numbered(episode(task, scene, success=success, action=action), number))
         for tree in bank.trees.values():
-            said = [(node.parent, node.label, node.payload) for node in tree]
+            said = [(node.parent, node.label, *node.payload.values()) for node in tree]
             assert len(said) == len(set(said))
     assert verify(bank) == []

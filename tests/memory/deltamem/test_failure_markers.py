@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.bank.node import Payload
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.failure_markers import marks_in
 
 

@@ -180,7 +180,7 @@ def test_a_manifest_with_wrong_numbers_is_a_corrupt_bank_and_no_wrong_call(
     tmp_path: Path, record: dict[str, dict[str, Any]]
 ) -> None:
     bank = new_bank(tmp_path / "bank")
-    bank.change_manifest("parameters", lambda now: (replace(now, parameters=record), {}))
+    bank.change_manifest("parameters", lambda now: (replace(now, settings=record), {}))
     with pytest.raises(BankCorruptError, match=r"bank\.json, (task|env) tree: .*correct it"):
         of_bank(Bank.open(bank.path))
 

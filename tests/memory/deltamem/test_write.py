@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.codec import TEXT_LIMIT
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.node import Node, Origin, Payload, TreeName
+from deltamem_tui.bank.node import TEXT_LIMIT, Node, Origin
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankFrozenError,
@@ -23,6 +22,7 @@ from deltamem_tui.errors import (
     RecordError,
     StorageError,
 )
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.learn_result import Lesson
 from deltamem_tui.memory.deltamem.write import cleaned, learn, parent_of
 from deltamem_tui.memory.episodes.importer import take_in
@@ -221,7 +221,7 @@ class InterruptedExtractor(EchoExtractor):
     other: Bank | None = None
     meanwhile: tuple[Trajectory, ...] = ()
 
-    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         if self.other is not None and self.meanwhile:
             first, *rest = self.meanwhile
             self.meanwhile = tuple(rest)
@@ -286,12 +286,12 @@ def test_a_fusion_that_fails_does_not_cost_the_episode(tmp_path: Path) -> None:
 
 
 class SilentExtractor(EchoExtractor):
-    def __init__(self, payload: Payload | None, tree: TreeName = "env") -> None:
+    def __init__(self, payload: Payload | None, tree: str = "env") -> None:
         super().__init__()
         self.payload = payload
         self.tree = tree
 
-    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         if tree == self.tree and self.payload is None:
             raise ExtractionError("nothing to say")
         if tree == self.tree:

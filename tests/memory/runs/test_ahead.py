@@ -8,10 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
+from msgspec import structs
 
-from deltamem_tui.bank.node import TREES, Node, Origin, Payload, TreeName, born
+from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.errors import BudgetError, ConfigurationError, CredentialsError
 from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
 from deltamem_tui.memory.runs.ahead import Ahead, StoppedError
 from deltamem_tui.memory.writers.extraction import AskingExtractor, Call, Extraction
 from deltamem_tui.trajectory.model import Trajectory
@@ -49,10 +51,8 @@ class Model:
     arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     trouble: Callable[[str], None] = lambda _prompt: None
 
-    def prompt(
-        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
-    ) -> str | None:
-        known = " ".join(each.payload.execution_procedure for each in chain)
+    def prompt(self, tree: str, trajectory: Trajectory | None, chain: Sequence[Node]) -> str | None:
+        known = " ".join(each.payload["execution_procedure"] for each in chain)
         if trajectory is None:
             return f"{tree}: fuse {known}"
         if trajectory.steps[0].action == "nothing":
@@ -61,10 +61,10 @@ class Model:
             raise ConfigurationError("the prompt is wrong")
         return f"{tree}: {trajectory.steps[0].action} {known}"
 
-    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         return self._said(self.prompt(tree, trajectory, chain) or "nothing")
 
-    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
         return self._said(self.prompt(tree, None, chain) or "")
 
     def take_unanswered(self) -> list[Call]:
@@ -101,7 +101,7 @@ def trusted(model: Model, most: int = 4) -> Ahead:
 
 def said(extraction: Extraction) -> str:
     assert extraction.payload is not None
-    return extraction.payload.execution_procedure
+    return extraction.payload["execution_procedure"]
 
 
 def test_a_model_is_asked_and_the_rules_are_not() -> None:
@@ -133,7 +133,7 @@ def test_a_mark_on_the_chain_that_no_prompt_shows_changes_nothing(model: Model) 
     ahead = trusted(model)
     chain = (node("old"),)
     ahead.look(1, "task", FIRST, chain)
-    marked = (replace(chain[0], consolidated=True, revision=1),)
+    marked = (structs.replace(chain[0], consolidated=True, revision=1),)
     assert said(ahead.extract("task", FIRST, marked)) == "task: act 0 how old"
     assert len(model.asked) == 1
 
@@ -258,7 +258,7 @@ def test_what_an_episode_left_is_forgotten(model: Model) -> None:
 def test_what_nobody_will_use_is_told_once_it_is_answered(model: Model) -> None:
     model.held = {"env: act 0 "}
     ahead = trusted(model)
-    for tree in TREES:
+    for tree in COLLECTIONS:
         ahead.look(1, tree, FIRST, ())
         assert model.arrived.acquire(timeout=SECONDS)
     ahead.extract("task", FIRST, (node("new"),))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.bank.node import TREES
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.episode_query import Encounter
 from deltamem_tui.memory.deltamem.settings import of_bank
 from deltamem_tui.memory.deltamem.write import learn
@@ -54,6 +54,6 @@ def test_where_nothing_matches_the_threshold_decides_and_no_question_is_no_rival
     bank, embedder = new_bank(tmp_path / "bank", parameters(tau_base=0.9)), ChosenEmbedder()
     asked = Encounter(bank, episode((1, 0, 0), (1, 0, 0)), embedder)
     before = Encounter(bank, episode((1, 0.1, 0)), embedder)  # says nothing of its scene
-    for name in TREES:
+    for name in COLLECTIONS:
         found = asked.recall(name, of_bank(bank)[name])
         assert suspect(bank.tree(name), asked, found, [before]) is (name == "task")

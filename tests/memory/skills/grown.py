@@ -5,15 +5,17 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from hypothesis import strategies as st
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Label, Node, Origin, Payload, TreeName, born
+from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.deltamem.collections import Payload
 
 # Words that would be markdown, markup, a fence or a marker if a text could act.
 HOSTILE = (
@@ -50,7 +52,7 @@ UNCLEAN = st.one_of(
 class Sprout:
     """A node to be: its parent is an earlier one of its tree, or none."""
 
-    tree: TreeName
+    tree: str
     label: Label
     payload: Payload
     parent: int | None
@@ -86,7 +88,7 @@ UNCLEAN_SPROUTS = sprouts_of(st.builds(Payload, UNCLEAN, UNCLEAN, UNCLEAN))
 def grow(bank: Bank, sprouts: Sequence[Sprout]) -> Bank:
     """Write the nodes into a bank, equal ones once."""
     embedder = load("hashing")
-    grown: dict[TreeName, list[Node]] = {"task": [], "env": []}
+    grown: dict[str, list[Node]] = {"task": [], "env": []}
     with bank.writing() as batch:
         for sprout in sprouts:
             before = grown[sprout.tree]
@@ -98,8 +100,8 @@ def grow(bank: Bank, sprouts: Sequence[Sprout]) -> Bank:
             node = born(sprout.tree, parent, sprout.label, sprout.payload, sprout.origin)
             if any(node.id == each.id for each in before):
                 continue
-            node = replace(node, consolidated=sprout.consolidated)
-            vector = embedder.embed_passages([node.payload.activation_condition])[0]
+            node = structs.replace(node, consolidated=sprout.consolidated)
+            vector = embedder.embed_passages([node.payload["activation_condition"]])[0]
             batch.add_node(sprout.tree, node, vector)
             before.append(node)
         batch.log("grow")

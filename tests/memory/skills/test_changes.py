@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
-from deltamem_tui.bank.node import Origin, Payload
+from deltamem_tui.bank.node import Origin
 from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.skills.installing import install_skills
 from deltamem_tui.memory.skills.reading import SkillBook, read_skills
 from deltamem_tui.memory.skills.writing import write_skills
@@ -43,7 +45,7 @@ def rewritten(path: Path, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
-def payloads(book: SkillBook) -> list[Payload]:
+def payloads(book: SkillBook) -> list[Mapping[str, str]]:
     return [node.payload for nodes in book.nodes.values() for node in nodes]
 
 
@@ -164,7 +166,7 @@ def test_a_forged_id_is_a_change(folder: Path) -> None:
     # The residual is as little born below the forged root as that is born with its id.
     assert book.changed == ("f" * 16, book.nodes["task"][1].id)
     assert book.missing == (root.id,)
-    assert book.nodes["task"][0] == replace(root, id="f" * 16, revision=1)
+    assert book.nodes["task"][0] == structs.replace(root, id="f" * 16, revision=1)
     assert verify(install_skills(book, folder.with_name("bank"))) == []
 
 
@@ -173,9 +175,9 @@ def test_a_forged_digest_does_not_hide_a_change(folder: Path) -> None:
     from deltamem_tui.memory.skills import section
 
     root = read_skills(folder).nodes["task"][0]
-    payload = replace(root.payload, execution_procedure="steal it")
+    payload = {**root.payload, "execution_procedure": "steal it"}
     honest = section.write("task", root, 0)
-    forged = section.write("task", replace(root, payload=payload, revision=1), 0)
+    forged = section.write("task", structs.replace(root, payload=payload, revision=1), 0)
     rewritten(skill_in(folder), honest, forged.replace('"revision":1', '"revision":0'))
     assert read_skills(folder).changed == (root.id,)
 

@@ -12,12 +12,14 @@ from pathlib import Path
 
 import orjson
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.limits import SKILL_LIMITS
-from deltamem_tui.bank.node import Node, Origin, Payload, born
+from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.skills import section
 from deltamem_tui.memory.skills.installing import install_skills
 from deltamem_tui.memory.skills.reading import SkillBook, read_skills
@@ -68,7 +70,7 @@ def chain(length: int) -> Iterator[str]:
     """Sections of a chain, each below the one before."""
     last = None
     for place in range(length):
-        last = node(str(place), replace(last, depth=1) if last else None)
+        last = node(str(place), structs.replace(last, depth=1) if last else None)
         yield section.write("task", last, place)
 
 

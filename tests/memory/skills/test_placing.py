@@ -9,12 +9,14 @@ from pathlib import Path
 
 import orjson
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.limits import SKILL_LIMITS
-from deltamem_tui.bank.node import Origin, Payload
+from deltamem_tui.bank.node import Origin
 from deltamem_tui.errors import BankError, BankExistsError, DeltaMemError, RecordError
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.skills.reading import read_skills
 from deltamem_tui.memory.skills.writing import write_skills
 from tests.bank.killing import run_until_killed
@@ -43,8 +45,8 @@ def folder(bank: Bank, tmp_path: Path) -> Path:
     grow(bank, MORE)
     with bank.writing() as batch:
         for node in reversed(list(bank.tree("task"))):
-            if "boil" in node.payload.activation_condition:
-                batch.revise_node("task", replace(node, deleted=True))
+            if "boil" in node.payload["activation_condition"]:
+                batch.revise_node("task", structs.replace(node, deleted=True))
         batch.log("forget")
     return written
 

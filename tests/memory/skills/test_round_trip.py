@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +10,15 @@ import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, Origin, Payload, born
+from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import BankExistsError, RecordError
 from deltamem_tui.memory.banks import create_bank, open_bank
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
 from deltamem_tui.memory.skills.installing import install_skills
 from deltamem_tui.memory.skills.naming import is_name, slug
 from deltamem_tui.memory.skills.reading import is_skills_folder, read_skills
@@ -48,10 +49,10 @@ def test_every_node_comes_back(sprouts: list[Sprout]) -> None:
         assert not book.missing
         assert not book.left
         again = install_skills(book, folder / "again")
-        for name in TREES:
+        for name in COLLECTIONS:
             assert list(again.tree(name)) == list(bank.tree(name))
             assert np.array_equal(again.tree(name).embeddings, bank.tree(name).embeddings)
-        assert again.manifest.parameters == bank.manifest.parameters
+        assert again.manifest.settings == bank.manifest.settings
         assert again.manifest.embedder == bank.manifest.embedder
         assert verify(again) == []
 
@@ -70,10 +71,10 @@ def test_what_is_not_clean_comes_back_clean_as_a_revision(sprouts: list[Sprout])
         assert not book.left
         again = install_skills(book, folder / "again")
         assert verify(again) == []
-        for name in TREES:
+        for name in COLLECTIONS:
             for before, after in zip(bank.tree(name), again.tree(name), strict=True):
-                texts = asdict(before.payload)
-                assert asdict(after.payload) == {key: clean(text) for key, text in texts.items()}
+                texts = before.payload
+                assert after.payload == {key: clean(text) for key, text in texts.items()}
                 assert after.revision == (0 if after.payload == before.payload else 1)
         write_skills(again, folder / "once more")
         assert read_skills(folder / "once more").nodes == book.nodes
@@ -84,7 +85,7 @@ def test_a_node_that_a_merge_moved_goes_out_as_a_revision(tmp_path: Path) -> Non
         lines = bank.path / "task.nodes.jsonl"
         # What a merge writes of a root whose text was once another's child.
         moved = born("task", None, "success", Payload("x", "y"), Origin())
-        odd = replace(moved, id="0123456789abcdef")
+        odd = structs.replace(moved, id="0123456789abcdef")
         with bank.writing() as batch:
             vector = load("hashing").embed_passages(["x"])[0]
             batch.add_node("task", odd, vector)
@@ -93,7 +94,7 @@ def test_a_node_that_a_merge_moved_goes_out_as_a_revision(tmp_path: Path) -> Non
         write_skills(Bank.open(bank.path), folder / "skills")
         book = read_skills(folder / "skills")
         assert not book.changed
-        assert book.nodes["task"][-1] == replace(odd, revision=1)
+        assert book.nodes["task"][-1] == structs.replace(odd, revision=1)
         assert verify(install_skills(book, folder / "again")) == []
 
 
@@ -102,7 +103,7 @@ def test_an_empty_bank_comes_back_empty(tmp_path: Path) -> None:
     write_skills(bank, tmp_path / "skills")
     assert is_skills_folder(tmp_path / "skills")
     again = install_skills(read_skills(tmp_path / "skills"), tmp_path / "again")
-    assert [len(again.tree(name)) for name in TREES] == [0, 0]
+    assert [len(again.tree(name)) for name in COLLECTIONS] == [0, 0]
     assert again.manifest.domain == "webshop"
     assert verify(again) == []
 
@@ -180,9 +181,9 @@ def test_a_changed_text_is_a_revision(text: str) -> None:
         skill.write_text(after, encoding="utf-8")
         book = read_skills(folder / "skills")
         (root,) = bank.tree("task").roots()
-        expected = replace(root.payload, execution_procedure=text)
+        expected = {**root.payload, "execution_procedure": text}
         assert book.changed == (root.id,)
-        assert book.nodes["task"][0] == replace(root, payload=expected, revision=1)
+        assert book.nodes["task"][0] == structs.replace(root, payload=expected, revision=1)
         again = install_skills(book, folder / "again")
         assert again.tree("task").node(root.id).payload == expected
         assert verify(again) == []
@@ -236,11 +237,11 @@ def broken(folder: Path, old: str, new: str) -> RecordError:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"label":"success"', '"label":"splendid"', "'label' is 'splendid'"),
-        ('"revision":0', '"revision":-1', "'revision' is not a number"),
+        ('"label":"success"', '"label":"splendid"', "$.label"),
+        ('"revision":0', '"revision":-1', "$.revision"),
         ('"tree":"env"', '"tree":"shrub"', "no tree 'shrub'"),
-        ('"id":"', '"id":"../', "is not an id"),
-        ('"origin":{', '"origin":5,"x":{', "no JSON object"),
+        ('"id":"', '"id":"../', "$.id"),
+        ('"origin":{', '"origin":5,"x":{', "$.origin"),
         ("```text\nheat it\n```", "", "under 'How' is missing"),
         ('"skills_format": 1', '"skills_format": 9', "not an export of format 1"),
         ('{\n  "skills', '{{\n  "skills', "not JSON"),
@@ -293,8 +294,8 @@ def test_the_shipped_bank_comes_back(tmp_path: Path) -> None:
     bank = open_bank("scienceworld", Path("memory_banks"))
     write_skills(bank, tmp_path / "skills")
     book = read_skills(tmp_path / "skills")
-    for name in TREES:
-        assert book.nodes[name] == tuple(replace(node) for node in bank.tree(name))
+    for name in COLLECTIONS:
+        assert book.nodes[name] == tuple(structs.replace(node) for node in bank.tree(name))
 
 
 @pytest.mark.parametrize("replacing", [False, True])

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from deltamem_tui.bank import codec
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.node import Label, Node, Origin, Payload, TreeName, born
+from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.transfer.installing import install, receive
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.transfer import export
 from deltamem_tui.memory.transfer.export import Leak, prepare
 from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets
@@ -25,7 +27,7 @@ GITHUB = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
 OPENAI = "sk-proj-" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zZ"
 
 
-def add(bank: Bank, *nodes: Node, tree: TreeName = "task") -> None:
+def add(bank: Bank, *nodes: Node, tree: str = "task") -> None:
     with bank.writing() as batch:
         for number, node in enumerate(nodes):
             batch.add_node(tree, node, vector(number))
@@ -51,7 +53,7 @@ def test_a_clean_bank_leaves(bank: Bank) -> None:
 @pytest.mark.parametrize("secret", [GITHUB, OPENAI, "password: hunter2hunter2"])
 def test_a_secret_in_a_node_is_told_without_being_told(bank: Bank, field: str, secret: str) -> None:
     payload = Payload("boil", "use the stove", "done")
-    guilty = born("task", None, "success", replace(payload, **{field: f"say {secret} "}), Origin())
+    guilty = born("task", None, "success", {**payload, field: f"say {secret} "}, Origin())
     add(bank, *(a_node(f"do {number}") for number in range(300)), guilty)
     leaks = prepare(bank).leaks
     assert [(leak.place, leak.record, leak.field) for leak in leaks] == [("task", guilty.id, field)]
@@ -62,7 +64,7 @@ def test_a_dead_line_leaves_too(bank: Bank) -> None:
     node = a_node(how=f"log in with {GITHUB}")
     add(bank, node)
     with bank.writing() as batch:
-        batch.revise_node("task", replace(node, payload=Payload("boil", "log in", "done")))
+        batch.revise_node("task", structs.replace(node, payload=Payload("boil", "log in", "done")))
         batch.log("edit")
     assert [leak.record for leak in prepare(bank).leaks] == [node.id]
 

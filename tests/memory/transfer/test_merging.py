@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.codec import REVISION_LIMIT
-from deltamem_tui.bank.node import Origin, Payload, born
+from deltamem_tui.bank.node import REVISION_LIMIT, Origin, born
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
@@ -20,6 +19,7 @@ from deltamem_tui.errors import (
     UsageError,
 )
 from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.write import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
@@ -48,14 +48,14 @@ def pair(tmp_path: Path) -> tuple[Bank, Bank]:
 
 
 def conditions(bank: Bank) -> dict[str, int]:
-    return {node.payload.activation_condition: node.depth for node in bank.tree("task")}
+    return {node.payload["activation_condition"]: node.depth for node in bank.tree("task")}
 
 
 def test_near_roots_of_one_label_are_listed_and_both_stay(pair: tuple[Bank, Bank]) -> None:
     done = merge(pair)
     (near,) = done.near
-    assert (near.root.payload.activation_condition, near.bank) == ("1 0 0", "one")
-    assert (near.near.payload.activation_condition, near.near_bank) == ("1 0.1 0", "two")
+    assert (near.root.payload["activation_condition"], near.bank) == ("1 0 0", "one")
+    assert (near.near.payload["activation_condition"], near.near_bank) == ("1 0.1 0", "two")
     assert near.similarity == pytest.approx(1 / (1 + 0.1**2) ** 0.5, abs=1e-6)
     assert len(conditions(pair[0])) == 5
     assert merge(pair).near == ()
@@ -124,7 +124,7 @@ def test_a_hung_root_that_the_other_bank_changes_later_is_no_root_again(
     root = next(two.tree("task").roots())
     for label in ("failure", "success"):
         with two.writing() as batch:
-            batch.revise_node("task", replace(two.tree("task").node(root.id), label=label))
+            batch.revise_node("task", structs.replace(two.tree("task").node(root.id), label=label))
             batch.log("relabel")
     done = merge(pair, near=None)
     assert pair[0].tree("task").node(root.id).parent is None
@@ -137,7 +137,7 @@ def test_a_root_that_was_changed_as_often_as_may_be_cannot_hang(
     third = new_bank(tmp_path / "three", parameters(tau_base=0.9, d_max=2, env=False))
     old = born("task", None, "success", Payload("1 0 0.1", "how"), Origin())
     with third.writing() as batch:
-        worn = replace(old, revision=REVISION_LIMIT)
+        worn = structs.replace(old, revision=REVISION_LIMIT)
         batch.add_node("task", worn, ChosenEmbedder().embed_passages(["1 0 0.1"])[0])
         batch.log("learn")
     before = conditions(pair[0])
@@ -157,7 +157,7 @@ def test_near_roots_are_found_by_the_label_that_counts(
     merge((one, two), near=None)
     root = next(node for node in two.tree("task").roots() if "0 1" in node.text)
     with two.writing() as batch:
-        batch.revise_node("task", replace(root, label="failure"))
+        batch.revise_node("task", structs.replace(root, label="failure"))
         batch.log("relabel")
     third = new_bank(tmp_path / "three", parameters(tau_base=0.9, d_max=2, env=False))
     learn(third, episode((0, 1, 0.11)), EchoExtractor(), embedder=ChosenEmbedder())
@@ -238,4 +238,4 @@ def _learnt(path: Path, episodes: list[Trajectory]) -> Bank:
 
 
 def _has(bank: Bank, name: str, node_id: str) -> bool:
-    return any(node.id == node_id for node in bank.tree(name))  # type: ignore[arg-type]
+    return any(node.id == node_id for node in bank.tree(name))

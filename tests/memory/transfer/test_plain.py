@@ -6,7 +6,7 @@ import re
 
 from hypothesis import given
 
-from deltamem_tui.bank.node import TREES
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.transfer.plain import markdown, node_record, records
 from tests.effort import examples
 from tests.memory.skills.grown import SPROUTS, Sprout, grown_bank
@@ -17,7 +17,7 @@ from tests.memory.skills.grown import SPROUTS, Sprout, grown_bank
 def test_records_hold_every_node_with_its_chain(sprouts: list[Sprout]) -> None:
     with grown_bank(sprouts) as (bank, _):
         told = list(records(bank))
-        for name in TREES:
+        for name in COLLECTIONS:
             tree = bank.tree(name)
             by_id = {record["id"]: record for record in told if record["tree"] == name}
             assert by_id.keys() == {node.id for node in tree}
@@ -32,12 +32,12 @@ def test_records_hold_every_node_with_its_chain(sprouts: list[Sprout]) -> None:
 def test_the_document_holds_every_text_and_only_its_own_headings(sprouts: list[Sprout]) -> None:
     with grown_bank(sprouts) as (bank, _):
         text = "\n\n".join(markdown(bank))
-        nodes = [node for name in TREES for node in bank.tree(name)]
+        nodes = [node for name in COLLECTIONS for node in bank.tree(name)]
         for node in nodes:
-            for said in (node.payload.activation_condition, node.payload.execution_procedure):
+            for said in (node.payload["activation_condition"], node.payload["execution_procedure"]):
                 assert f"text\n{said}\n```" in text
         unfenced = re.sub(r"(?ms)^(`{3,})text$.*?^\1$", "", text)
         headings = re.findall(r"(?m)^#+ ", unfenced)
-        kinds = len({name for name in TREES if len(bank.tree(name))})
+        kinds = len({name for name in COLLECTIONS if len(bank.tree(name))})
         assert len(headings) == 1 + kinds + len(nodes)
         assert "<!--" not in unfenced

@@ -10,9 +10,9 @@ from benchmarks.samples import sample, varied
 from deltamem_tui import create_bank, learn
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import BankDiff, diff
-from deltamem_tui.bank.node import TREES
 from deltamem_tui.bank.union.merge import Plan, merge_to
 from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.settings import assigned, preset
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
@@ -89,7 +89,7 @@ def test_what_differs_else_is_what_is_declared(tmp_path: Path) -> None:
     assert found.manifest == ()
     assert found.episodes.empty
     once, merged = (Bank.open(tmp_path / name) for name in ("once", "merged"))
-    for name in TREES:
+    for name in COLLECTIONS:
         shards = [Bank.open(path).tree(name) for path in sorted(tmp_path.glob("[0-9]*"))]
         assert {node.id for node in merged.tree(name)} == {
             node.id for tree in shards for node in tree

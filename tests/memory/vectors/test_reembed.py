@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import journal
-from deltamem_tui.bank.node import Payload
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.embedding.fingerprint import fingerprint
@@ -27,6 +26,7 @@ from deltamem_tui.errors import (
     EmbedderMismatchError,
     StorageError,
 )
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.recall import recall
 from deltamem_tui.memory.deltamem.write import learn
 from deltamem_tui.memory.editing import delete, edit, undo
@@ -95,7 +95,7 @@ def every_byte(folder: Path) -> dict[str, bytes]:
 
 
 def texts_of(bank: Bank) -> set[str]:
-    return {node.payload.activation_condition for tree in bank.trees.values() for node in tree}
+    return {node.payload["activation_condition"] for tree in bank.trees.values() for node in tree}
 
 
 def assert_reembedded(bank: Bank) -> None:
@@ -104,7 +104,7 @@ def assert_reembedded(bank: Bank) -> None:
     for tree in bank.trees.values():
         assert tree.embeddings.shape[1] == WIDTH
         for row in tree.rows:
-            text = tree.node_at(int(row)).payload.activation_condition
+            text = tree.node_at(int(row)).payload["activation_condition"]
             assert tree.embeddings[row].tobytes() == vector_of(text).tobytes()
 
 
@@ -129,10 +129,10 @@ def test_every_text_is_embedded_once_and_nothing_else_changes(tmp_path: Path) ->
     last = bank.commit
     assert last.event == "reembed"
     assert last.detail["after"] == asdict(OTHER)
-    assert bank.manifest.parameters == Bank.open(bank.path).manifest.parameters
+    assert bank.manifest.settings == Bank.open(bank.path).manifest.settings
     match = recall(bank, "1 2 0", embedder=embedder).task
     assert match is not None
-    assert match.candidates[0].node.payload.activation_condition == "1 2 0"
+    assert match.candidates[0].node.payload["activation_condition"] == "1 2 0"
     assert match.candidates[0].similarity == 1
     with pytest.raises(EmbedderMismatchError, match="deltamem reembed"):
         recall(bank, "1 2 0", embedder=ChosenEmbedder())

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Origin, Payload, born
+from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.errors import UsageError
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.settings import from_record
 from deltamem_tui.memory.views.episode_filters import EPISODES
 from deltamem_tui.memory.views.filters import NODES, NodeFilter
@@ -119,7 +120,7 @@ def bank(tmp_path: Path) -> Bank:
 
 
 def found(bank: Bank, typed: str) -> list[str]:
-    tree, numbers = bank.tree("task"), from_record(bank.manifest.parameters)["task"]
+    tree, numbers = bank.tree("task"), from_record(bank.manifest.settings)["task"]
     kept = matching(tree, NODES.parse(typed), numbers)
     return [tree.node_at(int(row)).id for row in kept.nonzero()[0]]
 
@@ -138,5 +139,5 @@ def test_a_node_is_found_by_the_beginning_of_its_id(bank: Bank) -> None:
 
 
 def test_fewer_digits_are_a_word_of_the_text(bank: Bank) -> None:
-    ids = {node.payload.activation_condition: node.id for node in bank.tree("task")}
+    ids = {node.payload["activation_condition"]: node.id for node in bank.tree("task")}
     assert found(bank, "39") == [ids["root 39"]]

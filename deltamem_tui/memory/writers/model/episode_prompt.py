@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deltamem_tui.bank.node import Node, Payload, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.context import chain_entries
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import Prompt
@@ -55,7 +56,7 @@ class Request:
             require_quote(answer.quote, self.quotable)
             return answer
         payload = Payload(**answer)
-        procedure = payload.execution_procedure
+        procedure = payload["execution_procedure"]
         missing = [mark for mark in self.markers if mark not in procedure]
         if missing:
             marks = " and ".join(missing)
@@ -79,7 +80,7 @@ class RequestMaker:
     count: Callable[[str], int]
     folders: Sequence[Path] | None = None
 
-    def extraction(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Request:
+    def extraction(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Request:
         """The request that distils an episode.
 
         Raises:
@@ -107,7 +108,7 @@ class RequestMaker:
             cut=cut.description,
         )
 
-    def fusion(self, tree: TreeName, chain: Sequence[Node]) -> Request:
+    def fusion(self, tree: str, chain: Sequence[Node]) -> Request:
         """The request that fuses a chain into one payload (equation 8).
 
         Raises:
@@ -184,16 +185,14 @@ def _solved(trajectory: Trajectory) -> bool:
     return trajectory.outcome.success
 
 
-def _prompt_name(tree: TreeName, failure: bool, matched: bool) -> str:
+def _prompt_name(tree: str, failure: bool, matched: bool) -> str:
     name = f"{tree}_{'residual' if matched else 'root'}"
     if tree == "env":
         return name
     return f"{name}_{'failure' if failure else 'success'}"
 
 
-def _may_skip(
-    prompt: Prompt, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]
-) -> bool:
+def _may_skip(prompt: Prompt, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> bool:
     """Whether the chain can cover the episode at all: a procedure covers a success, a failure
     record a failure, and some domains want the full reward besides.
     """

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, PromptTooLongError
 from deltamem_tui.llm.answers import Skip
 from deltamem_tui.llm.client import Client
@@ -63,7 +63,7 @@ class ModelExtractor:
         """Recorded in each node's origin."""
         return "model"
 
-    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         """Distil what `trajectory` teaches one tree.
 
         Args:
@@ -82,7 +82,7 @@ class ModelExtractor:
             return Extraction(None, "the episode has no steps")
         return self._asked(tree, trajectory, chain, About("extract", tree, trajectory.id))
 
-    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
         """Fuse a chain into one self-contained payload for a new root (equation 8).
 
         Args:
@@ -131,9 +131,7 @@ class ModelExtractor:
         """Draws scenes by the same model; what that takes is among this extractor's usage."""
         return SceneDrawer(self._client, self._maker.domain, self._maker.folders, self._asker)
 
-    def prompt(
-        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
-    ) -> str | None:
+    def prompt(self, tree: str, trajectory: Trajectory | None, chain: Sequence[Node]) -> str | None:
         """What `extract` would send first, or `fuse` if there is no episode. Nothing is sent.
 
         Returns:
@@ -150,7 +148,7 @@ class ModelExtractor:
         except PromptTooLongError:
             return None
 
-    def request(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Request:
+    def request(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Request:
         """What `extract` would ask; nothing is sent.
 
         Raises:
@@ -160,9 +158,7 @@ class ModelExtractor:
         """
         return self._maker.extraction(tree, trajectory, chain)
 
-    def estimate(
-        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
-    ) -> Usage:
+    def estimate(self, tree: str, trajectory: Trajectory | None, chain: Sequence[Node]) -> Usage:
         """What `extract` would take, were it called now, or `fuse` if there is no episode.
 
         Nothing is sent. An answer in the response cache takes nothing. The answer's length is
@@ -184,7 +180,7 @@ class ModelExtractor:
 
     def _request(
         self,
-        tree: TreeName,
+        tree: str,
         trajectory: Trajectory | None,
         chain: Sequence[Node],
         share: float = 1.0,
@@ -204,7 +200,7 @@ class ModelExtractor:
         return request
 
     def _make(
-        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node], share: float
+        self, tree: str, trajectory: Trajectory | None, chain: Sequence[Node], share: float
     ) -> Request:
         maker = replace(self._maker, room=int(self._maker.room * share))
         if trajectory is None:
@@ -213,7 +209,7 @@ class ModelExtractor:
 
     def _asked(
         self,
-        tree: TreeName,
+        tree: str,
         trajectory: Trajectory | None,
         chain: Sequence[Node],
         about: About,

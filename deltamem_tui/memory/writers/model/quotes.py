@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.llm.answers import UnusableAnswer
 
 LEAST_WORDS = 4
@@ -19,7 +19,7 @@ _LEAST_OF_A_LINE = 2
 _WORD = re.compile(r"\w+")
 
 
-def quotable(tree: TreeName, chain: Sequence[Node], *, success: bool) -> tuple[str, ...]:
+def quotable(tree: str, chain: Sequence[Node], *, success: bool) -> tuple[str, ...]:
     """The procedures of a chain that can cover an episode.
 
     Args:
@@ -30,7 +30,9 @@ def quotable(tree: TreeName, chain: Sequence[Node], *, success: bool) -> tuple[s
     """
     label = "success" if success else "failure"
     return tuple(
-        node.payload.execution_procedure for node in chain if tree == "env" or node.label == label
+        node.payload["execution_procedure"]
+        for node in chain
+        if tree == "env" or node.label == label
     )
 
 

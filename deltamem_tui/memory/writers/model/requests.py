@@ -6,7 +6,6 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from deltamem_tui.bank.node import TreeName
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.llm.answers import Contract
 from deltamem_tui.llm.client import Answer, Client, InVainError, Tally
@@ -60,7 +59,7 @@ class About:
     """What a question is about: for the journal and for errors."""
 
     purpose: Purpose
-    tree: TreeName
+    tree: str
     source: str
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from deltamem_tui.bank.node import Node, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.writers.extraction import Extraction
@@ -38,7 +38,7 @@ class RulesExtractor:
         """Recorded in each node's origin."""
         return "rules"
 
-    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         """Distil what `trajectory` teaches one tree.
 
         Args:
@@ -67,7 +67,7 @@ class RulesExtractor:
             return Extraction(None, "the episode has no steps")
         return (success if trajectory.outcome.success else failure)(episode, chain)
 
-    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
         """Merge a chain into one payload: deltas at their places, no repeats, warnings last.
 
         Args:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from deltamem_tui.bank.node import Node, Payload, TreeName
+from deltamem_tui.bank.node import Node
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.failure_markers import PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.rules.known import Known, procedure_lines, record_lines
@@ -15,7 +16,7 @@ _PLACED = re.compile(r"(?:After `(?P<anchor>[^`]*)`|First): (?P<actions>.+)")
 _FACT = re.compile(r"(?P<subject>[^:;]+): (?P<items>.+)")
 
 
-def fused(tree: TreeName, chain: Sequence[Node]) -> Extraction:
+def fused(tree: str, chain: Sequence[Node]) -> Extraction:
     """The chain as one self-contained payload, found by the match's activation condition."""
     match = chain[-1]
     lines = procedure_lines(chain)
@@ -26,9 +27,9 @@ def fused(tree: TreeName, chain: Sequence[Node]) -> Extraction:
         steps = _steps(lines)
         warnings = _warnings(record_lines(chain), steps)
         text = "\n".join([part for part in (numbered(steps), *warnings) if part])
-        endings = [node.payload.termination_condition for node in chain]
+        endings = [node.payload["termination_condition"] for node in chain]
         ending = next((text for text in reversed(endings) if text), "")
-    payload = Payload(match.payload.activation_condition, text, ending)
+    payload = Payload(match.payload["activation_condition"], text, ending)
     return Extraction(payload, f"{len(chain)} nodes fused")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from deltamem_tui.bank.node import Node, Payload
+from deltamem_tui.bank.node import Node
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Fact
 from deltamem_tui.memory.writers.rules.known import procedure_lines

@@ -53,7 +53,7 @@ def has_label(nodes: Sequence[Node], label: Label) -> bool:
 
 
 def _lines(nodes: Sequence[Node]) -> list[str]:
-    texts = [node.payload.execution_procedure for node in nodes]
+    texts = [node.payload["execution_procedure"] for node in nodes]
     return [line for text in texts for line in text.splitlines() if line.strip()]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deltamem_tui.bank.node import Node, Payload
+from deltamem_tui.bank.node import Node
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal
@@ -73,7 +74,7 @@ class Episode:
         general = self.goal.trigger.casefold()
         return any(
             (node.label == "success" or not self.trajectory.outcome.success)
-            and node.payload.activation_condition.casefold().startswith(general)
+            and node.payload["activation_condition"].casefold().startswith(general)
             for node in chain
         )
 

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
-from deltamem_tui.bank.node import Label, Node, Origin, Payload, TreeName, born
+from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
 SKILL = {
@@ -45,7 +46,7 @@ def said(answer: Mapping[str, object]) -> str:
     return json.dumps(answer)
 
 
-def chain(tree: TreeName, *labels: Label) -> tuple[Node, ...]:
+def chain(tree: str, *labels: Label) -> tuple[Node, ...]:
     """A chain with one node a label, each with a procedure of its own."""
     nodes: list[Node] = []
     for number, label in enumerate(labels):

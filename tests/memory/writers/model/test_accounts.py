@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES
 from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.consolidate import consolidate, due
 from deltamem_tui.memory.deltamem.settings import TreeParameters, change
 from deltamem_tui.memory.episodes.importer import take_in
@@ -97,7 +98,11 @@ def chains(server: ModelServer, tmp_path: Path) -> Bank:
     """A bank with chains that are due."""
     bank = bank_with(tmp_path / "bank", generated(20), TreeParameters(tau_base=0.8, k_cons=None))
     run_over(bank, server)
-    change(bank, "test", lambda numbers: {name: replace(numbers[name], k_cons=1) for name in TREES})
+    change(
+        bank,
+        "test",
+        lambda numbers: {name: replace(numbers[name], k_cons=1) for name in COLLECTIONS},
+    )
     return bank
 
 
@@ -111,10 +116,10 @@ def test_a_fusion_that_came_too_late_is_told_as_waste(
     other = Bank.open(chains.path)
 
     def meddle() -> None:
-        changed = replace(node, consolidated=True)
+        changed = structs.replace(node, consolidated=True)
         if kind == "changed":
-            text = f"{node.payload.execution_procedure}\nand more"
-            changed = replace(node, payload=replace(node.payload, execution_procedure=text))
+            text = f"{node.payload['execution_procedure']}\nand more"
+            changed = structs.replace(node, payload={**node.payload, "execution_procedure": text})
         with other.writing() as batch:
             batch.revise_node(name, changed)
             batch.log("edit", {})

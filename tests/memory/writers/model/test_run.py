@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import TREES, TreeName
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BudgetError,
@@ -30,6 +29,7 @@ from deltamem_tui.errors import (
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.llm.retry_policy import Patience
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.learn_result import Lesson
 from deltamem_tui.memory.deltamem.settings import TreeParameters
 from deltamem_tui.memory.episodes.stored_episodes import waiting
@@ -101,7 +101,7 @@ def test_what_a_lesson_took_is_told_call_by_call(server: ModelServer, tmp_path: 
     (lesson,), run = run_over(bank, server, price=PRICE)
     assert isinstance(lesson, Lesson)
     detail = told(bank)[-1][1]
-    for name, request in zip(TREES, server.requests, strict=True):
+    for name, request in zip(COLLECTIONS, server.requests, strict=True):
         (call,) = detail["trees"][name]["calls"]
         tokens = len(request.prompt.split())
         node = next(iter(bank.tree(name)))
@@ -197,7 +197,7 @@ def test_orders_in_an_answer_are_only_text(server: ModelServer, tmp_path: Path) 
     bank = bank_with(tmp_path / "bank", generated(1))
     run_over(bank, server)
     node = next(iter(bank.tree("task")))
-    assert node.payload.execution_procedure.endswith(LIES)
+    assert node.payload["execution_procedure"].endswith(LIES)
     assert verify(bank) == []
 
 
@@ -522,10 +522,10 @@ def learnt(
     return learn
 
 
-@pytest.fixture(params=TREES)
+@pytest.fixture(params=COLLECTIONS)
 def grown(learnt: Callable[[float, int | None], Bank], request: pytest.FixtureRequest) -> Grow:
     """A tree's shape with these numbers: its roots and deepest level."""
-    name: TreeName = request.param
+    name: str = request.param
 
     def grow(tau_base: float, k_cons: int | None) -> tuple[int, int]:
         depths = [node.depth for node in learnt(tau_base, k_cons).tree(name)]

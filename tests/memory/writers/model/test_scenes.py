@@ -92,7 +92,7 @@ def test_the_env_tree_learns_what_it_could_not_ask_before(
     first = next(each for each in server.requests if each not in of_scenes(server))
     assert sensible.Asked(first.prompt).parts["environment"] == logs[0].environment
     node = next(iter(bank.tree("env")))
-    assert logs[0].task not in node.payload.activation_condition
+    assert logs[0].task not in node.payload["activation_condition"]
 
 
 def test_the_episode_stays_the_one_it_was(server: ModelServer, tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from deltamem_tui.bank.node import Label, Node, Origin, Payload, TreeName, born
+from collections.abc import Mapping
+
+from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
@@ -139,13 +141,13 @@ CODING = Trajectory(
 EVERY = (HEAT, HEAT_LOST, melting("ice"), SPOILT, HAIR, CODING)
 
 
-def node(payload: Payload, parent: Node | None = None, label: Label = "success") -> Node:
+def node(payload: Mapping[str, str], parent: Node | None = None, label: Label = "success") -> Node:
     """A node as somebody wrote it."""
     return born("task", parent, label, payload, Origin())
 
 
 def learnt(
-    trajectory: Trajectory, tree: TreeName = "task", chain: tuple[Node, ...] = ()
+    trajectory: Trajectory, tree: str = "task", chain: tuple[Node, ...] = ()
 ) -> tuple[Node, ...]:
     """The chain with the node that the rules write for an episode at its end."""
     payload = RulesExtractor().extract(tree, trajectory, chain).payload

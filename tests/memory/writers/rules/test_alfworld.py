@@ -15,8 +15,8 @@ RULES = RulesExtractor()
 
 def test_a_success_becomes_a_procedure_of_kinds() -> None:
     payload = learnt(HEAT)[0].payload
-    assert payload.activation_condition == ("heat some … and put it in …, or put a hot … in …")
-    assert payload.execution_procedure == (
+    assert payload["activation_condition"] == ("heat some … and put it in …, or put a hot … in …")
+    assert payload["execution_procedure"] == (
         "1. search place by place, opening what is closed, until {object} is seen "
         "(here sinkbasin, countertop)\n"
         "2. take {object} from its place (here countertop)\n"
@@ -26,7 +26,7 @@ def test_a_success_becomes_a_procedure_of_kinds() -> None:
         "6. open {receptacle}\n"
         "7. put {object} in/on {receptacle}"
     )
-    assert payload.termination_condition == (
+    assert payload["termination_condition"] == (
         "`put {object} in/on {receptacle}` is answered: "
         "You put the {object} in/on the {receptacle}."
     )
@@ -34,7 +34,7 @@ def test_a_success_becomes_a_procedure_of_kinds() -> None:
 
 def test_a_failure_becomes_a_record_of_tries_and_answers() -> None:
     payload = learnt(HEAT_LOST)[0].payload
-    assert payload.execution_procedure == (
+    assert payload["execution_procedure"] == (
         "[TRIED] search place by place, opening what is closed, until {object} is seen "
         "(here countertop); take {object} from its place (here countertop)\n"
         "[FAILED] heat {object} with stoveburner (2 times) → Nothing happens.\n"
@@ -42,21 +42,21 @@ def test_a_failure_becomes_a_record_of_tries_and_answers() -> None:
         "[UNEXPLORED] put {object} in/on {receptacle} once it is in hand; go to garbagecan; "
         "go to microwave; go to sinkbasin"
     )
-    assert payload.termination_condition == ""
+    assert payload["termination_condition"] == ""
 
 
 def test_knowledge_is_told_by_kind_and_never_by_instance() -> None:
     payload = learnt(HEAT, "env")[0].payload
-    assert payload.activation_condition == (
+    assert payload["activation_condition"] == (
         "in the middle of a room, looking around you see a cabinet, a countertop, a garbagecan, "
         "a microwave, a sinkbasin"
     )
-    assert payload.execution_procedure == (
+    assert payload["execution_procedure"] == (
         "- microwave: heat works with its door closed\n"
         "- countertop: mug\n"
         "- cabinet: opens and closes; plate"
     )
-    assert not any(character.isdigit() for character in payload.execution_procedure)
+    assert not any(character.isdigit() for character in payload["execution_procedure"])
 
 
 def test_knowledge_does_not_depend_on_the_outcome() -> None:
@@ -76,7 +76,7 @@ def test_places_that_were_mostly_empty_are_told_so() -> None:
             ),
         )
     )
-    facts = learnt(replace(HEAT, steps=empty), "env")[0].payload.execution_procedure
+    facts = learnt(replace(HEAT, steps=empty), "env")[0].payload["execution_procedure"]
     assert facts == "- cabinet: opens and closes; often empty"
 
 
@@ -84,10 +84,10 @@ def test_a_condition_names_each_place_it_tells_of_once() -> None:
     chain = learnt(replace(HEAT, steps=HEAT.steps[1:2]), "env")
     seen = Step("go to microwave 1", "You open the microwave 1. In it, you see a cup 1.")
     (_, residual) = learnt(replace(HEAT, steps=(HEAT.steps[4], seen)), "env", chain)
-    assert residual.payload.execution_procedure == (
+    assert residual.payload["execution_procedure"] == (
         "- microwave: heat works\n- microwave: opens and closes; cup"
     )
-    assert residual.payload.activation_condition.endswith("a sinkbasin (microwave)")
+    assert residual.payload["activation_condition"].endswith("a sinkbasin (microwave)")
 
 
 def test_what_was_done_with_other_things_is_a_detour() -> None:
@@ -129,7 +129,7 @@ def test_what_was_done_with_other_things_is_a_detour() -> None:
     ],
 )
 def test_a_goal_leaves_its_object_and_receptacle_open(task: str, trigger: str) -> None:
-    assert learnt(replace(HEAT, task=task))[0].payload.activation_condition == trigger
+    assert learnt(replace(HEAT, task=task))[0].payload["activation_condition"] == trigger
 
 
 def test_the_same_skill_with_another_object_is_nothing_new() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.bank.node import Payload
 from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Step
 from tests.memory.writers.rules.episodes import SPOILT, learnt, melting, node
@@ -18,8 +18,8 @@ def test_a_chain_becomes_one_procedure_with_warnings() -> None:
     chain = learnt(SPOILT, "task", learnt(melting("lead", pot), "task", learnt(melting("ice"))))
     payload = RULES.fuse("task", chain).payload
     assert payload is not None
-    assert payload.activation_condition == chain[-1].payload.activation_condition
-    assert payload.execution_procedure == (
+    assert payload["activation_condition"] == chain[-1].payload["activation_condition"]
+    assert payload["execution_procedure"] == (
         "1. go to kitchen (open the doors between)\n"
         "2. focus on {substance}\n"
         "3. pick up metal pot\n"
@@ -29,7 +29,7 @@ def test_a_chain_becomes_one_procedure_with_warnings() -> None:
         "[FAILED] focus on stove (the last try) → You focus on the stove.\n"
         "[FAILED] go to kitchen → The door is not open."
     )
-    assert payload.termination_condition == chain[0].payload.termination_condition
+    assert payload["termination_condition"] == chain[0].payload["termination_condition"]
 
 
 def test_the_fused_root_covers_every_episode_of_its_chain() -> None:
@@ -47,7 +47,7 @@ def test_facts_of_one_subject_are_told_on_one_line() -> None:
     delta = node(Payload("a kitchen (drawer)", "- drawer: spoon; knife\n- It smells of gas."), base)
     payload = RULES.fuse("env", (base, delta)).payload
     assert payload is not None
-    assert payload.execution_procedure == (
+    assert payload["execution_procedure"] == (
         "- drawer: fork; spoon; knife\n- stove: hot\n- It smells of gas."
     )
 
@@ -55,7 +55,7 @@ def test_facts_of_one_subject_are_told_on_one_line() -> None:
 def test_only_failures_fuse_into_a_record() -> None:
     payload = RULES.fuse("task", learnt(SPOILT)).payload
     assert payload is not None
-    assert payload.execution_procedure == learnt(SPOILT)[0].payload.execution_procedure
+    assert payload["execution_procedure"] == learnt(SPOILT)[0].payload["execution_procedure"]
 
 
 def test_there_must_be_a_chain() -> None:

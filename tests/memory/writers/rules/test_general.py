@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.memory.writers.rules.episodes import CODING, HAIR, LOST, learnt
@@ -16,10 +18,10 @@ RULES = RulesExtractor()
 
 def test_a_purchase_keeps_what_each_page_showed() -> None:
     payload = learnt(HAIR)[0].payload
-    assert payload.activation_condition == (
+    assert payload["activation_condition"] == (
         "i need a clip-in hair extension, and price lower than N dollars"
     )
-    assert payload.execution_procedure == (
+    assert payload["execution_procedure"] == (
         "1. search[clip-in hair extension] (2 items at $34.89, $9.98)\n"
         "2. click[{item}] (options color: brown, natural black and size: 12 inch, 22 inch)\n"
         "3. click[natural black]\n"
@@ -28,13 +30,13 @@ def test_a_purchase_keeps_what_each_page_showed() -> None:
 
 
 def test_a_missed_purchase_names_what_was_not_clicked() -> None:
-    lines = learnt(HAIR.with_outcome(LOST))[0].payload.execution_procedure.splitlines()
+    lines = learnt(HAIR.with_outcome(LOST))[0].payload["execution_procedure"].splitlines()
     assert "[FAILED] click[blue] → Invalid action!" in lines
     assert lines[-1] == "[UNEXPLORED] click a size (12 inch, 22 inch); 1 other items in the results"
 
 
 def test_a_shop_is_known_by_its_options() -> None:
-    assert learnt(HAIR, "env")[0].payload.execution_procedure == (
+    assert learnt(HAIR, "env")[0].payload["execution_procedure"] == (
         "- search clip-in hair extension: results cost $34.89, $9.98\n"
         "- option color of clip-in hair extension: 2 choices such as brown, natural black\n"
         "- option size of clip-in hair extension: 2 choices such as 12 inch, 22 inch\n"
@@ -44,14 +46,14 @@ def test_a_shop_is_known_by_its_options() -> None:
 
 def test_an_agent_with_tools() -> None:
     payload = learnt(CODING)[0].payload
-    assert payload.activation_condition == (
+    assert payload["activation_condition"] == (
         "Make the test in tests/test_dates.py pass, see issue N."
     )
-    assert payload.execution_procedure == (
+    assert payload["execution_procedure"] == (
         "1. bash: grep -n strptime src/dates.py\n2. edit src/dates.py\n3. bash: pytest -q"
     )
-    assert payload.termination_condition == "`bash: pytest -q` is answered: 1 passed"
-    assert learnt(CODING, "env")[0].payload.execution_procedure == (
+    assert payload["termination_condition"] == "`bash: pytest -q` is answered: 1 passed"
+    assert learnt(CODING, "env")[0].payload["execution_procedure"] == (
         '- bash answers: 12: return datetime.strptime(text, "%Y"); 1 passed\n'
         "- edit answers: The file has been edited.\n"
         "- bash fails: bash: pytst → bash: pytst: command not found"
@@ -66,19 +68,19 @@ def test_what_was_offered_and_not_tried_is_unexplored() -> None:
             Step("push gate", "It does not move.\nAvailable actions: ['push gate', 'pull gate']"),
         ),
     )
-    record = learnt(episode)[0].payload.execution_procedure
+    record = learnt(episode)[0].payload["execution_procedure"]
     assert record.splitlines()[-1] == "[UNEXPLORED] pull gate"
 
 
 def test_repeats_become_one_line() -> None:
     steps = tuple(Step("poll", f"{part} %") for part in (20, 60, 100))
     payload = learnt(replace(CODING, steps=steps))[0].payload
-    assert payload.execution_procedure == "1. poll (repeat, here 3 times, until: 100 %)"
+    assert payload["execution_procedure"] == "1. poll (repeat, here 3 times, until: 100 %)"
 
 
 def test_a_long_procedure_gives_way_in_its_middle() -> None:
     steps = tuple(Step(f"step {name}", "ok") for name in "abcdefghijklmnopqrstuvwxyzäöü")
-    lines = learnt(replace(CODING, steps=steps))[0].payload.execution_procedure.splitlines()
+    lines = learnt(replace(CODING, steps=steps))[0].payload["execution_procedure"].splitlines()
     assert len(lines) == 24
     assert "(6 more steps)" in lines[15]
 
@@ -103,10 +105,10 @@ def test_an_episode_without_steps_says_nothing(tree: str) -> None:
 
 
 def test_chains_written_by_hand_are_understood() -> None:
-    by_hand = replace(
-        learnt(CODING)[0].payload,
-        execution_procedure="First grep -n strptime src/dates.py with bash: grep -n strptime "
+    by_hand = Payload(
+        learnt(CODING)[0].payload["activation_condition"],
+        "First grep -n strptime src/dates.py with bash: grep -n strptime "
         "src/dates.py. Then *edit src/dates.py*, and at the end bash: pytest -q.",
     )
-    chain = (replace(learnt(CODING)[0], payload=by_hand),)
+    chain = (structs.replace(learnt(CODING)[0], payload=by_hand),)
     assert RULES.extract("task", CODING, chain).payload is None

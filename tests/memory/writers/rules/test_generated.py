@@ -12,7 +12,8 @@ import orjson
 import pytest
 
 from deltamem_tui.bank.bank import Bank as StoredBank
-from deltamem_tui.bank.node import TREES, Label, Node, Origin, TreeName, born
+from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.views.statistics import bank_statistics
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.memory.writers.rules.wording import key
@@ -49,7 +50,7 @@ def label(episode: Trajectory) -> Label:
     return "success" if episode.outcome.success else "failure"
 
 
-def grown(tree: TreeName, episodes: list[Trajectory]) -> list[Node]:
+def grown(tree: str, episodes: list[Trajectory]) -> list[Node]:
     """A tree grown by trigger: an episode meets the latest node of its own general trigger."""
     nodes: dict[str, Node] = {}
     latest: dict[str, Node] = {}
@@ -57,7 +58,7 @@ def grown(tree: TreeName, episodes: list[Trajectory]) -> list[Node]:
         general = RULES.extract(tree, episode, ()).payload
         if general is None:
             continue
-        group = key(general.activation_condition)
+        group = key(general["activation_condition"])
         chain: list[Node] = []
         node = latest.get(group)
         while node is not None:
@@ -74,7 +75,7 @@ def grown(tree: TreeName, episodes: list[Trajectory]) -> list[Node]:
     return list(nodes.values())
 
 
-Bank = tuple[str, list[Trajectory], dict[TreeName, list[Node]]]
+Bank = tuple[str, list[Trajectory], dict[str, list[Node]]]
 
 
 @pytest.fixture(scope="module", params=sorted(FILES))
@@ -82,7 +83,7 @@ def bank(request: pytest.FixtureRequest) -> Bank:
     if not GENERATED.is_dir():
         pytest.skip("the generated episodes are not here")
     learnt = list(episodes(request.param))
-    return request.param, learnt, {tree: grown(tree, learnt) for tree in TREES}
+    return request.param, learnt, {tree: grown(tree, learnt) for tree in COLLECTIONS}
 
 
 def mean(counts: list[int]) -> float:
@@ -105,8 +106,8 @@ def test_a_residual_is_short_beside_a_root(bank: Bank) -> None:
     assert residuals <= 0.6 * roots
 
 
-@pytest.mark.parametrize("tree", TREES)
-def test_a_residual_of_the_shipped_bank_is_short_beside_a_root(tree: TreeName) -> None:
+@pytest.mark.parametrize("tree", COLLECTIONS)
+def test_a_residual_of_the_shipped_bank_is_short_beside_a_root(tree: str) -> None:
     found = bank_statistics(StoredBank.open(SHIPPED)).trees[tree]
     assert found.mean_tokens_root
     assert found.mean_tokens_residual
@@ -118,8 +119,8 @@ def test_every_node_is_whole_and_clean(bank: Bank) -> None:
     for nodes in trees.values():
         assert nodes
         for node in nodes:
-            assert node.payload.activation_condition.strip()
-            assert node.payload.execution_procedure.strip()
+            assert node.payload["activation_condition"].strip()
+            assert node.payload["execution_procedure"].strip()
             assert clean(node.text) == node.text
             assert count_tokens(node.text) < 400
 
@@ -127,7 +128,7 @@ def test_every_node_is_whole_and_clean(bank: Bank) -> None:
 def test_no_chain_is_told_the_same_twice(bank: Bank) -> None:
     """An episode met by a chain that holds its own root is skipped, in both trees."""
     _, learnt, _ = bank
-    for tree in TREES:
+    for tree in COLLECTIONS:
         for episode in learnt[::7]:
             payload = RULES.extract(tree, episode, ()).payload
             if payload is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.bank.node import Node, Payload, TreeName
+from deltamem_tui.bank.node import Node
+from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.text import clean, count_tokens, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -45,12 +46,12 @@ CHAINS = st.one_of(
     st.builds(Payload, TEXTS, TEXTS, TEXTS).map(lambda payload: (node(payload),)),
     st.sampled_from(EVERY).map(learnt),
 )
-TREE_NAMES: st.SearchStrategy[TreeName] = st.sampled_from(["task", "env"])
+TREE_NAMES: st.SearchStrategy[str] = st.sampled_from(["task", "env"])
 
 
 @given(TREE_NAMES, EPISODES, CHAINS)
 def test_any_episode_gives_a_whole_clean_bounded_payload_or_a_reason(
-    tree: TreeName, episode: Trajectory, chain: tuple[Node, ...]
+    tree: str, episode: Trajectory, chain: tuple[Node, ...]
 ) -> None:
     extraction = RULES.extract(tree, episode, chain)
     assert extraction == RulesExtractor().extract(tree, episode, chain)
@@ -59,22 +60,26 @@ def test_any_episode_gives_a_whole_clean_bounded_payload_or_a_reason(
     payload = extraction.payload
     if payload is None:
         return
-    assert payload.activation_condition.strip()
-    assert payload.execution_procedure.strip()
-    assert "\n" not in payload.activation_condition
+    assert payload["activation_condition"].strip()
+    assert payload["execution_procedure"].strip()
+    assert "\n" not in payload["activation_condition"]
     text = "\n".join(
-        [payload.activation_condition, payload.execution_procedure, payload.termination_condition]
+        [
+            payload["activation_condition"],
+            payload["execution_procedure"],
+            payload["termination_condition"],
+        ]
     )
     assert clean(text) == text
     assert count_tokens(text) <= MOST_TOKENS
     if tree == "task" and not episode.outcome.success:
-        assert payload.termination_condition == ""
-        assert payload.execution_procedure.startswith("[")
+        assert payload["termination_condition"] == ""
+        assert payload["execution_procedure"].startswith("[")
 
 
 @given(TREE_NAMES, EPISODES, CHAINS)
 def test_a_chain_that_holds_the_episode_has_nothing_to_learn_from_it(
-    tree: TreeName, episode: Trajectory, chain: tuple[Node, ...]
+    tree: str, episode: Trajectory, chain: tuple[Node, ...]
 ) -> None:
     first = RULES.extract(tree, episode, ())
     if first.payload is not None:
@@ -83,7 +88,7 @@ def test_a_chain_that_holds_the_episode_has_nothing_to_learn_from_it(
 
 
 @given(TREE_NAMES, st.lists(EPISODES, min_size=1, max_size=4))
-def test_any_chain_fuses_into_a_whole_payload(tree: TreeName, episodes: list[Trajectory]) -> None:
+def test_any_chain_fuses_into_a_whole_payload(tree: str, episodes: list[Trajectory]) -> None:
     chain: tuple[Node, ...] = ()
     for episode in episodes:
         if RULES.extract(tree, episode, chain).payload is not None:
@@ -92,8 +97,8 @@ def test_any_chain_fuses_into_a_whole_payload(tree: TreeName, episodes: list[Tra
         fused = RULES.fuse(tree, chain)
         assert fused == RULES.fuse(tree, chain)
         assert fused.payload is not None
-        assert fused.payload.activation_condition.strip()
-        assert fused.payload.execution_procedure.strip()
+        assert fused.payload["activation_condition"].strip()
+        assert fused.payload["execution_procedure"].strip()
 
 
 @examples(5)
@@ -104,5 +109,5 @@ def test_long_texts_are_cut(size: int) -> None:
     for success in (True, False):
         episode = Trajectory(long, long, steps, Outcome(success, None, "user"))
         payload = learnt(episode)[0].payload
-        assert count_tokens(payload.execution_procedure) < 400
-        assert count_tokens(payload.activation_condition) < 100
+        assert count_tokens(payload["execution_procedure"]) < 400
+        assert count_tokens(payload["activation_condition"]) < 100

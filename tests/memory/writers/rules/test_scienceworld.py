@@ -24,15 +24,15 @@ POT = (
 
 def test_a_success_keeps_what_leads_to_the_points() -> None:
     payload = learnt(melting("ice"))[0].payload
-    assert payload.activation_condition == MELT
-    assert payload.execution_procedure == (
+    assert payload["activation_condition"] == MELT
+    assert payload["execution_procedure"] == (
         "1. go to kitchen (open the doors between)\n"
         "2. focus on {substance}\n"
         "3. move {substance} to stove\n"
         "4. activate stove\n"
         "5. examine {substance} (repeat, here 3 times)"
     )
-    assert payload.termination_condition == (
+    assert payload["termination_condition"] == (
         "`examine {substance}` is answered: a substance called {substance}"
     )
 
@@ -42,20 +42,20 @@ def test_a_residual_says_only_what_the_chain_lacks() -> None:
     assert extraction.reason == "differs from the chain in 1 places"
     payload = extraction.payload
     assert payload is not None
-    assert payload.activation_condition == f"{MELT} (lead)"
-    assert payload.execution_procedure == (
+    assert payload["activation_condition"] == f"{MELT} (lead)"
+    assert payload["execution_procedure"] == (
         "- After `focus on {substance}`: open cupboard; pick up metal pot"
     )
 
 
 def test_a_failure_says_what_earned_its_part_of_the_reward() -> None:
     payload = learnt(SPOILT)[0].payload
-    assert payload.execution_procedure == (
+    assert payload["execution_procedure"] == (
         "[FAILED] focus on stove (the last try) → You focus on the stove.\n"
         "[FAILED] go to kitchen → The door is not open.\n"
         "[PARTIAL] 4% of the reward, the last of it for: go to kitchen"
     )
-    assert payload.termination_condition == ""
+    assert payload["termination_condition"] == ""
 
 
 def test_a_known_trap_is_skipped_and_a_new_one_is_not() -> None:
@@ -65,15 +65,15 @@ def test_a_known_trap_is_skipped_and_a_new_one_is_not() -> None:
     other = replace(SPOILT, steps=(*SPOILT.steps[:3], mistake))
     payload = RULES.extract("task", other, known).payload
     assert payload is not None
-    assert payload.execution_procedure.splitlines()[0] == (
+    assert payload["execution_procedure"].splitlines()[0] == (
         "[FAILED] focus on agent (the last try) → You focus."
     )
-    assert "go to kitchen →" not in payload.execution_procedure
+    assert "go to kitchen →" not in payload["execution_procedure"]
 
 
 def test_what_was_only_the_last_thing_done_is_not_called_failed() -> None:
     cut_short = replace(SPOILT, steps=SPOILT.steps[:3])
-    lines = learnt(cut_short)[0].payload.execution_procedure.splitlines()
+    lines = learnt(cut_short)[0].payload["execution_procedure"].splitlines()
     assert "[TRIED] go to kitchen (2 times, the last try) → You move to the kitchen." in lines
     assert "[FAILED] go to kitchen → The door is not open." in lines
     assert "[UNEXPLORED] focus on what the task names" in lines
@@ -126,10 +126,10 @@ def test_a_thing_is_one_thing_however_it_is_called(focused: str, carried: str) -
         ),
     )
     payload = learnt(episode)[0].payload
-    assert payload.execution_procedure == (
+    assert payload["execution_procedure"] == (
         "1. focus on {thing}\n2. move {thing} in inventory to {box}"
     )
-    assert payload.termination_condition == (
+    assert payload["termination_condition"] == (
         "`move {thing} in inventory to {box}` is answered: You move the {thing} to the {box}."
     )
 
@@ -143,7 +143,7 @@ def test_what_a_plant_stands_in_is_the_same_for_every_plant() -> None:
             Step("move flower pot 3 containing apple tree and soil to red box", "Done.", reward=5),
         ),
     )
-    assert learnt(episode)[0].payload.execution_procedure == (
+    assert learnt(episode)[0].payload["execution_procedure"] == (
         "1. focus on {thing}\n2. move {pot A} containing {thing} and soil to {box}"
     )
 
@@ -166,12 +166,12 @@ def test_two_boxes_are_kept_apart_in_the_task_and_in_its_steps() -> None:
             ),
         )
         payload = learnt(episode)[0].payload
-        assert payload.activation_condition == (
+        assert payload["activation_condition"] == (
             "determine if … is electrically conductive. First, focus on the …. If it is "
             "electrically conductive, place it in the box′. If it is electrically nonconductive, "
             "place it in the box″."
         )
-        return payload.execution_procedure.splitlines()[-1]
+        return payload["execution_procedure"].splitlines()[-1]
 
     assert into("red") == "2. move {substance} to {box′}"
     assert into("green") == "2. move {substance} to {box″}"
@@ -188,7 +188,7 @@ def test_what_is_in_the_hand_already_is_not_picked_up_again() -> None:
     fill = Step("move metal pot to sink", "You move the metal pot to the sink.", reward=1.0)
     lit = Step("activate lighter", "The lighter is now activated.", reward=1.0)
     plain = learnt(melting("lead", POT[1], lit, fill, again))[0].payload
-    assert plain.execution_procedure.count("pick up metal pot") == 2
+    assert plain["execution_procedure"].count("pick up metal pot") == 2
     twice = learnt(melting("lead", POT[1], lit, again, fill, again))[0].payload
     assert twice == plain
 
@@ -201,21 +201,23 @@ def test_points_that_fall_on_a_silly_action_do_not_make_it_a_step() -> None:
 def test_wires_are_a_step_towards_the_goal() -> None:
     wire = Step("connect red wire terminal 1 to anode in lead", "Done.", reward=1.0)
     bulb = Step("connect red wire terminal 2 to cathode in lead", "Done.")
-    procedure = learnt(melting("lead", bulb, wire))[0].payload.execution_procedure
+    procedure = learnt(melting("lead", bulb, wire))[0].payload["execution_procedure"]
     assert "connect {wire A} terminal 2 to cathode in {substance}" in procedure
 
 
 def test_rooms_that_the_task_does_not_speak_of_are_not_told_as_unexplored() -> None:
     anywhere = replace(SPOILT, task="Your task is to find ice, which is around the house.")
-    assert "[UNEXPLORED] go to bedroom" in learnt(anywhere)[0].payload.execution_procedure
+    assert "[UNEXPLORED] go to bedroom" in learnt(anywhere)[0].payload["execution_procedure"]
     named = replace(SPOILT, task="Your task is to find ice in the bedroom.")
-    assert "[UNEXPLORED] go to bedroom" in learnt(named)[0].payload.execution_procedure
-    assert "[UNEXPLORED]" not in learnt(SPOILT)[0].payload.execution_procedure
+    assert "[UNEXPLORED] go to bedroom" in learnt(named)[0].payload["execution_procedure"]
+    assert "[UNEXPLORED]" not in learnt(SPOILT)[0].payload["execution_procedure"]
 
 
 def test_a_thing_that_cost_the_score_is_not_the_thing_that_was_asked_for() -> None:
     wrong = replace(SPOILT, task="Your task is to find a plant. First, focus on the thing.")
-    assert "[FAILED] focus on stove (the last try)" in learnt(wrong)[0].payload.execution_procedure
+    assert (
+        "[FAILED] focus on stove (the last try)" in learnt(wrong)[0].payload["execution_procedure"]
+    )
 
 
 def test_the_first_way_that_works_is_told_in_full_and_found_by_the_kind_of_task() -> None:
@@ -234,17 +236,17 @@ def test_a_question_and_its_answer_are_one_action() -> None:
         Step("pick up seed", "Ambiguous request: Please enter the number for the action"),
         Step("0", "You move the seed to the inventory.", reward=1.0),
     )
-    procedure = learnt(melting("ice", *asked))[0].payload.execution_procedure
+    procedure = learnt(melting("ice", *asked))[0].payload["execution_procedure"]
     assert "pick up seed (asked which one, answer 0)" in procedure
 
 
 def test_knowledge_is_exact() -> None:
     payload = learnt(melting("ice"), "env")[0].payload
-    assert payload.activation_condition == (
+    assert payload["activation_condition"] == (
         "This room is called the hallway. In it, you see: picture. "
         "A door to the bedroom, to the kitchen."
     )
-    assert payload.execution_procedure == (
+    assert payload["execution_procedure"] == (
         "- hallway: door to bedroom; door to kitchen; picture\n"
         "- kitchen: door to hallway; cupboard; glass jar [sodium chloride]; stove; thermometer\n"
         "- works in kitchen: move {substance} to stove; activate stove"
@@ -255,7 +257,7 @@ def test_an_env_residual_says_only_new_facts() -> None:
     extraction = RULES.extract("env", SPOILT, learnt(melting("ice"), "env"))
     assert extraction.reason == "new to the chain: refused in hallway"
     assert extraction.payload is not None
-    assert extraction.payload.execution_procedure == (
+    assert extraction.payload["execution_procedure"] == (
         "- refused in hallway: go to kitchen → The door is not open."
     )
 
@@ -272,7 +274,7 @@ TWO_ROOMS = (
 
 
 def test_a_command_that_is_answered_in_two_ways_is_told_with_its_room_or_its_moment() -> None:
-    lines = learnt(melting("ice", *TWO_ROOMS), "env")[0].payload.execution_procedure.splitlines()
+    lines = learnt(melting("ice", *TWO_ROOMS), "env")[0].payload["execution_procedure"].splitlines()
     assert "- works in kitchen: activate sink; deactivate sink" in lines
     assert (
         "- refused in kitchen: deactivate sink, at first → The sink is already deactivated.; "
@@ -286,7 +288,7 @@ def test_a_command_that_is_answered_in_two_ways_is_told_with_its_room_or_its_mom
 
 def test_where_no_room_is_named_a_command_is_told_without_one() -> None:
     nowhere = replace(SPOILT, environment="", steps=SPOILT.steps[:1])
-    assert learnt(nowhere, "env")[0].payload.execution_procedure == (
+    assert learnt(nowhere, "env")[0].payload["execution_procedure"] == (
         "- refused: go to kitchen → The door is not open."
     )
 
@@ -341,4 +343,4 @@ def test_boxes_are_put_somewhere_else_each_time_and_are_no_knowledge() -> None:
 )
 def test_a_task_keeps_its_words_of_skill(task: str, trigger: str) -> None:
     episode = replace(melting("ice"), task=f"Your task is to {task}")
-    assert learnt(episode)[0].payload.activation_condition == trigger
+    assert learnt(episode)[0].payload["activation_condition"] == trigger

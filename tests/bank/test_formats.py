@@ -1,0 +1,221 @@
+"""Banks of other methods and of format 1: what is in `bank.json`, and when it is written anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+from deltamem_tui.bank import formats, manifest
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.collection import Collection
+from deltamem_tui.bank.diff import diff
+from deltamem_tui.bank.node import Origin, born
+from deltamem_tui.bank.transfer import package
+from deltamem_tui.bank.transfer.copying import copy_bank
+from deltamem_tui.bank.transfer.installing import install, receive
+from deltamem_tui.bank.union.merge import Plan, merge_into, merge_to
+from deltamem_tui.bank.upkeep.compact import compact
+from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.errors import BankError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
+from tests.bank.support import DIMENSIONS, change_domain, contents, learn_one, mark_first, vector
+from tests.bank.support import manifest as described
+
+NOTES = {
+    "workflows": Collection(("task", "steps"), "task"),
+    "key_facts": Collection(("text",), "text", depth=2),
+}
+
+
+def test_format_1_is_deltamem() -> None:
+    assert (formats.METHOD_1, formats.COLLECTIONS_1) == (METHOD, COLLECTIONS)
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Bank:
+    """A bank of format 1, as an earlier version left it."""
+    new = replace(described("old"), format=1, settings={"task": {"d_max": 3}, "env": {}})
+    bank = Bank.create(tmp_path / "old", new)
+    for number in range(4):
+        learn_one(bank, number)
+    path = bank.path / "bank.json"
+    manifest.write(bank.path, replace(bank.manifest, format=1))
+    assert list(orjson.loads(path.read_bytes())) == [
+        "format",
+        *("name", "description", "domain", "embedder", "parameters", "provenance"),
+        *("frozen", "digests", "origin"),
+    ]
+    return Bank.open(path.parent)
+
+
+def record(bank: Bank) -> dict[str, object]:
+    found: dict[str, object] = orjson.loads((bank.path / "bank.json").read_bytes())
+    return found
+
+
+WRITES: list[Callable[[Bank], object]] = [
+    lambda bank: learn_one(bank, 9),
+    lambda bank: change_domain(bank, "kitchen"),
+    lambda bank: bank.freeze(),
+]
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_the_first_write_makes_it_a_bank_of_format_2(
+    old: Bank, write: Callable[[Bank], object]
+) -> None:
+    write(old)
+    found = record(old)
+    assert found["format"] == old.manifest.format == 2
+    assert found["method"] == "deltamem"
+    assert list(found["collections"]) == ["task", "env"]  # type: ignore[call-overload]
+    assert found["settings"] == {"task": {"d_max": 3}, "env": {}}
+    assert verify(old) == verify(Bank.open(old.path)) == []
+
+
+def test_compaction_alone_makes_it_a_bank_of_format_2(old: Bank) -> None:
+    bank_json = (old.path / "bank.json").read_bytes()
+    mark_first(old)
+    (old.path / "bank.json").write_bytes(bank_json)
+    bank = Bank.open(old.path)
+    assert bank.manifest.format == 1
+    assert compact(bank).done
+    assert record(bank)["format"] == bank.manifest.format == 2
+    assert verify(bank) == []
+
+
+def test_reading_and_a_merge_of_nothing_new_leave_it_as_it_is(old: Bank) -> None:
+    before = (old.path / "bank.json").read_bytes()
+    assert verify(old) == []
+    assert merge_into(old, lambda: Plan([old, Bank.open(old.path)])).empty
+    assert (old.path / "bank.json").read_bytes() == before
+
+
+def test_a_frozen_one_is_upgraded_by_the_first_write_after_it_was_unfrozen(
+    old: Bank, tmp_path: Path
+) -> None:
+    archive = tmp_path / "old.deltamem"
+    package.pack(old, with_episodes=True, with_journal=True).write(archive)
+    bank, _ = install(receive(archive), tmp_path / "frozen")
+    assert bank.frozen
+    assert record(bank)["format"] == 1
+    assert verify(bank) == []
+    bank.unfreeze()
+    assert record(bank)["format"] == 1
+    assert verify(bank) == []
+    learn_one(bank, 7)
+    assert record(bank)["format"] == 2
+    assert verify(bank) == []
+
+
+def test_an_archive_of_format_1_is_read_in_place_and_merged(old: Bank, tmp_path: Path) -> None:
+    archive = tmp_path / "old.deltamem"
+    package.pack(old, with_episodes=True, with_journal=True).write(archive)
+    there = Bank.open(archive)
+    assert (there.manifest.format, verify(there)) == (1, [])
+    new = Bank.create(tmp_path / "new", described("new"))
+    learn_one(new, 11)
+    merge_into(new, lambda: Plan([new, there]))
+    other = merge_to(tmp_path / "other", Plan([there, new]))
+    assert (new.manifest.format, other.manifest.format) == (2, 2)
+    assert [len(tree) for tree in other.trees.values()] == [5, 5]
+    assert verify(new) == verify(other) == []
+
+
+def test_a_copy_is_of_format_2(old: Bank, tmp_path: Path) -> None:
+    copy = copy_bank(old, tmp_path / "copy", history=True)
+    assert copy.manifest.format == 2
+    assert contents(copy) == contents(old)
+    assert verify(copy) == []
+
+
+def notes(path: Path, *texts: str) -> Bank:
+    """A bank of a method that is not known here."""
+    bank = Bank.create(
+        path,
+        replace(described(path.name), method="notes", collections=NOTES, settings={"window": 3}),
+    )
+    with bank.writing() as batch:
+        for number, text in enumerate(texts):
+            flow = born("workflows", None, "success", {"task": text, "steps": "go"}, Origin())
+            batch.add_node("workflows", flow, vector(number))
+            fact = born("key_facts", None, "success", {"text": text}, Origin())
+            batch.add_node("key_facts", fact, vector(number))
+            below = born("key_facts", fact, "failure", {"text": f"not {text}"}, Origin())
+            batch.add_node("key_facts", below, vector(number + 50))
+            batch.count("workflows", flow.id, hits=1, recalls=2)
+        batch.put_episode({"id": "f" * 16})
+        batch.log("learn")
+    return bank
+
+
+def test_a_bank_of_another_method_travels_and_merges(tmp_path: Path) -> None:
+    one, two = notes(tmp_path / "one", "a", "b"), notes(tmp_path / "two", "b", "c")
+    assert {path.name for path in one.path.glob("*.jsonl")} == {
+        "workflows.nodes.jsonl",
+        "key_facts.nodes.jsonl",
+        "origins.jsonl",
+        "trajectories.jsonl",
+        "journal.jsonl",
+    }
+    archive = tmp_path / "one.deltamem"
+    package.pack(one, with_episodes=True, with_journal=True).write(archive)
+    installed, _ = install(receive(archive), tmp_path / "installed", frozen=False)
+    assert contents(installed) == contents(one) == contents(Bank.open(archive))
+    merge_into(installed, lambda: Plan([installed, two]))
+    assert [len(tree) for tree in installed.trees.values()] == [3, 6]
+    assert compact(installed).done
+    for bank in (one, two, installed, Bank.open(archive)):
+        assert verify(bank) == []
+    assert [each.name for each in diff(one, replaced(two)).manifest] == ["window"]
+    below = next(one.tree("key_facts").children(next(one.tree("key_facts").roots()).id))
+    chain = installed.chain("key_facts", below.id)
+    assert [node.payload["text"] for node in chain] == ["a", "not a"]
+
+
+def replaced(bank: Bank) -> Bank:
+    bank.change_manifest("settings", lambda now: (replace(now, settings={"window": 4}), {}))
+    return bank
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"method": "other"}, "method"),
+        ({"collections": dict(reversed(NOTES.items()))}, "collections"),
+        ({"collections": {**NOTES, "more": NOTES["key_facts"]}}, "collections"),
+    ],
+)
+def test_only_banks_of_one_kind_are_merged(
+    tmp_path: Path, changes: dict[str, object], what: str
+) -> None:
+    one = notes(tmp_path / "one", "a")
+    kind = replace(described("two"), method="notes", collections=NOTES)
+    two = Bank.create(tmp_path / "two", replace(kind, **changes))  # type: ignore[arg-type]
+    with pytest.raises(BankError, match=what):
+        Plan([one, two])
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [{}, {"task": "x"}, {"steps": "y", "task": "x"}, {"task": "x", "steps": "y", "more": "z"}],
+)
+def test_a_payload_has_the_fields_of_its_collection_in_their_order(
+    tmp_path: Path, payload: dict[str, str]
+) -> None:
+    bank = notes(tmp_path / "one")
+    node = born("workflows", None, "success", payload, Origin())
+    with bank.writing() as batch, pytest.raises(BankError, match="task, steps"):
+        batch.add_node("workflows", node, vector(1, DIMENSIONS))
+
+
+def test_a_flat_collection_takes_no_children(tmp_path: Path) -> None:
+    bank = notes(tmp_path / "one", "a")
+    parent = next(bank.tree("workflows").roots())
+    child = born("workflows", parent, "success", {"task": "x", "steps": "y"}, Origin())
+    with bank.writing() as batch, pytest.raises(BankError, match="depth"):
+        batch.add_node("workflows", child, vector(1))
