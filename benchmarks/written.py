@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from benchmarks import big_bank, goals
 from benchmarks.goals import Goal
-from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.banks import create_bank as create_bank
     from deltamem_tui.memory.banks import open_bank as open_bank
     from deltamem_tui.memory.deltamem.collections import Payload as Payload
-    from deltamem_tui.memory.deltamem.learn_result import Lesson as Lesson
     from deltamem_tui.memory.deltamem.recall import Recollection as Recollection
-    from deltamem_tui.memory.deltamem.recall import recall as recall
     from deltamem_tui.memory.deltamem.settings import TreeParameters as TreeParameters
-    from deltamem_tui.memory.deltamem.write import learn as learn
+    from deltamem_tui.memory.engine import learn as learn
+    from deltamem_tui.memory.engine import recall as recall
+    from deltamem_tui.memory.learn_result import Lesson as Lesson
     from deltamem_tui.memory.writers.extraction import Extraction as Extraction
     from deltamem_tui.memory.writers.extraction import Extractor as Extractor
     from deltamem_tui.memory.writers.rules import RulesExtractor as RulesExtractor
@@ -43,7 +43,7 @@ _HOMES = {
     "DeltaMemError": "errors",
     "Extraction": "memory.writers.extraction",
     "Extractor": "memory.writers.extraction",
-    "Lesson": "memory.deltamem.learn_result",
+    "Lesson": "memory.learn_result",
     "Node": "bank.node",
     "Origin": "bank.node",
     "Outcome": "trajectory.model",
@@ -55,10 +55,10 @@ _HOMES = {
     "Tree": "bank.tree",
     "TreeParameters": "memory.deltamem.settings",
     "create_bank": "memory.banks",
-    "learn": "memory.deltamem.write",
+    "learn": "memory.engine",
     "open_bank": "memory.banks",
     "read_logs": "trajectory.readers",
-    "recall": "memory.deltamem.recall",
+    "recall": "memory.engine",
 }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - the names of the table above

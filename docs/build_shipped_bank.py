@@ -26,7 +26,7 @@ from deltamem_tui.embedding.fingerprint import TOLERANCE
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem import calibrate
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.trajectory.readers import read_logs

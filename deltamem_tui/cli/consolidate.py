@@ -19,7 +19,7 @@ from deltamem_tui.errors import DeltaMemError, ExtractionError
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.deltamem.consolidate import Fusion
+    from deltamem_tui.memory.method import MaintenanceResult
     from deltamem_tui.memory.writers.extraction import Extractor
 
 
@@ -46,7 +46,7 @@ def run(
     if dry_run:
         return _foreseen(opened, chosen)
     opened.require_writable()
-    fusions: list[Fusion] = []
+    fusions: list[MaintenanceResult] = []
     errors: list[DeltaMemError] = []
     with interruptible() as interruption:
         for found in _fused(opened, chosen, concurrency, interruption):
@@ -64,9 +64,10 @@ def run(
 
 def _fused(
     bank: Bank, extractor: Extractor, concurrency: int, interruption: Interruption
-) -> Iterator[Fusion | DeltaMemError]:
+) -> Iterator[MaintenanceResult | DeltaMemError]:
     """Each chain that was due; what ended the work, if something did, is the last thing told."""
-    from deltamem_tui.memory.deltamem.consolidate import consolidate, due
+    from deltamem_tui.memory.engine import due
+    from deltamem_tui.memory.runs.maintenance import consolidate
 
     try:
         if due(bank):
@@ -80,7 +81,7 @@ def _fused(
 def _foreseen(bank: Bank, extractor: Extractor) -> Result:
     """What is due, and what a model would take for it. Nothing is sent."""
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.deltamem.consolidate import due
+    from deltamem_tui.memory.engine import due
     from deltamem_tui.memory.runs.estimate import rehearse_fusions
     from deltamem_tui.memory.writers.model import ModelExtractor
 
@@ -88,7 +89,10 @@ def _foreseen(bank: Bank, extractor: Extractor) -> Result:
     usage = Usage()
     if isinstance(extractor, ModelExtractor):
         usage = rehearse_fusions(bank, chains, extractor)
-    rows = [{"tree": name, "node": node.id, "root": None, "reason": "due"} for name, node in chains]
+    rows = [
+        {"tree": each.tree, "node": each.nodes[-1].id, "root": None, "reason": "due"}
+        for each in chains
+    ]
     return _result(rows, [], usage)
 
 
@@ -99,7 +103,7 @@ def _usage_of(extractor: Extractor) -> Usage:
     return extractor.usage if isinstance(extractor, AskingExtractor) else Usage()
 
 
-def _record(fusion: Fusion) -> dict[str, Any]:
+def _record(fusion: MaintenanceResult) -> dict[str, Any]:
     return {
         "tree": fusion.tree,
         "node": fusion.chain[-1].id,

@@ -14,6 +14,10 @@ Description = Annotated[
     str, typer.Option("--description", metavar="TEXT", help="What the bank is for.")
 ]
 
+Method = Annotated[
+    str, typer.Option("--method", metavar="NAME", help="The memory method that the bank is for.")
+]
+
 
 def run(
     context: typer.Context,
@@ -21,6 +25,7 @@ def run(
     embedder: options.Embedder = None,
     domain: options.Domain = None,
     description: Description = "",
+    method: Method = "deltamem",
 ) -> Result:
     """Make a new, empty bank.
 
@@ -40,6 +45,7 @@ def run(
         embedder=settings.embedder,
         domain=domain_named(clean(settings.domain).strip() or "generic"),
         description=clean(description),
+        method=method,
     )
     notes = [f"made {made.name} in {path}"]
     if made.manifest.embedder["model"] != DEFAULT_EMBEDDER:

@@ -25,18 +25,17 @@ def run(context: typer.Context, bank: options.Bank, changes: Changes = None) -> 
     is written beside its match; k_cons, after how many hits a chain is fused into a new root
     (`none`: never); enabled, whether the tree is used at all.
     """
-    from dataclasses import asdict
     from functools import reduce
 
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.deltamem.settings import assigned, change, of_bank
+    from deltamem_tui.memory.deltamem.settings import assigned, change, of_bank, to_record
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.writable_bank(bank) if changes else invocation.bank(bank))
     if changes:
         change(opened, "user", lambda numbers: reduce(assigned, changes, numbers))
     parameters = of_bank(opened)
-    columns: dict[str, Any] = {str(name): asdict(numbers) for name, numbers in parameters.items()}
+    columns: dict[str, Any] = to_record(parameters)
 
     def view(page: Page) -> None:
         rows = [

@@ -14,7 +14,7 @@ from deltamem_tui.cli.result import Result
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.deltamem.recall import TreeRecall
+    from deltamem_tui.memory.method import CollectionRecall
 
 Task = Annotated[str, typer.Argument(metavar="TASK", help="The goal, as an agent is told it.")]
 Environment = Annotated[
@@ -38,8 +38,7 @@ def run(
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.cli.records import recall_record
     from deltamem_tui.errors import UsageError
-    from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-    from deltamem_tui.memory.deltamem.recall import recall
+    from deltamem_tui.memory.engine import recall
 
     if not task.strip():
         raise UsageError("the task is empty", hint="say what the agent is to do")
@@ -47,7 +46,7 @@ def run(
     folders = invocation.settings().prompt_folders()
     opened = Bank.open(invocation.bank(bank))
     found = recall(opened, task, env, candidates=_RUNNERS_UP if explain else 1, folders=folders)
-    answers = dict(zip(COLLECTIONS, (found.task, found.env), strict=True))
+    answers = found.collections
     records = {
         name: recall_record(opened.tree(name), answer, explain=explain)
         for name, answer in answers.items()
@@ -66,7 +65,7 @@ def run(
     return Result("recall", data, view=view, notes=[nothing] if nothing else [])
 
 
-def _explained(page: Page, answer: TreeRecall) -> None:
+def _explained(page: Page, answer: CollectionRecall) -> None:
     """The match and its runners-up, with all that a score is made of."""
     page.text(f"{answer.tree} tree, threshold {answer.threshold:g}", style="bold")
     rows = [
@@ -83,13 +82,13 @@ def _explained(page: Page, answer: TreeRecall) -> None:
     page.table(("", "node", "similarity", "penalty", "score", "when"), rows, headed=True)
 
 
-def _nothing(answers: Iterable[TreeRecall | None]) -> str:
+def _nothing(answers: Iterable[CollectionRecall | None]) -> str:
     """Why there is no context."""
     reasons = [_why_unmatched(answer) for answer in answers if answer is not None]
     return "nothing matches: " + "; ".join(reasons or ["no tree was asked"])
 
 
-def _why_unmatched(answer: TreeRecall) -> str:
+def _why_unmatched(answer: CollectionRecall) -> str:
     if not answer.candidates:
         return f"the {answer.tree} tree is empty"
     best = answer.candidates[0].score

@@ -10,7 +10,8 @@ from deltamem_tui.text import one_line
 if TYPE_CHECKING:
     from deltamem_tui.bank.node import Node
     from deltamem_tui.bank.tree import Counts, Tree
-    from deltamem_tui.memory.deltamem.recall import Candidate, TreeRecall
+    from deltamem_tui.memory.method import CollectionRecall
+    from deltamem_tui.memory.vectors.search import Candidate
 
 
 def node_line(node: Node, counts: Counts) -> str:
@@ -35,7 +36,9 @@ def candidate_record(tree: Tree, candidate: Candidate, threshold: float) -> dict
     }
 
 
-def recall_record(tree: Tree, answer: TreeRecall | None, *, explain: bool) -> dict[str, Any] | None:
+def recall_record(
+    tree: Tree, answer: CollectionRecall | None, *, explain: bool
+) -> dict[str, Any] | None:
     """What one tree answered; None if nothing matched and nobody asked why."""
     if answer is None or not (answer.chain or explain):
         return None

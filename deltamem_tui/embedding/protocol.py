@@ -1,10 +1,20 @@
-"""What every embedder offers: text in, unit vectors out."""
+"""What every embedder offers: text in, unit vectors out; and the prefixes that models want.
+
+Retrieval models are trained with words before a question and before a passage, and score worse
+without them. A model that declares its own prompts is believed; for the families that document
+theirs only in prose, the table below holds them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+from deltamem_tui.errors import EmbedderUnavailableError
+from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,3 +76,73 @@ class Embedder(Protocol):
             VectorError: A vector is not finite or has the wrong width.
         """
         ...
+
+
+def unavailable(name: str, message: str) -> EmbedderUnavailableError:
+    """An error that says what is wrong with the model `name`, and what to use instead."""
+    return EmbedderUnavailableError(
+        message,
+        source=one_line(name, 120),
+        hint="choose `minilm`, whose weights are a package, or `hashing`, which needs no model",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Prefixes:
+    """The words put before each text.
+
+    Attributes:
+        query: Before a question.
+        passage: Before an activation condition.
+    """
+
+    query: str = ""
+    passage: str = ""
+
+
+# Instruction-tuned models are told the task at hand in one English sentence.
+_INSTRUCTION = (
+    "Instruct: Given the task or the scene of an agent, retrieve the past experience that applies\n"
+    "Query: "
+)
+_SEARCHING = "Represent this sentence for searching relevant passages: "
+_SEARCHING_CHINESE = "为这个句子生成表示以用于检索相关文章："
+
+# The first pattern found in the model's name decides.
+_FAMILIES: tuple[tuple[re.Pattern[str], Prefixes], ...] = (
+    (re.compile(r"\be5-.*instruct"), Prefixes(_INSTRUCTION)),
+    (re.compile(r"\be5\b"), Prefixes("query: ", "passage: ")),
+    (re.compile(r"\bbge-(small|base|large)-en\b"), Prefixes(_SEARCHING)),
+    (re.compile(r"\bbge-(small|base|large)-zh\b"), Prefixes(_SEARCHING_CHINESE)),
+    (re.compile(r"\bmxbai-embed-(large|2d-large)\b"), Prefixes(_SEARCHING)),
+    (re.compile(r"\barctic-embed-.*v2\b"), Prefixes("query: ")),
+    (re.compile(r"\barctic-embed\b"), Prefixes(_SEARCHING)),
+    (re.compile(r"\bnomic-embed-text\b"), Prefixes("search_query: ", "search_document: ")),
+)
+
+
+def prefixes_for(name: str, prompts: Mapping[str, str]) -> Prefixes:
+    """The prefixes of a model: its own if it declares any, else its family's, else none.
+
+    Args:
+        name: A model id or a folder.
+        prompts: The prompts the model itself declares, by name.
+    """
+    passage = next(
+        (prompts[key] for key in ("document", "passage", "corpus") if prompts.get(key)), ""
+    )
+    own = Prefixes(prompts.get("query") or "", passage)
+    if own != Prefixes():
+        return own
+    title = _title(name)
+    return next((known for family, known in _FAMILIES if family.search(title)), Prefixes())
+
+
+def _title(name: str) -> str:
+    """The model's own name: the last part of an id or folder, in the lower case.
+
+    A folder of the hub's cache ends in a revision; there the name is two folders up.
+    """
+    parts = PurePath(name).parts
+    named = parts[-3] if len(parts) > 2 and parts[-2] == "snapshots" else "".join(parts[-1:])
+    return named.rpartition("--")[2].lower().replace("_", "-")

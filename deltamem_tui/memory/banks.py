@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
@@ -16,14 +16,9 @@ from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import UsageError, wrong_argument
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.settings import (
-    Parameters,
-    TreeParameters,
-    from_record,
-    preset,
-    to_record,
-)
+from deltamem_tui.memory.method import Method
+from deltamem_tui.memory.methods import DEFAULT, method_named
+from deltamem_tui.memory.settings import Settings, checked, from_record, to_record
 
 
 def open_bank(bank: Path | str, banks: Path | str | None = None) -> Bank:
@@ -52,8 +47,9 @@ def create_bank(
     embedder: Embedder | str = DEFAULT_EMBEDDER,
     domain: str = "generic",
     description: str = "",
-    parameters: Parameters | None = None,
+    parameters: Settings | Mapping[str, Any] | None = None,
     provenance: Mapping[str, Any] | None = None,
+    method: str = DEFAULT,
 ) -> Bank:
     """Make an empty bank.
 
@@ -62,8 +58,9 @@ def create_bank(
         embedder: An embedder, or the name of one.
         domain: The kind of environment, a plain name; picks prompts and the preset.
         description: What the bank is for.
-        parameters: The method's numbers for both trees; the domain's preset if not given.
+        parameters: The method's numbers; the domain's preset if not given.
         provenance: Who builds it, from what: anything that JSON can hold.
+        method: The memory method that the bank is made for.
 
     Raises:
         UsageError: An argument is of the wrong kind, or a name cannot be one. Nothing is written.
@@ -79,29 +76,36 @@ def create_bank(
     for name, text in (("domain", domain), ("description", description)):
         if not isinstance(text, str):
             raise wrong_argument(name, "text", text)
+    kind = method_named(method)
     unembedded = Manifest(
         name=paths.check_bank_name(Path(path).name),
         description=description,
         domain=paths.check_domain(domain),
-        settings=_numbers(preset(domain) if parameters is None else parameters),
+        method=kind.name,
+        collections=kind.collections,
+        settings=_settings(kind, domain, parameters),
         provenance=_facts({} if provenance is None else provenance),
     )
     loaded = load(embedder) if isinstance(embedder, str) else embedder
     return Bank.create(path, replace(unembedded, embedder=asdict(loaded.card)))
 
 
-def _numbers(parameters: object) -> dict[str, dict[str, Any]]:
-    """The parameters as the manifest keeps them, if they can be a bank's."""
-    sound = (
-        isinstance(parameters, Mapping)
-        and set(parameters) == set(COLLECTIONS)
-        and all(isinstance(numbers, TreeParameters) for numbers in parameters.values())
-    )
-    if not sound:
-        raise wrong_argument("parameters", "TreeParameters for task and env", parameters)
-    record = to_record(cast("Parameters", parameters))
-    from_record(record)
-    return record
+def _settings(method: Method, domain: str, given: object) -> dict[str, Any]:
+    """The settings as the manifest keeps them, if they can be a bank's."""
+    kind = method.settings
+    if given is None:
+        return to_record(kind.preset(domain))
+    if isinstance(given, kind):
+        return to_record(checked(given))
+    groups = kind.groups()
+    if not isinstance(given, Mapping) or any(
+        not isinstance(given.get(name), group) for name, group in groups.items()
+    ):
+        wanted = f"{' and '.join({each.__name__ for each in groups.values()})} for "
+        wanted = wanted + " and ".join(groups) if groups else kind.__name__
+        raise wrong_argument("parameters", wanted, given)
+    record = {name: to_record(given[name]) if name in groups else given[name] for name in given}
+    return to_record(from_record(kind, record))
 
 
 def _facts(provenance: object) -> Mapping[str, Any]:

@@ -20,8 +20,7 @@ from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankError
-from deltamem_tui.memory.deltamem.settings import of_bank
-from deltamem_tui.memory.deltamem.write import cleaned
+from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.undo import UNDO, commits_since, last_standing
 from deltamem_tui.memory.vectors.embedder import embedder_of
 
@@ -72,7 +71,7 @@ def edit(
         BankError: The node was changed since it was read.
     """
     bank.require_writable()
-    said = cleaned(payload)
+    said = method_of(bank).cleaned(tree, payload)
     vector = None
     if said["activation_condition"] != node.payload["activation_condition"]:
         vector = embedder_of(bank, embedder).embed_passages([said["activation_condition"]])[0]
@@ -254,10 +253,10 @@ def _unchanged(tree: Tree, node: Node) -> Node:
 
 
 def _refuse_too_deep(bank: Bank, tree: str, depth: int) -> None:
-    deepest = of_bank(bank)[tree].d_max
+    deepest = method_of(bank).max_depth(tree, settings_of(bank))
     if depth > deepest:
         raise BankError(
-            f"the {tree} tree would be {depth} levels deep, D_max is {deepest}",
+            f"the {tree} tree would be {depth} levels deep, at most {deepest} are allowed",
             source=str(bank.path),
             hint="choose a parent nearer to its root",
         )

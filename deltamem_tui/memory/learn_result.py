@@ -100,6 +100,10 @@ class LearnResult:
         }
 
 
+Lesson = LearnResult
+"""Its name in the public API."""
+
+
 def usage_of(calls: Iterable[Call]) -> Usage:
     """What some model calls took together."""
     return sum((call.usage for call in calls), Usage())

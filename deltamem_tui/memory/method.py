@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
+from deltamem_tui.memory.payload import cleaned
 from deltamem_tui.memory.settings import Settings
+from deltamem_tui.memory.vectors.embedder import weighting_of
+from deltamem_tui.memory.vectors.search import Candidate, ranked
 from deltamem_tui.memory.writers.extraction import Call, Extraction
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
@@ -110,23 +114,6 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A node and how well it fits a question.
-
-    Attributes:
-        node: The node.
-        similarity: cos(e_q, e_v), rounded to six decimals.
-        penalty: What was taken off.
-        score: What it is ranked by.
-    """
-
-    node: Node
-    similarity: float
-    penalty: float
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
 class CollectionRecall:
     """What one collection answered.
 
@@ -156,11 +143,11 @@ class CollectionRecall:
 
     def matches(self, candidate: Candidate) -> bool:
         """Whether a candidate is recalled."""
-        return any(candidate.node is chain[-1] for chain in self.chains)
+        return any(candidate.node.id == chain[-1].id for chain in self.chains)
 
 
-@dataclass(frozen=True, slots=True)
-class Recollection:
+@dataclass(frozen=True)
+class RecallResult:
     """What a bank recalls.
 
     Attributes:
@@ -173,15 +160,13 @@ class Recollection:
     context: str
     receipt: Mapping[str, Any] | None = None
 
-    @property
-    def task(self) -> CollectionRecall | None:
-        """What the collection `task` answered, if there is one and it was asked."""
-        return self.collections.get("task")
-
-    @property
-    def env(self) -> CollectionRecall | None:
-        """What the collection `env` answered, if there is one and it was asked."""
-        return self.collections.get("env")
+    def __getattr__(self, collection: str) -> CollectionRecall | None:
+        """A collection's answer by its name: `found.task`."""
+        try:
+            found: CollectionRecall | None = vars(self)["collections"][collection]
+        except KeyError:
+            raise AttributeError(collection) from None
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,16 +284,22 @@ class Display:
     Attributes:
         title: What it is called: `task tree`.
         noun: What one node is: `skill`.
-        labels: Per field, what stands before its text: `When`, `How`, `Done when`.
+        labels: Per field, what stands before its text, such as `How`; its name if not given.
         optional: Fields that may be empty.
-        question: What it is asked with: `goal`, `scene`.
+        warning: What an agent is warned with before a node that a failure wrote.
+        layered: Whether a chain is a base with deltas.
     """
 
     title: str
     noun: str
-    labels: Mapping[str, str]
+    labels: Mapping[str, str] = field(default_factory=dict)
     optional: tuple[str, ...] = ()
-    question: str = "goal"
+    warning: str = ""
+    layered: bool = False
+
+    def label(self, name: str) -> str:
+        """What stands before the text of a field."""
+        return self.labels.get(name) or name.replace("_", " ").capitalize()
 
 
 class Method(ABC):
@@ -325,28 +316,38 @@ class Method(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
-    collections: ClassVar[Mapping[str, Any]]
+    collections: ClassVar[Mapping[str, Collection]]
     display: ClassVar[Mapping[str, Display]]
     decisions: ClassVar[Mapping[str, str]]
     settings: ClassVar[type[Settings]]
 
     @abstractmethod
-    def recall(self, bank: Bank, query: Query, embedder: Embedder) -> Recollection:
+    def recall(self, bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
         """What a bank as it stands recalls. Nothing is written."""
 
-    @abstractmethod
     def rank(
-        self, tree: Tree, text: str, vector: Vector, settings: Settings, count: int
+        self,
+        bank: Bank,
+        collection: str,
+        text: str,
+        vector: Vector,
+        count: int,
+        settings: Settings | None = None,
     ) -> CollectionRecall:
-        """The nodes of one collection that fit a text best.
+        """The nodes of one collection that fit a text best; by default, by similarity alone.
 
         Args:
-            tree: The collection.
+            bank: The bank.
+            collection: Which collection.
             text: The question, for the report.
             vector: Its vector, float32 [dimensions], unit length.
-            settings: The bank's numbers, or some to try.
             count: The most candidates.
+            settings: Numbers to try in place of the bank's.
         """
+        tree = bank.tree(collection)
+        found = ranked(tree, vector, weighting_of(bank), 0.0, count)
+        chains = tuple(tree.chain_at(row) for row, _ in found)
+        return CollectionRecall(collection, text, -1.0, tuple(each for _, each in found), chains)
 
     @abstractmethod
     def plan(self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan:
@@ -386,6 +387,15 @@ class Method(ABC):
     def placement(self, collection: str, found: CollectionRecall | None, settings: Settings) -> str:
         """Where an episode with this question would be written, for a person; empty: unknown."""
         return ""
+
+    def cleaned(self, collection: str, payload: Mapping[str, str]) -> dict[str, str]:
+        """The texts of a node of a collection as they may be written.
+
+        Raises:
+            ExtractionError: A text is missing, or far too long.
+        """
+        fields, optional = self.collections[collection].fields, self.display[collection].optional
+        return cleaned(payload, fields, optional)
 
     def uses_scene(self, settings: Settings) -> bool:
         """Whether an episode without a scene teaches less."""

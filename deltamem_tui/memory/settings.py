@@ -6,13 +6,16 @@ same annotations check what a manifest holds, what a person types, and what a ca
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from deltamem_tui.errors import ConfigurationError
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.manifest import Manifest
+from deltamem_tui.errors import BankCorruptError, ConfigurationError
 from deltamem_tui.text import one_line
 
 
@@ -28,10 +31,23 @@ class Settings(Numbers, frozen=True):
         """The numbers that a new bank of a domain gets."""
         return cls()
 
+    @classmethod
+    def groups(cls) -> dict[str, type[Numbers]]:
+        """The collections that have numbers of their own, and what those consist of."""
+        fields = msgspec.structs.fields(cls)
+        return {each.name: each.type for each in fields if _is_group(each.type)}
+
     def of(self, collection: str) -> Any:
         """The numbers of one collection; all if they are not given per collection."""
         found = getattr(self, collection, self)
         return found if isinstance(found, Numbers) else self
+
+    def __getitem__(self, collection: str) -> Any:
+        return self.of(collection)
+
+
+def _is_group(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Numbers)
 
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
@@ -52,6 +68,55 @@ class Setting(Struct, frozen=True):
     value: Any
 
 
+def of_bank(bank: Bank, kind: type[SettingsT]) -> SettingsT:
+    """The numbers that a bank's manifest keeps.
+
+    Raises:
+        BankCorruptError: One is missing, unknown, of another type or outside its range.
+    """
+    try:
+        return from_record(kind, bank.manifest.settings)
+    except ConfigurationError as error:
+        raise BankCorruptError(
+            error.message,
+            source=str(bank.path / "bank.json"),
+            position=error.source,
+            hint="correct it in the file",
+        ) from error
+
+
+def change(
+    bank: Bank, kind: type[SettingsT], why: str, how: Callable[[SettingsT], SettingsT]
+) -> SettingsT:
+    """Change a bank's numbers, and note it in the journal unless they stay as they are.
+
+    Args:
+        bank: The bank; its handle shows the new numbers afterwards.
+        kind: The settings of the bank's method.
+        why: Who or what asked for it, for the journal.
+        how: From the numbers as they are under the writer's lock to what they become.
+
+    Returns:
+        The bank's numbers now.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        ConfigurationError: A number is outside its range; nothing was written.
+    """
+    how(of_bank(bank, kind))  # what is wrong by itself is refused before any file is touched
+
+    def changed(manifest: Manifest) -> tuple[Manifest, Mapping[str, Any]]:
+        before = of_bank(bank, kind)
+        after = checked(how(before))
+        if after == before:
+            return manifest, {}
+        record = to_record(after)
+        return replace(manifest, settings=record), {"why": why, **record}
+
+    bank.change_manifest("parameters", changed)
+    return of_bank(bank, kind)
+
+
 def to_record(settings: Numbers) -> dict[str, Any]:
     """The settings as the manifest keeps them."""
     record: dict[str, Any] = msgspec.to_builtins(settings)
@@ -64,21 +129,27 @@ def from_record(kind: type[NumbersT], record: Mapping[str, Any], source: str = "
     Raises:
         ConfigurationError: One is missing, unknown, of another type or outside its range.
     """
-    values: dict[str, Any] = {}
-    known = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    try:
+        return msgspec.convert(record, kind)
+    except msgspec.ValidationError:
+        return _checked_one_by_one(kind, record, source)
+
+
+def _checked_one_by_one(kind: type[NumbersT], record: Mapping[str, Any], source: str) -> NumbersT:
+    """The same, slowly, to say which number is wrong and what it can be."""
+    known = {field.name: field for field in msgspec.structs.fields(kind)}
     if unknown := sorted(set(record) - set(known)):
-        raise ConfigurationError(f"unknown setting {one_line(unknown[0], 40)!r}", source=source)
-    for name, field in known.items():
-        if name not in record:
-            if field.required:
-                raise ConfigurationError(f"the setting {name!r} is missing", source=source)
-            continue
-        values[name] = _value(field, record[name], source)
-    return kind(**values)
+        raise ConfigurationError(f"unknown parameter {one_line(unknown[0], 40)!r}", source=source)
+    missing = [
+        field.name for field in known.values() if field.required and field.name not in record
+    ]
+    if missing:
+        raise ConfigurationError(f"the parameter {missing[0]!r} is missing", source=source)
+    return kind(**{name: _value(known[name], value, source) for name, value in record.items()})
 
 
 def _value(field: msgspec.structs.FieldInfo, value: Any, source: str) -> Any:
-    if isinstance(field.type, type) and issubclass(field.type, Numbers):
+    if _is_group(field.type):
         if not isinstance(value, Mapping):
             raise ConfigurationError(f"{field.name} must hold settings", source=source)
         return from_record(field.type, value, field.name)
@@ -97,7 +168,7 @@ def description(field: msgspec.structs.FieldInfo) -> str:
         for meta in getattr(each, "__metadata__", ()):
             if isinstance(meta, msgspec.Meta) and meta.description:
                 return meta.description
-    return {bool: "true or false"}.get(field.type, getattr(field.type, "__name__", "a number"))
+    return "true or false" if field.type is bool else "a number"
 
 
 def checked(settings: NumbersT) -> NumbersT:
@@ -130,7 +201,7 @@ def replaced(settings: SettingsT, path: str, value: Any) -> SettingsT:
     known = [each.path for each in listed(settings)]
     if path not in known:
         raise ConfigurationError(
-            f"there is no setting {one_line(path, 60)!r}", hint=f"one of {', '.join(known)}"
+            f"there is no parameter {one_line(path, 60)!r}", hint=f"one of {', '.join(known)}"
         )
     record = to_record(settings)
     group, _, name = path.rpartition(".")
@@ -151,16 +222,15 @@ def assigned(settings: SettingsT, assignment: str) -> SettingsT:
     path, text = path.strip(), text.strip().lower()
     if not equals:
         raise ConfigurationError(
-            f"{one_line(assignment, 60)!r} assigns no setting",
+            f"{one_line(assignment, 60)!r} assigns no parameter",
             hint=f"NAME=VALUE with one of {', '.join(each.path for each in listed(settings))}",
         )
-    return replaced(settings, path, _VALUES[text] if text in _VALUES else _number(path, text))
+    return replaced(settings, path, _VALUES[text] if text in _VALUES else _number(text))
 
 
-def _number(path: str, text: str) -> int | float:
+def _number(text: str) -> int | float | str:
+    """The number; the text itself if it is none, which no parameter takes."""
     try:
         return int(text) if text.lstrip("-").isdigit() else float(text)
-    except ValueError as error:
-        raise ConfigurationError(
-            f"{one_line(text, 40)!r} is not a number", source=one_line(path, 60)
-        ) from error
+    except ValueError:
+        return text

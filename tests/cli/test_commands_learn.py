@@ -18,7 +18,7 @@ from deltamem_tui.errors import (
     StorageError,
     VectorError,
 )
-from deltamem_tui.memory.deltamem import write as learn_module
+from deltamem_tui.memory import engine as learn_module
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.bank.support import file_bytes
@@ -157,7 +157,7 @@ def test_what_was_learnt_before_a_full_disk_stays(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program("import", "kitchen", program.log(heat("bread"), heat("soup")))
-    write = learn_module._write
+    write = learn_module._apply
     calls: list[int] = []
 
     def full(*arguments: Any) -> Any:
@@ -166,7 +166,7 @@ def test_what_was_learnt_before_a_full_disk_stays(
             raise StorageError("no space left on device", source="task.nodes.jsonl")
         return write(*arguments)
 
-    monkeypatch.setattr(learn_module, "_write", full)
+    monkeypatch.setattr(learn_module, "_apply", full)
     answer = program("extract", "kitchen", "--extractor", "rules")
     assert answer.code == 3
     assert "episodes learnt\t1\n" in answer.out

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.embedding import at_hand, minilm
-from deltamem_tui.embedding.at_hand import is_at_hand
+from deltamem_tui.embedding import load as loading
+from deltamem_tui.embedding.load import is_at_hand
 from deltamem_tui.errors import EmbedderUnavailableError
 
 
 def test_hashing_is_always_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(at_hand, "find_spec", lambda _: None)
+    monkeypatch.setattr(loading, "find_spec", lambda _: None)
     assert is_at_hand("hashing")
     assert not is_at_hand("minilm")
 
@@ -20,13 +20,13 @@ def test_hashing_is_always_here(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_packaged_model_is_here_where_its_package_is(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(minilm, "folder", lambda: tmp_path)
+    monkeypatch.setattr(loading, "minilm_folder", lambda: tmp_path)
     assert is_at_hand("minilm")
 
     def missing() -> Path:
         raise EmbedderUnavailableError("not installed")
 
-    monkeypatch.setattr(minilm, "folder", missing)
+    monkeypatch.setattr(loading, "minilm_folder", missing)
     assert not is_at_hand("minilm")
 
 

@@ -156,7 +156,7 @@ def test_a_download_that_was_cut_short_is_not_a_model(cache: Path, tiny_model: P
 
 
 def test_a_host_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deltamem_tui.embedding.model.HUB_TIMEOUT", 0.1)
+    monkeypatch.setattr("deltamem_tui.embedding.sentence.HUB_TIMEOUT", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         be_the_hub(silent.getsockname()[1], monkeypatch)
 

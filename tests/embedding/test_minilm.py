@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deltamem_tui.embedding import minilm
+from deltamem_tui.embedding import load as loading
 from deltamem_tui.embedding.fingerprint import TOLERANCE, distance
 from deltamem_tui.embedding.load import load, load_for
 from deltamem_tui.errors import EmbedderUnavailableError
 
 installed = pytest.mark.skipif(
-    importlib.util.find_spec(minilm.PACKAGE) is None, reason="the extra `minilm` is not installed"
+    importlib.util.find_spec(loading.PACKAGE) is None, reason="the extra `minilm` is not installed"
 )
 
 
@@ -42,7 +42,7 @@ def test_it_knows_what_texts_mean() -> None:
 
 @installed
 def test_the_published_weights_pass() -> None:
-    minilm.check(minilm.folder())
+    loading.check_minilm(loading.minilm_folder())
 
 
 @installed
@@ -50,13 +50,13 @@ def test_weights_that_were_tampered_with_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = tmp_path / "tampered_minilm_package"
-    shutil.copytree(minilm.folder(), package / "model")
+    shutil.copytree(loading.minilm_folder(), package / "model")
     (package / "__init__.py").touch()
     with (package / "model" / "model.safetensors").open("r+b") as weights:
         weights.seek(-1, 2)
         weights.write(b"\xff")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(minilm, "PACKAGE", package.name)
+    monkeypatch.setattr(loading, "PACKAGE", package.name)
 
     with pytest.raises(EmbedderUnavailableError, match="not those of all-MiniLM-L6-v2") as caught:
         load("minilm", device="cpu")
@@ -66,16 +66,16 @@ def test_weights_that_were_tampered_with_are_refused(
 
 def test_weights_that_are_missing(tmp_path: Path) -> None:
     with pytest.raises(EmbedderUnavailableError, match="No such file"):
-        minilm.check(tmp_path)
+        loading.check_minilm(tmp_path)
 
 
 def test_without_the_extra_the_error_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(minilm, "PACKAGE", "not_installed_anywhere")
+    monkeypatch.setattr(loading, "PACKAGE", "not_installed_anywhere")
 
     with pytest.raises(EmbedderUnavailableError) as caught:
-        minilm.folder()
+        loading.minilm_folder()
 
     assert "pip install 'deltamem-tui[minilm]'" in (caught.value.hint or "")
     assert "hashing" in (caught.value.hint or "")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.embedding.prefixes import Prefixes, prefixes_for
+from deltamem_tui.embedding.protocol import Prefixes, prefixes_for
 
 SEARCHING = Prefixes("Represent this sentence for searching relevant passages: ")
 E5 = Prefixes("query: ", "passage: ")

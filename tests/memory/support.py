@@ -97,7 +97,7 @@ def parameters(
     env: bool = True,
 ) -> Parameters:
     task = TreeParameters(tau_base, failure_penalty, d_max, k_cons)
-    return {"task": task, "env": TreeParameters(tau_base, failure_penalty, d_max, k_cons, env)}
+    return Parameters(task, TreeParameters(tau_base, failure_penalty, d_max, k_cons, env))
 
 
 def new_bank(path: Path, numbers: Parameters | None = None, *, domain: str = "generic") -> Bank:

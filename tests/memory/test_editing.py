@@ -23,15 +23,14 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.consolidation_due import due_rows
-from deltamem_tui.memory.deltamem.settings import TreeParameters, from_record
-from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.deltamem.consolidate import due_rows
+from deltamem_tui.memory.deltamem.settings import TreeParameters
+from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
 from deltamem_tui.memory.undo import last_standing
-from deltamem_tui.memory.views.filters import NODES
+from deltamem_tui.memory.views.filters import NODES, matching
 from deltamem_tui.memory.views.language import Bound
-from deltamem_tui.memory.views.matching import matching
 from deltamem_tui.trajectory.readers.native import from_record as episode_of
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
 
@@ -125,7 +124,7 @@ def test_a_move_that_cannot_be(bank: Bank) -> None:
     fresh = learn(bank, episode((0, 1, 0)), EchoExtractor(), embedder=ChosenEmbedder())
     new = fresh.trees["task"].node
     assert new is not None
-    with pytest.raises(BankError, match="D_max is 4"):
+    with pytest.raises(BankError, match="at most 4"):
         editing.move(bank, "task", bank.tree("task").node(other.id), new)
 
 
@@ -296,22 +295,21 @@ def test_bounds(bound: str, held: list[int]) -> None:
 def test_filters_never_let_the_dead_through(bank: Bank) -> None:
     editing.delete(bank, "task", nodes(bank)[2])
     tree = bank.tree("task")
-    numbers = from_record(bank.manifest.settings)["task"]
     for text in ("", "kind:residual", "1", "label:success hits:>=0", "is:never-recalled"):
-        kept = matching(tree, NODES.parse(text), numbers)
+        kept = matching(tree, NODES.parse(text))
         assert not (kept & tree.dead).any()
-    assert matching(tree, NODES.parse("kind:residual"), numbers).sum() == 1
+    assert matching(tree, NODES.parse("kind:residual")).sum() == 1
 
 
 def test_what_is_due_is_what_consolidation_takes(bank: Bank) -> None:
-    from deltamem_tui.memory.deltamem.consolidate import due
     from deltamem_tui.memory.deltamem.settings import change
+    from deltamem_tui.memory.engine import due
 
-    chosen = {**parameters(k_cons=1, d_max=4, env=False)}
+    chosen = parameters(k_cons=1, d_max=4, env=False)
     change(bank, "test", lambda _: chosen)
     tree = bank.tree("task")
     rows = due_rows(tree, chosen["task"])
-    assert [node.id for _, node in due(bank)] == [
+    assert [each.nodes[-1].id for each in due(bank)] == [
         tree.node_at(int(row)).id for row in rows.nonzero()[0]
     ]
     assert rows.any()

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.bank.upkeep.verify import verify
+from deltamem_tui.embedding.scan import Rows, Scan
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.recall import recall
-from deltamem_tui.memory.deltamem.write import learn, parent_of
-from deltamem_tui.memory.vectors.similarity import Rows, Scan
+from deltamem_tui.memory.deltamem.write import parent_of
+from deltamem_tui.memory.engine import learn, recall
 from tests.effort import examples
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters, unit
 

@@ -30,10 +30,7 @@ from deltamem_tui.tui.widgets.episode_list import EpisodeList
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
-NUMBERS: Parameters = {
-    "task": TreeParameters(0.6, k_cons=3, d_max=4),
-    "env": TreeParameters(0.6, k_cons=3),
-}
+NUMBERS = Parameters(task=TreeParameters(0.6, k_cons=3, d_max=4), env=TreeParameters(0.6, k_cons=3))
 
 SKILLS: Sequence[tuple[str, str, int | None, Label]] = (
     (

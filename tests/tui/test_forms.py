@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import DEFAULT_EMBEDDER, Configuration
-from deltamem_tui.embedding import at_hand, minilm
+from deltamem_tui.embedding import load as loading
 from deltamem_tui.tui.background import Progress
 from deltamem_tui.tui.jobs.importing import import_logs
 from deltamem_tui.tui.messages import Changed, Planned, Told
@@ -367,10 +367,10 @@ def test_the_form_says_why_an_embedder_cannot_be_loaded_at_once(
     def spec_of(name: str) -> ModuleSpec | None:
         return None if name in missing else real("json")
 
-    monkeypatch.setattr(at_hand, "find_spec", spec_of)
+    monkeypatch.setattr(loading, "find_spec", spec_of)
     monkeypatch.setattr(proposing, "find_spec", spec_of)
     if "minilm" in missing:
-        monkeypatch.setattr(minilm, "PACKAGE", "no_such_package_here")
+        monkeypatch.setattr(loading, "PACKAGE", "no_such_package_here")
 
     async def story(person: Person) -> None:
         await person.press("n")

@@ -12,7 +12,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.cli import app as cli
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes import importer
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.readers import reading

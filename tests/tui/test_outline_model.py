@@ -13,12 +13,11 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.views.filters import NODES, ORDERS
-from deltamem_tui.memory.views.matching import matching
+from deltamem_tui.memory.views.filters import NODES, ORDERS, matching
 from deltamem_tui.tui.models.family import Family
 from deltamem_tui.tui.models.outline import Outline
 from tests.effort import examples
-from tests.tui.support import NUMBERS, add_plain, bare_bank
+from tests.tui.support import add_plain, bare_bank
 
 SHAPE = (None, None, 0, 0, 2, 4, 1, 6, None, 3, 9)
 
@@ -63,7 +62,7 @@ STEPS = st.lists(
 def test_the_lines_are_those_of_the_tree(
     tree: Tree, steps: list[tuple[str, int]], order: str, text: str
 ) -> None:
-    kept = matching(tree, NODES.parse(text), NUMBERS["task"]) if text else None
+    kept = matching(tree, NODES.parse(text)) if text else None
     family = Family(tree, order, kept)  # type: ignore[arg-type]
     outline = Outline(family)
     for step, line in steps:
@@ -78,7 +77,7 @@ def test_the_lines_are_those_of_the_tree(
 
 
 def test_a_filter_shows_what_fits_with_all_above_it(tree: Tree) -> None:
-    family = Family(tree, kept=matching(tree, NODES.parse("7"), NUMBERS["task"]))
+    family = Family(tree, kept=matching(tree, NODES.parse("7")))
     assert [tree.node_at(int(row)).payload["activation_condition"] for row in family.preorder] == [
         "node 1",
         "node 6",

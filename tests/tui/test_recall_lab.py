@@ -18,7 +18,7 @@ from deltamem_tui.config import Configuration
 from deltamem_tui.embedding.fingerprint import PROBE, fingerprint
 from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import BankRewrittenError
-from deltamem_tui.memory.deltamem.recall import recall
+from deltamem_tui.memory.engine import recall
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.vectors.reembed import reembed
 from deltamem_tui.tui.background import Progress

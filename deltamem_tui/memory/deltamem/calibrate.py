@@ -28,16 +28,15 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.embedding.scan import Rows, Scan
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.questions import questions_of
-from deltamem_tui.memory.deltamem.recall import scan_of
+from deltamem_tui.memory.deltamem.recall import questions_of
 from deltamem_tui.memory.deltamem.settings import Parameters, change, changed, of_bank
 from deltamem_tui.memory.deltamem.threshold_search import dividing_line, widest_jump
-from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.vectors.embedder import embedder_of, weighting_of
-from deltamem_tui.memory.vectors.similarity import Rows, Scan
+from deltamem_tui.memory.vectors.search import scan_of
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 QUESTION_LIMIT = 1000
@@ -209,7 +208,7 @@ def _questions(name: str, asked: Sequence[Trajectory]) -> dict[str, str]:
 
 
 def _question(name: str, episode: Trajectory) -> str:
-    return questions_of(episode.task, scene_of(episode))[name]
+    return questions_of(episode)[name]
 
 
 def _triggers(

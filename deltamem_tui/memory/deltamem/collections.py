@@ -18,6 +18,10 @@ COLLECTIONS: Mapping[str, Collection] = {"task": _TREE, "env": _TREE}
 """The task tree keeps skills (when, how, until when), the env tree knowledge (where, what)."""
 
 
+OPTIONAL = ("termination_condition",)
+"""Fields that may be empty."""
+
+
 class Payload(dict[str, str]):
     """What a node of either tree says, as `Node.payload` holds it.
 

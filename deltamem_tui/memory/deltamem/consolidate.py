@@ -1,215 +1,133 @@
-"""Consolidation: often-hit chains become new roots (DeltaMem, equation 8). Nothing is deleted."""
+"""Consolidation: often-hit chains become new roots (equation 8). Nothing is deleted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.consolidation_due import due_rows
-from deltamem_tui.memory.deltamem.duplicates import twin_of
-from deltamem_tui.memory.deltamem.settings import of_bank
-from deltamem_tui.memory.deltamem.write import fused_root
-from deltamem_tui.memory.learn_result import REASON_WIDTH
-from deltamem_tui.memory.runs.account import Account, Entry
-from deltamem_tui.memory.runs.ahead import GRACE, Ahead, StoppedError
-from deltamem_tui.memory.runs.ledger import tell_debts
-from deltamem_tui.memory.runs.recorder import Recorder
-from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, OPTIONAL
+from deltamem_tui.memory.deltamem.duplicates import duplicate_of
+from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.method import (
+    Add,
+    Change,
+    Due,
+    MaintenancePlan,
+    MaintenanceResult,
+    Request,
+    Revise,
+    Writer,
+)
+from deltamem_tui.memory.payload import cleaned
 from deltamem_tui.memory.writers.extraction import (
     AskedInVainError,
-    AskingExtractor,
     Call,
-    Extractor,
+    Extraction,
     known_calls,
 )
-from deltamem_tui.text import one_line
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class Fusion:
-    """A chain that was due, and what became of it.
-
-    Attributes:
-        tree: `task` or `env`.
-        chain: Root to the residual that was hit often enough.
-        root: The root that holds the fused chain, a new one or one that said the same already;
-            None if the extractor could not fuse it, or such a root was deleted before.
-        reason: Why, in one line.
-        calls: The questions to a language model that it took.
-        written: Whether the root is new.
-    """
-
-    tree: str
-    chain: tuple[Node, ...]
-    root: Node | None
-    reason: str
-    calls: tuple[Call, ...] = ()
-    written: bool = False
+def is_due(node: Node, hits: int, parameters: TreeParameters) -> bool:
+    """Whether a node with that many hits is a residual whose chain is to be fused."""
+    return (
+        parameters.k_cons is not None
+        and node.kind == "residual"
+        and not node.consolidated
+        and hits >= parameters.k_cons
+    )
 
 
-def due(bank: Bank) -> list[tuple[str, Node]]:
-    """The residuals whose hits reach K_cons and whose chains were not fused yet."""
-    parameters = of_bank(bank)
-    found: list[tuple[str, Node]] = []
-    for name in COLLECTIONS:
-        tree = bank.tree(name)
-        if parameters[name].enabled:
-            rows = tree.rows[due_rows(tree, parameters[name])[tree.rows]]
-            found += [(name, tree.node_at(int(row))) for row in rows]
+def due_rows(tree: Tree, parameters: TreeParameters) -> NDArray[np.bool_]:
+    """The same of a whole tree. bool [rows]."""
+    import numpy as np
+
+    index = tree.snapshot.index
+    if parameters.k_cons is None or not len(index):
+        return np.zeros(len(index), dtype=np.bool_)
+    hits = tree.snapshot.counters[tree.birth, 0]
+    due: NDArray[np.bool_] = (
+        ~tree.dead & index["residual"] & ~index["consolidated"] & (hits >= parameters.k_cons)
+    )
+    return due
+
+
+def due_chains(bank: Bank, settings: Parameters) -> list[Due]:
+    """The chains of the residuals whose hits reach K_cons and that were not fused yet."""
+    found: list[Due] = []
+    for name, tree in bank.trees.items():
+        if settings[name].enabled:
+            rows = tree.rows[due_rows(tree, settings[name])[tree.rows]]
+            found += [_due(tree, tree.chain_at(int(row))) for row in rows]
     return found
 
 
-def consolidate(
-    bank: Bank,
-    extractor: Extractor,
-    *,
-    embedder: Embedder | None = None,
-    concurrency: int = 1,
-    stopped: Callable[[], bool] = lambda: False,
-    grace: float = GRACE,
-) -> Iterator[Fusion]:
-    """Fuse every chain that is due, one commit each.
+def _due(tree: Tree, chain: tuple[Node, ...]) -> Due:
+    return Due(tree.name, chain, Request(f"{tree.name}_consolidation", None, chain))
 
-    Args:
-        bank: The bank; its handle shows the new state after each chain.
-        extractor: What fuses the chains.
-        embedder: The bank's embedder; loaded if not given.
-        concurrency: The most questions to a model at once.
-        stopped: Whether somebody wants to stop; asked between chains and while a model is
-            waited for. The chain whose turn it is stays due then.
-        grace: The most seconds to wait at the end for calls that are on their way.
+
+def maintain(bank: Bank, due: Due, writer: Writer, embedder: Embedder) -> MaintenancePlan | None:
+    """Fuse a chain; None if another process deleted its node or fused it meanwhile."""
+    tree = bank.tree(due.tree)
+    try:
+        chain = tree.chain(due.nodes[-1].id)
+    except NodeNotFoundError:
+        return None
+    return None if chain[-1].consolidated else fuse(tree, chain, writer, embedder)
+
+
+def fuse(
+    tree: Tree, chain: tuple[Node, ...], writer: Writer, embedder: Embedder
+) -> MaintenancePlan:
+    """The plan that makes a chain a root, and marks its last node as consolidated."""
+    name = tree.name
+    calls: tuple[Call, ...] = ()
+    try:
+        extraction = writer.write(f"{name}_consolidation", None, chain)
+        calls = known_calls(extraction.call("fuse", name))
+        root = fused_root(name, chain, extraction, writer.name)
+    except AskedInVainError as error:
+        return MaintenancePlan(MaintenanceResult(name, chain, None, str(error), (error.call,)))
+    except ExtractionError as error:
+        return MaintenancePlan(MaintenanceResult(name, chain, None, str(error), calls))
+    vector = embedder.embed_passages([root.payload["activation_condition"]])[0]
+    changes: tuple[Change, ...] = (Revise(name, structs.replace(chain[-1], consolidated=True)),)
+    if same := duplicate_of(tree, root, vector):
+        return MaintenancePlan(
+            MaintenanceResult(name, chain, same.node, same.reason, calls), changes
+        )
+    result = MaintenanceResult(name, chain, root, extraction.reason, calls, written=True)
+    return MaintenancePlan(result, (Add(name, root, vector), *changes))
+
+
+def fused_root(name: str, chain: Sequence[Node], extraction: Extraction, writer: str) -> Node:
+    """The new root of a fused chain. It is a failure only if the whole chain is.
+
+    It comes from the chain's nodes and from no episode, so that it has the same id whether
+    it is made while learning or later.
 
     Raises:
-        LanguageModelError: The model cannot be asked at all; what was committed before stays.
-        BankFrozenError: The bank is frozen.
-        StorageError: The disk refused; what was committed before stays.
+        ExtractionError: The writer gave nothing to write.
     """
-    loaded = embedder_of(bank, embedder)
-    chains = due(bank)
-    ahead = payer = None
-    if isinstance(extractor, AskingExtractor):
-        tell_debts(bank)
-        payer = extractor
-        extractor = ahead = Ahead(extractor, concurrency, stopped)
-    account = Account(bank, payer)
-    try:
-        for number, (name, node) in enumerate(chains):
-            if stopped():
-                return
-            if ahead:
-                ahead.turn = number
-                _look_ahead(bank, ahead, number, chains[number : number + concurrency])
-            with account.telling(node.id) as entry:
-                fusion = _consolidate_one(bank, name, node, extractor, loaded, entry)
-            if ahead:
-                ahead.forget(node.id)
-            if fusion is not None:
-                yield fusion
-    except StoppedError:
-        return
-    finally:
-        _close(account, ahead, grace)
-
-
-def _close(account: Account, ahead: Ahead | None, grace: float) -> None:
-    """End the asking, and tell the journal of the calls that came to nothing."""
-    if ahead is None:
-        account.close()
-        return
-    try:
-        ahead.close(grace)
-    finally:
-        account.close(ahead.take_unused(), on_their_way=ahead.on_their_way)
-
-
-def _look_ahead(bank: Bank, ahead: Ahead, number: int, chains: Sequence[tuple[str, Node]]) -> None:
-    """Have the next chains fused before their turn; what is gone meanwhile is left out."""
-    for turn, (name, node) in enumerate(chains, start=number):
-        with suppress(NodeNotFoundError):
-            ahead.look(turn, name, None, bank.tree(name).chain(node.id))
-
-
-def _consolidate_one(
-    bank: Bank,
-    name: str,
-    node: Node,
-    extractor: Extractor,
-    embedder: Embedder,
-    entry: Entry,
-) -> Fusion | None:
-    """Fuse one chain outside the lock, and write it if the chain is still the same inside.
-
-    Returns:
-        None if another writer deleted the node or fused its chain meanwhile.
-    """
-    asking = Recorder(extractor, entry)
-    while True:
-        try:
-            chain = bank.tree(name).chain(node.id)
-        except NodeNotFoundError:
-            return None
-        if chain[-1].consolidated:
-            return None
-        calls: tuple[Call, ...] = ()
-        try:
-            extraction = asking.fuse(name, chain)
-            calls = known_calls(extraction.call("fuse", name))
-            root = fused_root(name, chain, extraction, extractor.name)
-        except AskedInVainError as error:
-            return _refused(bank, Fusion(name, chain, None, str(error), (error.call,)), entry)
-        except ExtractionError as error:
-            return _refused(bank, Fusion(name, chain, None, str(error), calls), entry)
-        vector = embedder.embed_passages([root.payload["activation_condition"]])[0]
-        with bank.writing() as batch:
-            if not _stands(bank.tree(name), chain):
-                continue
-            twin = twin_of(bank.tree(name), root, vector)
-            if twin is None:
-                batch.add_node(name, root, vector)
-            batch.revise_node(name, structs.replace(chain[-1], consolidated=True))
-            fusion = Fusion(name, chain, root, extraction.reason, calls, written=twin is None)
-            if twin:
-                fusion = replace(fusion, root=twin.node, reason=twin.reason)
-            batch.log("consolidate", fusion_record(fusion))
-        entry.told(calls)
-        return fusion
-
-
-def _refused(bank: Bank, fusion: Fusion, entry: Entry) -> Fusion:
-    """Tell the journal what was paid for nothing. The chain stays due."""
-    if fusion.calls:
-        with bank.writing() as batch:
-            batch.log("refuse", fusion_record(fusion))
-        entry.told(fusion.calls)
-    return fusion
-
-
-def fusion_record(fusion: Fusion) -> dict[str, Any]:
-    """What the journal tells of a chain that was fused, or could not be."""
-    record = {
-        "tree": fusion.tree,
-        "root": fusion.root.id if fusion.root else None,
-        "nodes": [each.id for each in fusion.chain],
-        "reason": one_line(fusion.reason, REASON_WIDTH),
-        "written": fusion.written if fusion.root else None,
-        "calls": [call.record() for call in fusion.calls] or None,
-    }
-    return {key: value for key, value in record.items() if value is not None}
-
-
-def _stands(tree: Tree, chain: tuple[Node, ...]) -> bool:
-    """Whether the tree still holds the chain as it was."""
-    try:
-        return tree.chain(chain[-1].id) == chain
-    except NodeNotFoundError:
-        return False
+    if extraction.payload is None:
+        raise ExtractionError(f"nothing was fused: {extraction.reason}")
+    label: Label = "failure" if all(node.label == "failure" for node in chain) else "success"
+    origin = Origin(
+        extractor=writer,
+        model=extraction.model,
+        prompt=extraction.prompt,
+        nodes=tuple(node.id for node in chain),
+    )
+    return born(
+        name, None, label, cleaned(extraction.payload, COLLECTIONS[name].fields, OPTIONAL), origin
+    )

@@ -1,16 +1,15 @@
-"""Twins: a node that says what a tree says already, at the same place, is not written again."""
+"""Duplicates: a node whose text stands at the same place already is not written again."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 _SAME = 1.0 - 1e-3  # the same text in another batch differs by 1e-6 at most
@@ -18,11 +17,11 @@ _PIECE_ROWS = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Twin:
+class Duplicate:
     """Why a node need not be written.
 
     Attributes:
-        node: The node that says the same and lives; None if it was deleted.
+        node: The living node that says the same; None if it was deleted.
         reason: Why, in one line.
     """
 
@@ -30,13 +29,13 @@ class Twin:
     reason: str
 
 
-def twin_of(tree: Tree, node: Node, vector: NDArray[np.float32]) -> Twin | None:
+def duplicate_of(tree: Tree, node: Node, vector: NDArray[np.float32]) -> Duplicate | None:
     """What makes a new node needless: its own id, or a sibling with the same label and payload.
 
     Args:
-        tree: The tree that it would grow on.
+        tree: The tree that it would be added to.
         node: The new node.
-        vector: Its activation condition's vector, float32 [dimensions], unit length.
+        vector: Its key's vector, float32 [dimensions], unit length.
 
     Returns:
         None if the node is new.
@@ -45,8 +44,8 @@ def twin_of(tree: Tree, node: Node, vector: NDArray[np.float32]) -> Twin | None:
     if first is not None:
         row = int(tree.snapshot.current[first])
         if tree.snapshot.index["deleted"][row]:
-            return Twin(None, f"this node, {node.id}, was deleted before")
-        return Twin(tree.node_at(row), f"the tree has this node, {node.id}, already")
+            return Duplicate(None, f"this node, {node.id}, was deleted before")
+        return Duplicate(tree.node_at(row), f"the tree has this node, {node.id}, already")
     parent = None if node.parent is None else tree.row(node.parent)
     siblings = tree.child_rows(parent)
     for start in range(0, len(siblings), _PIECE_ROWS):
@@ -55,5 +54,5 @@ def twin_of(tree: Tree, node: Node, vector: NDArray[np.float32]) -> Twin | None:
         for row in rows[tree.embeddings[rows] @ vector >= _SAME]:
             other = tree.node_at(int(row))
             if (other.label, other.payload) == (node.label, node.payload):
-                return Twin(other, f"node {other.id} says exactly this already")
+                return Duplicate(other, f"node {other.id} says exactly this already")
     return None

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.memory.deltamem.questions import questions_of
-from deltamem_tui.memory.deltamem.recall import TreeRecall, recall_tree
+from deltamem_tui.memory.deltamem.recall import questions_of, recall_tree
 from deltamem_tui.memory.deltamem.settings import TreeParameters
-from deltamem_tui.memory.episodes.scenes import scene_of
+from deltamem_tui.memory.method import CollectionRecall
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -32,7 +31,7 @@ class Encounter:
         self.trajectory = trajectory
         self._bank = bank
         self._embedder = embedder
-        self._questions = questions_of(trajectory.task, scene_of(trajectory))
+        self._questions = questions_of(trajectory)
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
     def asks(self, name: str) -> bool:
@@ -45,7 +44,7 @@ class Encounter:
             return "the tree is switched off"
         return "" if self.asks(name) else "the episode says nothing of its environment"
 
-    def recall(self, name: str, parameters: TreeParameters) -> TreeRecall:
+    def recall(self, name: str, parameters: TreeParameters) -> CollectionRecall:
         """What a tree of the bank as it stands knows of the episode (equations 6 and 7)."""
         return recall_tree(
             self._bank.tree(name),

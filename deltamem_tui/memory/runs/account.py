@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.learn_result import usage_of
+from deltamem_tui.memory.learn_result import usage_of
 from deltamem_tui.memory.runs.ledger import Ledger, Payer
 from deltamem_tui.memory.runs.waste import EVENT as WASTE
 from deltamem_tui.memory.runs.waste import tell_waste

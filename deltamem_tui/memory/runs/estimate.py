@@ -20,12 +20,12 @@ from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BudgetError, ExtractionError, TrajectoryError, VectorError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.episode_query import Encounter
-from deltamem_tui.memory.deltamem.questions import questions_of
+from deltamem_tui.memory.deltamem.recall import questions_of
 from deltamem_tui.memory.deltamem.settings import of_bank
-from deltamem_tui.memory.deltamem.write import as_kept, learn_from
-from deltamem_tui.memory.episodes.scenes import goal_of, lacks_scene, scene_of, with_scene
-from deltamem_tui.memory.writers.extraction import Drawing, Extraction
+from deltamem_tui.memory.engine import as_kept, learn_kept
+from deltamem_tui.memory.episodes.scenes import goal_of, lacks_scene, with_scene
+from deltamem_tui.memory.method import Due
+from deltamem_tui.memory.writers.extraction import Drawing, Extraction, ExtractorWriter
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
 from deltamem_tui.memory.writers.model.scene_extraction import SceneDrawer
 from deltamem_tui.memory.writers.rules import RulesExtractor
@@ -79,25 +79,24 @@ def rehearse(
                 kept = as_kept(bank, trajectory)
                 if of_scenes and lacks_scene(kept):
                     kept = understudy.with_scene(kept)
-                learn_from(stage, Encounter(stage, kept, embedder), understudy, embedder)
+                learn_kept(stage, kept, ExtractorWriter(understudy), embedder)
             except (ExtractionError, TrajectoryError, VectorError):
                 pass  # the run will tell
             advance()
     return understudy.usage
 
 
-def rehearse_fusions(
-    bank: Bank, chains: Iterable[tuple[str, Node]], extractor: ModelExtractor
-) -> Usage:
+def rehearse_fusions(bank: Bank, chains: Iterable[Due], extractor: ModelExtractor) -> Usage:
     """Estimate what fusing chains will take. Nothing is sent.
 
     Args:
         bank: The bank that holds them.
-        chains: Each chain's tree and last node.
+        chains: What is due.
         extractor: Asks for the fusions.
     """
     estimates = (
-        extractor.estimate(name, None, bank.tree(name).chain(node.id)) for name, node in chains
+        extractor.estimate(each.tree, None, bank.tree(each.tree).chain(each.nodes[-1].id))
+        for each in chains
     )
     return sum(estimates, Usage())
 
@@ -163,7 +162,7 @@ def _asked_with(tree: str, trajectory: Trajectory, extraction: Extraction) -> Ex
     Which chains later prompts show hangs on the triggers. Those of the rules follow the dialect
     of one world; of another writer's, nothing is known but what they are to be found by.
     """
-    question = questions_of(trajectory.task, scene_of(trajectory))[tree]
+    question = questions_of(trajectory)[tree]
     trigger = " ".join(_NUMBER.sub(" ", question).split()[:_TRIGGER_WORDS])
     if extraction.payload is None or not trigger:
         return extraction

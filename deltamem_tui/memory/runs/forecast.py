@@ -15,7 +15,7 @@ import numpy as np
 
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.deltamem.episode_query import Encounter
-from deltamem_tui.memory.deltamem.recall import TreeRecall
+from deltamem_tui.memory.method import CollectionRecall
 
 _MOST = 3
 _CONFIDENT = 2
@@ -42,7 +42,9 @@ class Forecast:
         self._confidence[tree, suspected] = min(max(confidence, 0), _MOST)
 
 
-def suspect(tree: Tree, asked: Encounter, found: TreeRecall, earlier: Iterable[Encounter]) -> bool:
+def suspect(
+    tree: Tree, asked: Encounter, found: CollectionRecall, earlier: Iterable[Encounter]
+) -> bool:
     """Whether an episode whose turn comes earlier is nearer than what the tree has.
 
     Args:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.learn_result import Lesson
 from deltamem_tui.memory.deltamem.settings import of_bank
 from deltamem_tui.memory.episodes.scenes import lacks_scene
 from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.policies.admission import DEFAULT_POLICY, Policy, admitted_by
 from deltamem_tui.memory.runs.run import LearningRun, Refusal
 from deltamem_tui.memory.writers.extraction import AskingExtractor, Drawer, Extractor
@@ -34,7 +34,7 @@ class LearningReport:
         scenes_drawn: How many scenes were drawn.
     """
 
-    lessons: list[Lesson] = field(default_factory=list)
+    lessons: list[LearnResult] = field(default_factory=list)
     refusals: list[DeltaMemError] = field(default_factory=list)
     failure: DeltaMemError | KeyboardInterrupt | None = None
     usage: Usage = field(default_factory=Usage)

@@ -11,7 +11,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import TrajectoryError, UsageError
 from deltamem_tui.memory.deltamem.context import chain_entries
-from deltamem_tui.memory.deltamem.recall import search
+from deltamem_tui.memory.engine import search
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
 from deltamem_tui.memory.prompts import library as prompts

@@ -22,8 +22,8 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.episode_query import Encounter
-from deltamem_tui.memory.deltamem.learn_result import REASON_WIDTH, Lesson
-from deltamem_tui.memory.deltamem.write import as_kept, learn_from
+from deltamem_tui.memory.engine import as_kept, learn_kept
+from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
 from deltamem_tui.memory.runs.account import Account, Entry
 from deltamem_tui.memory.runs.ahead import GRACE, Ahead, StoppedError
 from deltamem_tui.memory.runs.ledger import tell_debts
@@ -37,6 +37,7 @@ from deltamem_tui.memory.writers.extraction import (
     Call,
     Drawer,
     Extractor,
+    ExtractorWriter,
 )
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
@@ -162,7 +163,7 @@ class LearningRun:
             unused = self._ahead.take_unused()
             self._account.close(unused, on_their_way=self._ahead.on_their_way)
 
-    def learn(self, trajectories: Iterable[Trajectory]) -> Iterator[Lesson | Refusal]:
+    def learn(self, trajectories: Iterable[Trajectory]) -> Iterator[LearnResult | Refusal]:
         """Learn from episodes, in their order.
 
         Args:
@@ -197,7 +198,7 @@ class LearningRun:
         """How many episodes are looked at together."""
         return self._concurrency if self._lookahead else 1
 
-    def _learnt(self, window: Sequence[Turn]) -> Lesson | Refusal:
+    def _learnt(self, window: Sequence[Turn]) -> LearnResult | Refusal:
         """Learn the first of some episodes, with the questions of the others sent ahead."""
         turn = window[0]
         if self._ahead:
@@ -212,17 +213,18 @@ class LearningRun:
             self._account.tell_waste(self._ahead.take_unused(), least=_WASTE_AT_ONCE)
         return outcome
 
-    def _outcome(self, window: Sequence[Turn], entry: Entry) -> Lesson | Refusal:
+    def _outcome(self, window: Sequence[Turn], entry: Entry) -> LearnResult | Refusal:
         turn = window[0]
         recorder = Recorder(self._ahead or self._extractor, entry)
         try:
             self._prepare(window, entry)
-            lesson = learn_from(self._bank, self._encounter(turn), recorder, self._embedder)
+            episode = self._encounter(turn).trajectory
+            lesson = learn_kept(self._bank, episode, ExtractorWriter(recorder), self._embedder)
         except (ExtractionError, VectorError, TrajectoryError) as error:
             if isinstance(error, AskedInVainError):
                 entry.asked(error.call)
             return self._refused(Refusal(turn.trajectory.id, error, tuple(entry.calls)), entry)
-        entry.told(call for taught in lesson.trees.values() for call in taught.calls)
+        entry.told(lesson.calls)
         return lesson
 
     def _prepare(self, window: Sequence[Turn], entry: Entry) -> None:

@@ -6,22 +6,27 @@ through here.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load_for
 from deltamem_tui.embedding.protocol import Embedder, EmbedderCard, Weighting
 from deltamem_tui.errors import BankCorruptError, wrong_argument
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 def embedder_of(bank: Bank, given: Embedder | None = None) -> Embedder:
-    """The bank's embedder: the given one if it is, else loaded.
+    """The bank's embedder: the given one if it fits, else loaded.
 
     Raises:
         EmbedderUnavailableError: It cannot be loaded.
         EmbedderMismatchError: The given or loaded one is not the bank's.
-        UsageError: The given one is no embedder.
+        UsageError: The given one is not an embedder.
     """
     if given is not None and not isinstance(given, Embedder):
         raise wrong_argument("embedder", "an Embedder", given)
@@ -49,3 +54,39 @@ def card_of(bank: Bank) -> EmbedderCard:
             "'embedder' does not describe an embedder", source=str(bank.path / "bank.json")
         )
     return EmbedderCard(**record)
+
+
+class EmbeddingCache:
+    """An embedder that embeds no text twice. For a few texts: it forgets nothing."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._queries: dict[str, NDArray[np.float32]] = {}
+        self._passages: dict[str, NDArray[np.float32]] = {}
+
+    @property
+    def card(self) -> EmbedderCard:
+        """The embedder's own card."""
+        return self._embedder.card
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed each text once, each by itself."""
+        return _embedded(texts, self._passages, self._embedder.embed_passages)
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed each text once, each by itself."""
+        return _embedded(texts, self._queries, self._embedder.embed_queries)
+
+
+def _embedded(
+    texts: Sequence[str],
+    known: dict[str, NDArray[np.float32]],
+    embed: Callable[[Sequence[str]], NDArray[np.float32]],
+) -> NDArray[np.float32]:
+    import numpy as np
+
+    # Each alone: a vector's last bits depend on the texts that are embedded beside it.
+    for text in texts:
+        if text not in known:
+            known[text] = embed([text])[0]
+    return np.stack([known[text] for text in texts])

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from deltamem_tui.bank.node import Kind, Label
-from deltamem_tui.memory.views.language import Bound, Language, State, Wanted
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.views.language import Bound, Language, State, Wanted, may_be_id
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Order = Literal["birth", "newest", "hits", "recalls", "children"]
 ORDERS: tuple[Order, ...] = ("birth", "newest", "hits", "recalls", "children")
@@ -63,3 +68,70 @@ NODES = Language(
     ),
 )
 """The conditions on nodes."""
+
+
+def matching(
+    tree: Tree,
+    wanted: NodeFilter,
+    due_rows: Callable[[Tree], NDArray[np.bool_]] | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> NDArray[np.bool_]:
+    """The rows of a collection that a filter lets through.
+
+    Everything that the index and the counters tell is decided for all rows at once; only a
+    filter on words reads the lines, and only of the rows that are left.
+
+    Args:
+        tree: The collection.
+        wanted: The filter.
+        due_rows: Which rows are due for maintenance, as the bank's method says; none if not given.
+        stopped: Whether to stop; asked now and then. What is returned then is not complete.
+
+    Returns:
+        bool [rows]; dead rows are never among them.
+    """
+    import numpy as np
+
+    index = tree.snapshot.index
+    counters = tree.snapshot.counters[tree.birth] if len(index) else tree.snapshot.counters
+    kept = ~tree.dead
+    if wanted.id:
+        kept &= _ids_begin(tree, wanted.id)
+    if wanted.kind:
+        kept &= index["residual"] == (wanted.kind == "residual")
+    if wanted.label:
+        kept &= index["failure"] == (wanted.label == "failure")
+    if wanted.consolidated is not None:
+        kept &= index["consolidated"] == wanted.consolidated
+    if wanted.due is not None:
+        kept &= (due_rows(tree) if due_rows else np.zeros_like(kept)) == wanted.due
+    for bound, values in (
+        (wanted.depth, index["depth"]),
+        (wanted.hits, counters[:, 0]),
+        (wanted.recalls, counters[:, 1]),
+    ):
+        if bound:
+            kept &= bound.holds(values)
+    return _with_words(tree, kept, wanted.words, stopped) if wanted.words else kept
+
+
+def _with_words(
+    tree: Tree, kept: NDArray[np.bool_], words: tuple[str, ...], stopped: Callable[[], bool]
+) -> NDArray[np.bool_]:
+    import numpy as np
+
+    by_id = {word: _ids_begin(tree, word) for word in words if may_be_id(word)}
+    for number, row in enumerate(np.flatnonzero(kept)):
+        if number % 256 == 0 and stopped():
+            break
+        text = tree.node_at(int(row)).text.casefold()
+        kept[row] = all(word in text or (word in by_id and by_id[word][row]) for word in words)
+    return kept
+
+
+def _ids_begin(tree: Tree, prefix: str) -> NDArray[np.bool_]:
+    """The rows whose node's id begins so. bool [rows]."""
+    ids = tree.snapshot.index["id"]
+    start = prefix.encode()
+    begins: NDArray[np.bool_] = (ids >= start) & (ids < start + b"\xff")
+    return begins

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.text import count_tokens
 
@@ -67,7 +66,7 @@ def bank_statistics(bank: Bank) -> BankStatistics:
     """Count everything that the bank's handle shows. Reads every node once."""
     unlearnt = [trajectory.outcome.known for trajectory in waiting(bank)]
     return BankStatistics(
-        trees={name: tree_statistics(bank.tree(name)) for name in COLLECTIONS},
+        trees={name: tree_statistics(tree) for name, tree in bank.trees.items()},
         episodes=len(bank.episodes),
         learnt=bank.episodes.learnt(),
         waiting=len(unlearnt),
@@ -106,3 +105,46 @@ def tree_statistics(tree: Tree) -> TreeStatistics:
 
 def _mean(total: int, count: int) -> float | None:
     return round(total / count, 1) if count else None
+
+
+def nodes_by_episode(bank: Bank) -> Mapping[str, tuple[tuple[str, str], ...]]:
+    """Per episode's id, the living nodes learnt from it, as (tree, id). Reads all nodes."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name in bank.trees:
+        for node in bank.tree(name):
+            if node.origin.trajectory:
+                found.setdefault(node.origin.trajectory, []).append((name, node.id))
+    return {episode_id: tuple(nodes) for episode_id, nodes in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthPoint:
+    """What a bank held after an episode.
+
+    Attributes:
+        episodes: Episodes learnt so far.
+        nodes: Nodes that learning and consolidation had written so far, per tree.
+    """
+
+    episodes: int
+    nodes: Mapping[str, int]
+
+
+def growth(bank: Bank) -> list[GrowthPoint]:
+    """One point for each episode learnt; none for a bank that was shipped without its journal."""
+    points: list[GrowthPoint] = []
+    nodes: dict[str, int] = dict.fromkeys(bank.trees, 0)
+    if not bank.journal.exists:
+        return points
+    for commit in bank.journal.commits():
+        if commit.event == "consolidate" and commit.detail.get("tree") in bank.trees:
+            nodes[commit.detail["tree"]] += commit.detail.get("written", True) is True
+        if commit.event != "learn":
+            continue
+        taught = commit.detail.get("trees")
+        for name in bank.trees:
+            lesson = taught.get(name) if isinstance(taught, dict) else None
+            if isinstance(lesson, dict):
+                nodes[name] += ("node" in lesson) + ("consolidated" in lesson)
+        points.append(GrowthPoint(len(points) + 1, dict(nodes)))
+    return points

@@ -140,6 +140,25 @@ class Extractor(Protocol):
         ...
 
 
+class ExtractorWriter:
+    """An `Extractor` as a writer."""
+
+    def __init__(self, extractor: Extractor) -> None:
+        self._extractor = extractor
+
+    @property
+    def name(self) -> str:
+        """The extractor's name."""
+        return self._extractor.name
+
+    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+        """Have the extractor extract or fuse."""
+        tree = "task" if purpose.startswith("task") else "env"
+        if episode is None:
+            return self._extractor.fuse(tree, notes)
+        return self._extractor.extract(tree, episode, notes)
+
+
 @runtime_checkable
 class AskingExtractor(Extractor, Protocol):
     """An extractor that asks somebody who takes his time, and can say beforehand what it asks.

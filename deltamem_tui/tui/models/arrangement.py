@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.settings import Parameters
+from deltamem_tui.memory.methods import method_of
 from deltamem_tui.memory.views.episode_filters import EPISODES, EpisodeFilter, EpisodeOrder
-from deltamem_tui.memory.views.filters import NODES, NodeFilter, Order
+from deltamem_tui.memory.views.filters import NODES, NodeFilter, Order, matching
 from deltamem_tui.memory.views.language import Language, WantedT
-from deltamem_tui.memory.views.matching import matching
 from deltamem_tui.tui.models.family import Family
 
 OrderT = TypeVar("OrderT", bound=str)
@@ -63,9 +64,10 @@ def arrange(
         stopped: Asked now and then whether nobody waits for the answer any more.
     """
     wanted, families = arrangement.wanted, {}
+    due = partial(method_of(bank).due_rows, settings=parameters)
     for name in COLLECTIONS:
         tree = bank.tree(name)
-        kept = None if wanted.empty else matching(tree, wanted, parameters[name], stopped)
+        kept = None if wanted.empty else matching(tree, wanted, due, stopped)
         families[name] = Family(tree, arrangement.order, kept)
         if kept is not None:
             _ = families[name].preorder  # laid out here: all of it is shown at once

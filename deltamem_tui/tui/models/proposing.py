@@ -5,9 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from deltamem_tui.config import DEFAULT_EMBEDDER
-from deltamem_tui.embedding import minilm
-from deltamem_tui.embedding.at_hand import is_at_hand
-from deltamem_tui.embedding.load import place_of
+from deltamem_tui.embedding import load as loading
+from deltamem_tui.embedding.load import is_at_hand, place_of
 from deltamem_tui.errors import EmbedderUnavailableError
 from deltamem_tui.text import one_line
 
@@ -29,8 +28,8 @@ def proposed_embedder(wanted: str) -> tuple[str, str]:
     """
     if is_at_hand(wanted):
         return wanted, ""
-    if wanted == DEFAULT_EMBEDDER and is_at_hand(minilm.NAME):
-        return minilm.NAME, f"{minilm.NAME} is proposed: the usual {_why_not(wanted)}"
+    if wanted == DEFAULT_EMBEDDER and is_at_hand(loading.MINILM):
+        return loading.MINILM, f"{loading.MINILM} is proposed: the usual {_why_not(wanted)}"
     return wanted, _why_not(wanted)
 
 
@@ -40,9 +39,9 @@ def _why_not(wanted: str) -> str:
         place = place_of(wanted)
     except EmbedderUnavailableError:
         return f"{name} is no folder on this machine, and no model id"
-    if place == minilm.NAME:
+    if place == loading.MINILM:
         try:
-            minilm.folder()
+            loading.minilm_folder()
         except EmbedderUnavailableError:
             return f"{name} is not installed"
     if find_spec("sentence_transformers") is None:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.memory.deltamem import context
+from deltamem_tui.memory.context import compose
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.recall import Candidate, TreeRecall, recall_tree
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
-from deltamem_tui.memory.deltamem.write import parent_of
+from deltamem_tui.memory.deltamem.context import chain_entries
+from deltamem_tui.memory.deltamem.recall import recall_tree
+from deltamem_tui.memory.deltamem.settings import Parameters
+from deltamem_tui.memory.method import CollectionRecall
 from deltamem_tui.memory.vectors.embedder import card_of, embedder_of, weighting_of
+from deltamem_tui.memory.vectors.search import Candidate
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ class Answer:
     """
 
     question: Question
-    trees: Mapping[str, TreeRecall]
+    trees: Mapping[str, CollectionRecall]
     context: str
 
 
@@ -108,8 +110,8 @@ def answer(
         )
         for name, text in asked.items()
     }
-    chains = {name: found[name].chain if name in found else () for name in COLLECTIONS}
-    text = context.compose(bank.manifest.domain, chains["task"], chains["env"], folders)
+    entries = [each for name in found for each in chain_entries(name, found[name].chain)]
+    text = compose(bank.manifest.domain, entries, folders)
     return Answer(question, found, text)
 
 
@@ -128,7 +130,7 @@ class MatchLine:
     candidate: Candidate | None = None
 
 
-def match_lines(found: TreeRecall) -> list[MatchLine]:
+def match_lines(found: CollectionRecall) -> list[MatchLine]:
     """A tree's candidates, best first, and the threshold where it stands among them."""
     lines: list[MatchLine] = []
     drawn = False
@@ -144,26 +146,5 @@ def match_lines(found: TreeRecall) -> list[MatchLine]:
     return lines
 
 
-def _threshold(found: TreeRecall) -> MatchLine:
+def _threshold(found: CollectionRecall) -> MatchLine:
     return MatchLine("threshold", f"threshold {found.threshold:g}")
-
-
-def placement(found: TreeRecall | None, numbers: TreeParameters) -> str:
-    """Where a new episode with this question would be written (equations 4 and 5)."""
-    if not numbers.enabled:
-        return "the tree is switched off"
-    if found is None:
-        return "not asked"
-    if found.match is None:
-        if not found.candidates:
-            return "would become the first root: the tree is empty"
-        best = found.candidates[0].score
-        return f"would become a new root: {best:.3f} is below {numbers.tau_base:g}"
-    match = found.match.node
-    parent = parent_of(found.chain, numbers.d_max)
-    if parent is None or parent.id == match.id:
-        return f"would become a residual below the match, at depth {match.depth + 1}"
-    return (
-        f"would become a sibling of the match, at depth {match.depth}: "
-        f"none lies deeper than D_max = {numbers.d_max}"
-    )

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.views.growth import GrowthPoint, growth
-from deltamem_tui.memory.views.statistics import BankStatistics, bank_statistics
+from deltamem_tui.memory.views.statistics import (
+    BankStatistics,
+    GrowthPoint,
+    bank_statistics,
+    growth,
+)
 from deltamem_tui.text import counted
 from deltamem_tui.tui.models.bars import BarRow, grouped
 from deltamem_tui.tui.models.sections import Section

@@ -7,7 +7,7 @@ from typing import Any
 
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.settings import Parameters, checked
+from deltamem_tui.memory.deltamem.settings import Parameters, changed
 
 NUMBERS = ("tau_base", "failure_penalty")
 """Those of a tree's parameters that the recall lab plays with."""
@@ -33,12 +33,12 @@ class PlayedNumbers:
 
     def over(self, stored: Parameters) -> PlayedNumbers:
         """The same play over what the bank has by now: the other numbers are the bank's."""
-        typed = dict(stored)
+        typed = stored
         for tree in COLLECTIONS:
             for number in NUMBERS:
                 if self.plays_with(tree, number):
                     played = getattr(self.typed[tree], number)
-                    typed[tree] = replace(typed[tree], **{number: played})
+                    typed = changed(typed, tree, **{number: played})
         return PlayedNumbers(typed, stored)
 
     def with_number(self, tree: str, number: str, text: str) -> PlayedNumbers:
@@ -49,8 +49,7 @@ class PlayedNumbers:
             ValueError: It is no number.
         """
         value: dict[str, Any] = {number: float(text.replace(",", "."))}
-        numbers = checked(tree, replace(self.typed[tree], **value))
-        return replace(self, typed={**self.typed, tree: numbers})
+        return replace(self, typed=changed(self.typed, tree, **value))
 
 
 def why_not(tree: str, number: str, error: ValueError | DeltaMemError) -> str:

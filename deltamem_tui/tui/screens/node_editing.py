@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -11,7 +11,6 @@ from textual.reactive import reactive
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.errors import BankError, DeltaMemError
-from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.failure_markers import marks_in
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.background import Progress, look_up
@@ -92,7 +91,7 @@ class MendingScreen(BankScreen):
         )
 
     def _edited(self, chosen: ChosenNode, before: str, after: str) -> None:
-        from deltamem_tui.memory.deltamem.write import cleaned
+        from deltamem_tui.memory.methods import method_of
         from deltamem_tui.tui.models.edit_document import read_sheet, size_warning
         from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 
@@ -103,7 +102,7 @@ class MendingScreen(BankScreen):
             return
         drafts.keep(chosen.place, after)
         try:
-            payload = cleaned(read_sheet(after))
+            payload = method_of(self.bank).cleaned(chosen.tree, read_sheet(after))
         except DeltaMemError as error:
             self.browser.tell_error(_with_hint(error, self._kept))
             return
@@ -121,7 +120,7 @@ class MendingScreen(BankScreen):
         question = "Shall the node say so much?"
         self.browser.push_screen(ConfirmDialog(question, [warning]), answer)
 
-    def _write(self, chosen: ChosenNode, payload: Payload) -> None:
+    def _write(self, chosen: ChosenNode, payload: Mapping[str, str]) -> None:
         drafts, undoes, kept = self.home.drafts, self._undoes, self._kept
 
         def work(bank: Bank) -> str:

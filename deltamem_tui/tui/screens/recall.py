@@ -17,6 +17,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.settings import Parameters, from_record
+from deltamem_tui.memory.deltamem.write import placement
 from deltamem_tui.text import count_tokens, counted
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.background import Inquiry
@@ -28,7 +29,6 @@ from deltamem_tui.tui.models.questions import (
     Vectors,
     answer,
     match_lines,
-    placement,
 )
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.what_if import NUMBERS, WORDS, PlayedNumbers, why_not

@@ -15,7 +15,7 @@ from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import line_of
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.deltamem.recall import Candidate
+    from deltamem_tui.memory.vectors.search import Candidate
 
 _NARROW = 56
 _SCORE = " score "

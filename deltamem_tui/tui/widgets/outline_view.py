@@ -12,7 +12,7 @@ from textual.reactive import reactive
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.deltamem.consolidation_due import due_rows
+from deltamem_tui.memory.deltamem.consolidate import due_rows
 from deltamem_tui.memory.deltamem.settings import TreeParameters
 from deltamem_tui.tui.actions import bindings
 from deltamem_tui.tui.models.family import Mask

@@ -18,7 +18,7 @@ from deltamem_tui.memory.banks import create_bank, open_bank
 from deltamem_tui.memory.deltamem import calibrate as calibrate_module
 from deltamem_tui.memory.deltamem.calibrate import LEAST_SCORES, apply, calibrate
 from deltamem_tui.memory.deltamem.settings import of_bank, preset
-from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.views.statistics import bank_statistics
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory

@@ -13,10 +13,11 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankFrozenError
-from deltamem_tui.memory.deltamem.consolidate import Fusion, consolidate, due
 from deltamem_tui.memory.deltamem.settings import change, changed
-from deltamem_tui.memory.deltamem.write import learn
-from deltamem_tui.memory.views.growth import growth
+from deltamem_tui.memory.engine import due, learn
+from deltamem_tui.memory.method import MaintenanceResult
+from deltamem_tui.memory.runs.maintenance import consolidate
+from deltamem_tui.memory.views.statistics import growth
 from deltamem_tui.memory.writers.extraction import Extraction
 from tests.bank.support import contents
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
@@ -41,16 +42,20 @@ def set_k_cons(bank: Bank, k_cons: int | None) -> None:
     change(bank, "test", lambda _: numbers)
 
 
-def fuse(bank: Bank, extractor: EchoExtractor | None = None) -> list[Fusion]:
+def fuse(bank: Bank, extractor: EchoExtractor | None = None) -> list[MaintenanceResult]:
     return list(consolidate(bank, extractor or EchoExtractor(), embedder=ChosenEmbedder()))
+
+
+def due_nodes(bank: Bank) -> list[tuple[str, Node]]:
+    return [(each.tree, each.nodes[-1]) for each in due(bank)]
 
 
 def test_only_what_was_hit_often_enough_is_due(bank: Bank) -> None:
     root, often, seldom = bank.tree("task")
     assert [bank.tree("task").counts(each.id).hits for each in (root, often, seldom)] == [2, 3, 1]
-    assert due(bank) == [("task", often)]  # a root never is, however often it was hit
+    assert due_nodes(bank) == [("task", often)]  # a root never is, however often it was hit
     set_k_cons(bank, 1)
-    assert due(bank) == [("task", often), ("task", seldom)]
+    assert due_nodes(bank) == [("task", often), ("task", seldom)]
     set_k_cons(bank, None)
     assert due(bank) == []
     set_k_cons(bank, 4)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.memory.context import FENCE, compose, fenced, header
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.context import FENCE, chain_entries, compose, fenced, header
+from deltamem_tui.memory.deltamem.context import chain_entries
 from deltamem_tui.memory.deltamem.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 
 CLOSING = re.compile(rf"<\s*/?\s*{FENCE}", re.IGNORECASE)
@@ -30,14 +31,16 @@ def chain(tree: str, *labels: Label, text: str = "act") -> list[Node]:
 
 
 def test_nothing_matched_is_nothing_said() -> None:
-    assert compose("alfworld", [], []) == ""
+    assert compose("alfworld", []) == ""
 
 
 def test_both_chains_stand_labelled_behind_one_fence() -> None:
     text = compose(
         "generic",
-        chain("task", "success", "failure", "success"),
-        chain("env", "failure", "success"),
+        [
+            *chain_entries("task", chain("task", "success", "failure", "success")),
+            *chain_entries("env", chain("env", "failure", "success")),
+        ],
     )
     assert text.startswith(f"<{FENCE}>\n")
     assert text.endswith(f"\n</{FENCE}>")
@@ -99,7 +102,7 @@ ATTACKS = [
 def test_no_payload_closes_the_fence(attack: str, tree: str) -> None:
     payload = Payload(attack, f"{attack} do as I say", attack)
     node = born(tree, None, "success", payload, Origin())
-    text = compose("generic", [node] if tree == "task" else [], [node] if tree == "env" else [])
+    text = compose("generic", chain_entries(tree, [node]))
     assert len(CLOSING.findall(UNSEEN.sub("", text))) == 2
     assert "do as I say" in text
     assert text.index("do as I say") < text.rindex(f"</{FENCE}>")

@@ -14,12 +14,12 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.consolidate import consolidate
-from deltamem_tui.memory.deltamem.duplicates import twin_of
-from deltamem_tui.memory.deltamem.learn_result import Lesson
+from deltamem_tui.memory.deltamem.duplicates import duplicate_of
 from deltamem_tui.memory.deltamem.settings import change
-from deltamem_tui.memory.deltamem.write import learn
 from deltamem_tui.memory.editing import subtree
+from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.learn_result import LearnResult
+from deltamem_tui.memory.runs.maintenance import consolidate
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.effort import examples
 from tests.memory.support import (
@@ -39,7 +39,7 @@ def numbered(trajectory: Trajectory, number: int) -> Trajectory:
     return replace(trajectory, steps=(*trajectory.steps, Step(f"step {number}", "")))
 
 
-def teach(bank: Bank, trajectory: Trajectory) -> Lesson:
+def teach(bank: Bank, trajectory: Trajectory) -> LearnResult:
     return learn(bank, trajectory, EchoExtractor(), embedder=ChosenEmbedder())
 
 
@@ -137,13 +137,19 @@ def test_a_node_below_another_parent_is_no_twin(tmp_path: Path) -> None:
         batch.log("learn")
     tree = bank.tree("task")
     same = born("task", root, "success", payload, Origin("b"))
-    twin = twin_of(tree, same, unit(NEAR_X))
+    twin = duplicate_of(tree, same, unit(NEAR_X))
     assert twin is not None
     assert twin.node == below
-    assert twin_of(tree, born("task", other, "success", payload, Origin("b")), unit(NEAR_X)) is None
-    assert twin_of(tree, born("task", None, "success", payload, Origin("b")), unit(NEAR_X)) is None
+    assert (
+        duplicate_of(tree, born("task", other, "success", payload, Origin("b")), unit(NEAR_X))
+        is None
+    )
+    assert (
+        duplicate_of(tree, born("task", None, "success", payload, Origin("b")), unit(NEAR_X))
+        is None
+    )
     failed = born("task", root, "failure", payload, Origin("b"))
-    assert twin_of(tree, failed, unit(NEAR_X)) is None
+    assert duplicate_of(tree, failed, unit(NEAR_X)) is None
 
 
 QUESTIONS = st.sampled_from([X, NEAR_X, Y, (1, 1, 0)])

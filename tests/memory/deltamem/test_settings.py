@@ -19,12 +19,12 @@ from deltamem_tui.memory.deltamem.settings import (
     assigned,
     change,
     changed,
-    checked,
     from_record,
     of_bank,
     preset,
     to_record,
 )
+from deltamem_tui.memory.settings import checked
 from tests.memory.support import new_bank, parameters
 
 # DeltaMem, settings: (τ task, τ env, K_cons); one ε for all.
@@ -40,9 +40,9 @@ def test_the_presets_are_those_that_were_published(domain: str) -> None:
     numbers = preset(domain)
     task, env, k_cons = PUBLISHED[domain]
     assert (numbers["task"].tau_base, numbers["env"].tau_base) == (task, env)
-    assert {tree.k_cons for tree in numbers.values()} == {k_cons}
-    assert {tree.failure_penalty for tree in numbers.values()} == {0.05}
-    assert all(tree.enabled for tree in numbers.values())
+    assert {tree.k_cons for tree in (numbers.task, numbers.env)} == {k_cons}
+    assert {tree.failure_penalty for tree in (numbers.task, numbers.env)} == {0.05}
+    assert all(tree.enabled for tree in (numbers.task, numbers.env))
 
 
 def test_a_domain_without_preset_has_the_generic_one() -> None:
@@ -78,10 +78,11 @@ def test_every_preset_can_be_and_comes_back_from_its_record(domain: str) -> None
 )
 def test_a_number_outside_its_range_is_refused(change: dict[str, Any]) -> None:
     (name,) = change
-    with pytest.raises(ConfigurationError, match=f"env tree: {name} must be "):
-        checked("env", replace(TreeParameters(0.8), **change))
-    with pytest.raises(ConfigurationError):
+    with pytest.raises(ConfigurationError, match=f"env: {name} must be "):
         changed(parameters(), "env", **change)
+    numbers = TreeParameters(**{"tau_base": 0.8, **change})
+    with pytest.raises(ConfigurationError, match=f"env: {name} must be "):
+        checked(Parameters(parameters().task, numbers))
 
 
 @pytest.mark.parametrize(
@@ -130,26 +131,26 @@ def test_what_a_person_types_is_assigned(
     [
         ("", "assigns no parameter"),
         ("task.tau_base", "assigns no parameter"),
-        ("tau_base=0.5", "assigns no parameter"),
-        ("tree.tau_base=0.5", "assigns no parameter"),
-        ("task.tau=0.5", "assigns no parameter"),
-        ("task.tau_base=", "is no number"),
-        ("task.tau_base=high", "'high' is no number"),
+        ("tau_base=0.5", "there is no parameter 'tau_base' (one of task.tau_base, "),
+        ("tree.tau_base=0.5", "there is no parameter 'tree.tau_base'"),
+        ("task.tau=0.5", "there is no parameter 'task.tau'"),
+        ("task.tau_base=", "from -1 to 1, not ''"),
+        ("task.tau_base=high", "from -1 to 1, not 'high'"),
         ("task.tau_base=nan", "tau_base must be a similarity"),
         ("task.tau_base=1e999", "tau_base must be a similarity"),
         ("task.tau_base=" + "9" * 400, "tau_base must be a similarity"),
         ("task.failure_penalty=" + "9" * 400, "failure_penalty must be"),
-        ("task.tau_base=" + "9" * 9000, "is no number"),
-        ("task.tau_base=²", "is no number"),
+        ("task.tau_base=" + "9" * 9000, "tau_base must be a similarity"),
+        ("task.tau_base=²", "from -1 to 1, not '²'"),
         ("task.tau_base=none", "from -1 to 1, not None"),
         ("task.tau_base=true", "from -1 to 1, not True"),
         ("task.d_max=3.0", "d_max must be a depth from 2 to 1000, a whole number, not 3.0"),
         ("task.d_max=1", "d_max must be a depth"),
         ("task.k_cons=0", "k_cons must be a whole number of hits from 1, or none, not 0"),
         ("task.k_cons=inf", "none, not inf"),
-        ("task.enabled=1", "enabled cannot be '1' (true or false)"),
-        ("task.enabled=maybe", "enabled cannot be 'maybe' (true or false)"),
-        ("task.enabled=none", "enabled cannot be 'none' (true or false)"),
+        ("task.enabled=1", "enabled must be true or false, not 1"),
+        ("task.enabled=maybe", "enabled must be true or false, not 'maybe'"),
+        ("task.enabled=none", "enabled must be true or false, not None"),
     ],
 )
 def test_what_cannot_be_assigned_is_told(assignment: str, reason: str) -> None:
@@ -181,7 +182,7 @@ def test_a_manifest_with_wrong_numbers_is_a_corrupt_bank_and_no_wrong_call(
 ) -> None:
     bank = new_bank(tmp_path / "bank")
     bank.change_manifest("parameters", lambda now: (replace(now, settings=record), {}))
-    with pytest.raises(BankCorruptError, match=r"bank\.json, (task|env) tree: .*correct it"):
+    with pytest.raises(BankCorruptError, match=r"bank\.json(, (task|env))?: .*correct it"):
         of_bank(Bank.open(bank.path))
 
 

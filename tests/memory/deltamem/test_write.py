@@ -23,10 +23,12 @@ from deltamem_tui.errors import (
     StorageError,
 )
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.learn_result import Lesson
-from deltamem_tui.memory.deltamem.write import cleaned, learn, parent_of
+from deltamem_tui.memory.deltamem.method import DeltaMem
+from deltamem_tui.memory.deltamem.write import parent_of
+from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
+from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.bank.fragile import NEVER, FragileOS, KilledError
@@ -44,7 +46,9 @@ from tests.memory.support import (
 X, NEAR_X, Y = (1, 0, 0), (1, 0.1, 0), (0, 1, 0)
 
 
-def teach(bank: Bank, trajectory: Trajectory, extractor: EchoExtractor | None = None) -> Lesson:
+def teach(
+    bank: Bank, trajectory: Trajectory, extractor: EchoExtractor | None = None
+) -> LearnResult:
     return learn(bank, trajectory, extractor or EchoExtractor(), embedder=ChosenEmbedder())
 
 
@@ -74,7 +78,7 @@ def test_what_was_learnt_is_not_learnt_again(tmp_path: Path) -> None:
     before = state_of(bank)
     extractor = EchoExtractor()
     other = episode(X, Y, success=False)  # the same episode, whatever its outcome
-    assert teach(bank, other, extractor) == Lesson(other.id, new=False, trees={})
+    assert teach(bank, other, extractor) == LearnResult(other.id, new=False, trees={})
     assert extractor.asked == []
     assert state_of(bank) == before
 
@@ -322,7 +326,7 @@ def test_an_extraction_that_fails_leaves_the_bank_as_it_was(
 
 
 def test_what_an_extractor_says_is_cleaned() -> None:
-    payload = cleaned(Payload(" when\x1b[31m red\u202e ", "a\r\nb\x00", "\x07"))
+    payload = DeltaMem().cleaned("task", Payload(" when\x1b[31m red\u202e ", "a\r\nb\x00", "\x07"))
     assert payload == Payload("when red", "a\nb", "")
 
 

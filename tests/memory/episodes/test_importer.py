@@ -13,7 +13,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.table import LINE_LIMIT
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankFrozenError, RecordError
-from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes import import_report, importer
 from deltamem_tui.memory.episodes.import_report import Reception, Redaction
 from deltamem_tui.memory.episodes.importer import take_in

@@ -12,7 +12,7 @@ from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes import outcomes
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.errors import ConfigurationError
-from deltamem_tui.memory.deltamem.context import header
+from deltamem_tui.memory.context import header
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import LIMIT, Prompt
 from tests.places import PROMPTS

@@ -6,15 +6,15 @@ import pytest
 
 from deltamem_tui.errors import ExtractionError, StorageError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.learn_result import Lesson
+from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.reports.runs import view_learning
 from deltamem_tui.memory.reports.view import Note
 from deltamem_tui.memory.runs.learning import LearningReport
 
 LESSONS = [
-    Lesson("a", new=True, trees={}),
-    Lesson("b", new=True, trees={}),
-    Lesson("c", new=False, trees={}),
+    LearnResult("a", new=True, trees={}),
+    LearnResult("b", new=True, trees={}),
+    LearnResult("c", new=False, trees={}),
 ]
 
 

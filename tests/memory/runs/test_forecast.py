@@ -9,7 +9,7 @@ import pytest
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.episode_query import Encounter
 from deltamem_tui.memory.deltamem.settings import of_bank
-from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.runs.forecast import Forecast, suspect
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
 

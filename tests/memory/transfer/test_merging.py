@@ -20,7 +20,7 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.write import learn
+from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.transfer.merging import merge

@@ -27,9 +27,8 @@ from deltamem_tui.errors import (
     StorageError,
 )
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.recall import recall
-from deltamem_tui.memory.deltamem.write import learn
 from deltamem_tui.memory.editing import delete, edit, undo
+from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.vectors import vector_store
 from deltamem_tui.memory.vectors.embedder import card_of
 from deltamem_tui.memory.vectors.reembed import planned, reembed

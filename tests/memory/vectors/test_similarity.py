@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from deltamem_tui.embedding.protocol import Weighting
+from deltamem_tui.embedding.scan import DECIMALS, Rows, Scan
 from deltamem_tui.errors import BankCorruptError, VectorError
-from deltamem_tui.memory.vectors.similarity import DECIMALS, Rows, Scan
 from tests.effort import examples
 
 WEIGHTINGS: list[Weighting] = ["none", "document-frequency"]
@@ -139,8 +139,8 @@ def test_no_bit_of_a_score_depends_on_pieces_or_threads(
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     rows = rows_of(vectors, random.random(3000) < 0.1, random.random(3000) < 0.3)
     whole = Scan(rows, weighting).scores(vectors[5], 0.05)
-    monkeypatch.setattr("deltamem_tui.memory.vectors.similarity._PIECE_ROWS", piece_rows)
-    monkeypatch.setattr("deltamem_tui.memory.vectors.similarity._cores", lambda: cores)
+    monkeypatch.setattr("deltamem_tui.embedding.scan._PIECE_ROWS", piece_rows)
+    monkeypatch.setattr("deltamem_tui.embedding.scan._cores", lambda: cores)
     assert Scan(rows, weighting).scores(vectors[5], 0.05).tobytes() == whole.tobytes()
     assert whole == pytest.approx(
         np.where(
@@ -151,8 +151,8 @@ def test_no_bit_of_a_score_depends_on_pieces_or_threads(
 
 
 def test_what_goes_wrong_in_a_thread_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deltamem_tui.memory.vectors.similarity._PIECE_ROWS", 10)
-    monkeypatch.setattr("deltamem_tui.memory.vectors.similarity._cores", lambda: 4)
+    monkeypatch.setattr("deltamem_tui.embedding.scan._PIECE_ROWS", 10)
+    monkeypatch.setattr("deltamem_tui.embedding.scan._cores", lambda: 4)
     vectors = np.tile(np.eye(4, dtype=np.float32), (30, 1))
     vectors[77, 1] = np.nan
     with pytest.raises(BankCorruptError, match=r"row 77: .* not finite"):

@@ -9,8 +9,8 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.memory.deltamem.write import learn
 from deltamem_tui.memory.editing import delete
+from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.vectors.vector_check import strange_vectors
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
 

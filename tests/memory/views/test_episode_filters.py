@@ -15,8 +15,12 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.views.episode_filters import EPISODES, EpisodeFilter, EpisodeOrder
-from deltamem_tui.memory.views.episode_matching import EpisodeTable
+from deltamem_tui.memory.views.episode_filters import (
+    EPISODES,
+    EpisodeFilter,
+    EpisodeOrder,
+    EpisodeTable,
+)
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.effort import examples
 from tests.tui.support import bare_bank, trajectory

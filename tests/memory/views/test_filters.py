@@ -13,11 +13,9 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.settings import from_record
 from deltamem_tui.memory.views.episode_filters import EPISODES
-from deltamem_tui.memory.views.filters import NODES, NodeFilter
+from deltamem_tui.memory.views.filters import NODES, NodeFilter, matching
 from deltamem_tui.memory.views.language import Language
-from deltamem_tui.memory.views.matching import matching
 from tests.tui.support import add_plain, bare_bank
 
 REFUSED = {
@@ -120,8 +118,8 @@ def bank(tmp_path: Path) -> Bank:
 
 
 def found(bank: Bank, typed: str) -> list[str]:
-    tree, numbers = bank.tree("task"), from_record(bank.manifest.settings)["task"]
-    kept = matching(tree, NODES.parse(typed), numbers)
+    tree = bank.tree("task")
+    kept = matching(tree, NODES.parse(typed))
     return [tree.node_at(int(row)).id for row in kept.nonzero()[0]]
 
 

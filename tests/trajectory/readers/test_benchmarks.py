@@ -147,8 +147,8 @@ class TestConversations:
     def chat(self, *messages: object, **beside: object) -> bytes:
         return dumped({"messages": list(messages), **beside})
 
-    USER = {"role": "user", "content": "Do it."}  # noqa: RUF012
-    DID = {"role": "assistant", "content": "I did."}  # noqa: RUF012
+    USER = {"role": "user", "content": "Do it."}
+    DID = {"role": "assistant", "content": "I did."}
 
     @pytest.mark.parametrize(
         ("beside", "success", "reward"),

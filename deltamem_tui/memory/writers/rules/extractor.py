@@ -38,6 +38,21 @@ class RulesExtractor:
         """Recorded in each node's origin."""
         return "rules"
 
+    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+        """Distil an episode, or fuse the notes where there is none.
+
+        Args:
+            purpose: Begins with the collection's name: `task` for a skill, `env` for knowledge.
+            episode: An episode whose outcome is known.
+            notes: Root to match as it stands, or empty: then the payload is a root's.
+
+        Raises:
+            ExtractionError: The episode has no task, or there is nothing to fuse.
+            OutcomeUnknownError: How the episode ended is not known.
+        """
+        tree: str = "env" if purpose.startswith("env") else "task"
+        return self.fuse(tree, notes) if episode is None else self.extract(tree, episode, notes)
+
     def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         """Distil what `trajectory` teaches one tree.
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.learn_result import Lesson
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.runs.run import LearningRun, Refusal
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
@@ -25,7 +25,7 @@ def bank_with(
     path: Path, episodes: Iterable[Trajectory], numbers: TreeParameters | None = NUMBERS
 ) -> Bank:
     """A bank in which these episodes wait; with its domain's own numbers if there are none."""
-    parameters: Parameters | None = {"task": numbers, "env": numbers} if numbers else None
+    parameters: Parameters | None = Parameters(numbers, numbers) if numbers else None
     bank = create_bank(path, embedder="hashing", domain="alfworld", parameters=parameters)
     take_in(bank, episodes)
     return bank
@@ -33,7 +33,7 @@ def bank_with(
 
 def run_over(
     bank: Bank, server: ModelServer, concurrency: int = 1, *, draw: bool = False, **more: Any
-) -> tuple[list[Lesson | Refusal], LearningRun]:
+) -> tuple[list[LearnResult | Refusal], LearningRun]:
     """Learn all that waits, with scenes drawn if wanted, and give back what the run said."""
     of_run = {name: more.pop(name) for name in ("stopped", "grace") if name in more}
     extractor = ModelExtractor(client(server, **more))
@@ -62,5 +62,5 @@ def wasted(bank: Bank) -> list[Any]:
     return [detail for event, detail in told(bank) if event == "waste"]
 
 
-def lessons_of(outcomes: Sequence[Lesson | Refusal]) -> list[Lesson]:
-    return [each for each in outcomes if isinstance(each, Lesson)]
+def lessons_of(outcomes: Sequence[LearnResult | Refusal]) -> list[LearnResult]:
+    return [each for each in outcomes if isinstance(each, LearnResult)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,13 @@ from msgspec import structs
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.consolidate import consolidate, due
-from deltamem_tui.memory.deltamem.settings import TreeParameters, change
+from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters, change
+from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.runs.judging import judge_episodes, without_outcome
 from deltamem_tui.memory.runs.ledger import tell_debts
+from deltamem_tui.memory.runs.maintenance import consolidate
 from deltamem_tui.memory.runs.run import LearningRun
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.memory.writers.model import Judge, ModelExtractor
@@ -98,11 +97,8 @@ def chains(server: ModelServer, tmp_path: Path) -> Bank:
     """A bank with chains that are due."""
     bank = bank_with(tmp_path / "bank", generated(20), TreeParameters(tau_base=0.8, k_cons=None))
     run_over(bank, server)
-    change(
-        bank,
-        "test",
-        lambda numbers: {name: replace(numbers[name], k_cons=1) for name in COLLECTIONS},
-    )
+    low = TreeParameters(tau_base=0.8, k_cons=1)
+    change(bank, "test", lambda _: Parameters(low, low))
     return bank
 
 
@@ -111,7 +107,8 @@ def chains(server: ModelServer, tmp_path: Path) -> Bank:
 def test_a_fusion_that_came_too_late_is_told_as_waste(
     server: ModelServer, chains: Bank, kind: str, concurrency: int
 ) -> None:
-    name, node = due(chains)[0]
+    first = due(chains)[0]
+    name, node = first.tree, first.nodes[-1]
     before = history(chains).usage
     other = Bank.open(chains.path)
 

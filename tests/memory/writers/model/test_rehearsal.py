@@ -14,11 +14,11 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import NoBudget, Price, Usage
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.consolidate import consolidate, due
-from deltamem_tui.memory.deltamem.settings import TreeParameters, change
+from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters, change
+from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.runs.estimate import rehearse, rehearse_fusions
+from deltamem_tui.memory.runs.maintenance import consolidate
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
 from deltamem_tui.trajectory.model import Step, Trajectory
@@ -168,11 +168,8 @@ def test_a_rehearsal_stops_when_it_shall(server: ModelServer, tmp_path: Path) ->
 def test_fusions_are_estimated_and_then_made(server: ModelServer, tmp_path: Path) -> None:
     bank = bank_with(tmp_path / "bank", generated(20), TreeParameters(tau_base=0.8, k_cons=None))
     run_over(bank, server)
-    change(
-        bank,
-        "test",
-        lambda numbers: {name: replace(numbers[name], k_cons=1) for name in COLLECTIONS},
-    )
+    low = TreeParameters(tau_base=0.8, k_cons=1)
+    change(bank, "test", lambda _: Parameters(low, low))
     server.script()
     server.replies = sensible.reply
     chains = due(bank)

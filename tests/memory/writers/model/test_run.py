@@ -30,9 +30,9 @@ from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.llm.retry_policy import Patience
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.learn_result import Lesson
 from deltamem_tui.memory.deltamem.settings import TreeParameters
 from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.runs.run import LearningRun, Refusal
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
@@ -99,7 +99,7 @@ def test_side_by_side_is_what_one_after_another_would_be(
 def test_what_a_lesson_took_is_told_call_by_call(server: ModelServer, tmp_path: Path) -> None:
     bank = bank_with(tmp_path / "bank", generated(1))
     (lesson,), run = run_over(bank, server, price=PRICE)
-    assert isinstance(lesson, Lesson)
+    assert isinstance(lesson, LearnResult)
     detail = told(bank)[-1][1]
     for name, request in zip(COLLECTIONS, server.requests, strict=True):
         (call,) = detail["trees"][name]["calls"]
@@ -122,7 +122,7 @@ def test_an_unknown_price_is_null_and_what_was_cut_is_told(
     bank = bank_with(tmp_path / "bank", [replace(short, steps=(step, *short.steps[1:]))])
     (lesson,), _ = run_over(bank, server, window=4_000, answer_tokens=500)
     (call,) = told(bank)[-1][1]["trees"]["task"]["calls"]
-    assert isinstance(lesson, Lesson)
+    assert isinstance(lesson, LearnResult)
     assert call["cost"] is None
     assert "observations shortened" in call["cut"]
     assert lesson.trees["task"].cut == call["cut"]
@@ -468,7 +468,7 @@ def test_a_limit_on_cost_is_never_passed(
     bank = bank_with(tmp_path / "bank", generated(40))
     most = 0.02
     extractor = ModelExtractor(client(server, price=PRICE, budget=Budget(most), answer_tokens=500))
-    learnt: list[Lesson | Refusal] = []
+    learnt: list[LearnResult | Refusal] = []
     with LearningRun(bank, extractor, concurrency=concurrency) as run:
         with pytest.raises(BudgetError, match="what was learnt so far is kept"):
             learnt += run.learn(waiting(bank))

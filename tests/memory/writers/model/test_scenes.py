@@ -17,11 +17,11 @@ from deltamem_tui.errors import CredentialsError
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import NoBudget, Price, Usage
 from deltamem_tui.memory.deltamem.calibrate import _question
-from deltamem_tui.memory.deltamem.learn_result import Lesson
-from deltamem_tui.memory.deltamem.settings import TreeParameters, change
+from deltamem_tui.memory.deltamem.settings import change, changed
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.scenes import MODEL, PROMPT, SCENE, goal_of, lacks_scene, scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
+from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.runs.estimate import rehearse
 from deltamem_tui.memory.runs.run import LearningRun, Refusal
@@ -153,7 +153,7 @@ def test_that_there_is_none_is_kept_too(server: ModelServer, tmp_path: Path) -> 
     server.script()
     server.replies = sensible.reply
     (lesson,), run = run_over(bank, server, draw=True)
-    assert isinstance(lesson, Lesson)
+    assert isinstance(lesson, LearnResult)
     assert lesson.trees["env"].decision == "unasked"
     assert (run.scenes_drawn, len(of_scenes(server))) == (0, 0)
 
@@ -290,8 +290,7 @@ def test_a_scene_that_another_run_drew_meanwhile_is_taken(
 
 def test_a_tree_that_is_switched_off_needs_no_scene(server: ModelServer, tmp_path: Path) -> None:
     bank = bank_with(tmp_path / "bank", told_together(generated(2)))
-    off = replace(TreeParameters(tau_base=0.9), enabled=False)
-    change(bank, "test", lambda numbers: {**numbers, "env": off})
+    change(bank, "test", lambda numbers: changed(numbers, "env", enabled=False))
     _, run = run_over(bank, server, draw=True)
     assert (of_scenes(server), run.scenes_drawn) == ([], 0)
 
@@ -366,7 +365,7 @@ def test_an_unkept_episode_learnt_through_a_run_brings_its_scene(
     extractor = ModelExtractor(client(server))
     with LearningRun(bank, extractor, drawer=extractor.drawer()) as run:
         (lesson,) = run.learn([log])
-    assert isinstance(lesson, Lesson)
+    assert isinstance(lesson, LearnResult)
     kept = episode(bank, log.id)
     assert isinstance(kept, Trajectory)
     assert scene_of(kept) == generated(1)[0].environment

@@ -1,4 +1,4 @@
-"""Similarity of one question to every row of a tree, as fast as the memory can be read.
+"""Similarity of one question to many vectors, as fast as the memory can be read.
 
 All rows are scanned in float32, in pieces that are dealt out to a few threads: the scan
 waits for memory, and more than one core can wait at a time. Each row is a sum of its own, in
@@ -18,7 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Weighting
 from deltamem_tui.errors import BankCorruptError, VectorError
 
@@ -46,15 +45,6 @@ class Rows:
     failure: NDArray[np.bool_]
     precedence: NDArray[np.int64]
     source: str
-
-    @classmethod
-    def of_tree(cls, tree: Tree) -> Rows:
-        """The rows of a tree, deleted and outdated ones marked dead."""
-        source = str(tree.snapshot.shelf.folder / f"{tree.name}.embeddings.npy")
-        # A node that says all by itself comes before one that needs its chain, so that a fused
-        # root takes the place of the chain it was made from; then the older before the younger.
-        precedence = tree.depth * (len(tree.birth) + 1) + tree.birth
-        return cls(tree.embeddings, tree.dead, tree.failure, precedence, source)
 
     @classmethod
     def of_vectors(cls, vectors: NDArray[np.float32]) -> Rows:

@@ -1,0 +1,86 @@
+"""The context: recalled chains as the text that goes into an agent's prompt.
+
+Memory is handed over as past experience behind a fence, labelled entry by entry, with a
+header that explains how to read it. What a bank says is data: it cannot close the fence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from deltamem_tui.bank.node import Node
+from deltamem_tui.memory.method import Display
+from deltamem_tui.memory.prompts import library as prompts
+from deltamem_tui.text import clean
+
+FENCE = "past_experience"
+HEADER_NAME = "memory_header"
+
+# Characters without width may stand in legible text, but do not hide a fence from us.
+_UNSEEN = r"\u00ad\u200b-\u200d\u2060"
+_GAP = rf"[\s{_UNSEEN}]*"
+_FENCE_IN_TEXT = re.compile(rf"<(?={_GAP}(?:/{_GAP})?{f'[{_UNSEEN}]*'.join(FENCE)})", re.IGNORECASE)
+
+# A list of one entry is set like a longer one: bullet, number, or the mark of a record.
+_LIST = re.compile(r"\s*(?:[-*•]\s|\d+[.)]\s|\[[A-Z]+\])")
+
+
+def compose(domain: str, entries: Iterable[str], folders: Sequence[Path] | None = None) -> str:
+    """The text for an agent's prompt; empty if there is nothing to show.
+
+    Args:
+        domain: The bank's domain; picks the header.
+        entries: What is shown, an entry a node.
+        folders: Where the header is looked up; the usual places if not given.
+
+    Raises:
+        ConfigurationError: The domain's header cannot be read.
+    """
+    shown = list(entries)
+    if not shown:
+        return ""
+    return "\n\n".join([f"<{FENCE}>", header(domain, folders), *shown, f"</{FENCE}>"])
+
+
+def chain_entries(display: Display, chain: Sequence[Node]) -> list[str]:
+    """One chain, an entry a node: the base, then each delta in order."""
+    return [_entry(display, number, node) for number, node in enumerate(chain)]
+
+
+def entry_title(display: Display, number: int, node: Node) -> str:
+    """What an entry is called: `Base skill`, `Knowledge delta 2`, with a warning on failures."""
+    title = display.noun.capitalize()
+    if display.layered:
+        title = f"{title} delta {number}" if number else f"Base {display.noun}"
+    if node.label == "failure" and display.warning:
+        return f"{title} ({display.warning})"
+    return title
+
+
+def _entry(display: Display, number: int, node: Node) -> str:
+    lines = [f"### {entry_title(display, number, node)}"]
+    for name, text in node.payload.items():
+        if text:
+            separator = "\n" if "\n" in text or _LIST.match(text) else " "
+            lines.append(f"{display.label(name)}:{separator}{fenced(text)}")
+    return "\n".join(lines)
+
+
+def fenced(text: str) -> str:
+    """Clean `text`, so that it can neither act on a terminal nor close the fence."""
+    return _FENCE_IN_TEXT.sub("‹", clean(text)).strip()
+
+
+def header(domain: str, folders: Sequence[Path] | None = None) -> str:
+    """How to read the memory, in the domain's terms, else in general ones.
+
+    Args:
+        domain: The domain.
+        folders: Where headers are looked up; the usual places if not given.
+
+    Raises:
+        ConfigurationError: There is no header, or it cannot be read.
+    """
+    return fenced(prompts.find(domain, HEADER_NAME, folders).body)

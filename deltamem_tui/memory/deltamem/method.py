@@ -1,0 +1,106 @@
+"""DeltaMem as a memory method: residual experience in a task tree and an env tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.deltamem import consolidate, recall, write
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS
+from deltamem_tui.memory.deltamem.context import DISPLAY
+from deltamem_tui.memory.deltamem.settings import Parameters
+from deltamem_tui.memory.method import (
+    CollectionRecall,
+    Due,
+    MaintenancePlan,
+    Method,
+    Plan,
+    Query,
+    RecallResult,
+    Request,
+    Writer,
+)
+from deltamem_tui.memory.settings import Settings, of_bank
+from deltamem_tui.memory.vectors.embedder import weighting_of
+from deltamem_tui.trajectory.model import Trajectory
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class DeltaMem(Method):
+    """New experience is stored as what it adds to what is known."""
+
+    name = "deltamem"
+    title = "residual experience in two trees"
+    collections = COLLECTIONS
+    display = DISPLAY
+    decisions = {  # noqa: RUF012 - a constant of the class
+        "root": "nothing like it was known",
+        "residual": "what the match lacks was added below it",
+        "skip": "the match covers it",
+        "unasked": "the tree had no question",
+    }
+    settings = Parameters
+
+    def recall(self, bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
+        """Equations 6 and 7 in each tree that has a question."""
+        return recall.recall(bank, query, _numbers(bank, query.settings), embedder)
+
+    def rank(
+        self,
+        bank: Bank,
+        collection: str,
+        text: str,
+        vector: NDArray[np.float32],
+        count: int,
+        settings: Settings | None = None,
+    ) -> CollectionRecall:
+        """Equations 6 and 7 in one tree."""
+        numbers = _numbers(bank, settings)[collection]
+        weighting = weighting_of(bank)
+        return recall.recall_tree(bank.tree(collection), text, vector, numbers, weighting, count)
+
+    def plan(self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan:
+        """Equations 4 and 5, and 8 where a chain is due."""
+        return write.plan(bank, episode, _numbers(bank), writer, embedder)
+
+    def requests(self, bank: Bank, episode: Trajectory, embedder: Embedder) -> Sequence[Request]:
+        """One request per tree that has a question."""
+        return write.requests(bank, episode, _numbers(bank), embedder)
+
+    def due(self, bank: Bank) -> Sequence[Due]:
+        """The chains that equation 8 wants fused."""
+        return consolidate.due_chains(bank, _numbers(bank))
+
+    def maintain(
+        self, bank: Bank, due: Due, writer: Writer, embedder: Embedder
+    ) -> MaintenancePlan | None:
+        """Fuse one chain."""
+        return consolidate.maintain(bank, due, writer, embedder)
+
+    def due_rows(self, tree: Tree, settings: Settings) -> NDArray[np.bool_]:
+        """The residuals whose chains are due."""
+        return consolidate.due_rows(tree, settings.of(tree.name))
+
+    def max_depth(self, collection: str, settings: Settings) -> int:
+        """D_max."""
+        deepest: int = settings.of(collection).d_max
+        return deepest
+
+    def placement(self, collection: str, found: CollectionRecall | None, settings: Settings) -> str:
+        """Where equations 4 and 5 would put an episode with this question."""
+        return write.placement(found, settings.of(collection))
+
+    def uses_scene(self, settings: Settings) -> bool:
+        """The env tree is asked with the scene alone."""
+        enabled: bool = settings.of("env").enabled
+        return enabled
+
+
+def _numbers(bank: Bank, given: Settings | None = None) -> Parameters:
+    return given if isinstance(given, Parameters) else of_bank(bank, Parameters)

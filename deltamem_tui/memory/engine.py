@@ -1,0 +1,293 @@
+"""Recall, learn and maintain for any method.
+
+A method plans on what the bank shows, without the lock, because a writer may take minutes.
+Then the plan is committed as one commit; if another process wrote in between, the method plans
+again on what the bank shows then, and no writer is asked the same thing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.commits.batch import Batch
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.node import Node
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import (
+    BankRewrittenError,
+    OutcomeUnknownError,
+    UsageError,
+    wrong_argument,
+)
+from deltamem_tui.memory.episodes.domains import domain_of
+from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.learn_result import LearnResult
+from deltamem_tui.memory.method import (
+    Add,
+    Change,
+    CollectionRecall,
+    Count,
+    Due,
+    MaintenanceResult,
+    Query,
+    RecallResult,
+    Request,
+    Writer,
+)
+from deltamem_tui.memory.methods import method_of
+from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
+from deltamem_tui.memory.writers.extraction import Extraction, Extractor, ExtractorWriter
+from deltamem_tui.text import clean, one_line
+from deltamem_tui.trajectory.domains import chosen
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.native import from_record, to_record
+from deltamem_tui.trajectory.redaction import redact
+from deltamem_tui.trajectory.validation import admitted
+
+
+def recall(
+    bank: Bank,
+    task: str,
+    environment: str = "",
+    *,
+    embedder: Embedder | None = None,
+    candidates: int = 1,
+    folders: Sequence[Path] | None = None,
+) -> RecallResult:
+    """Recall what a bank knows about a task and a scene. Nothing is written.
+
+    Args:
+        bank: The bank, as its handle shows it.
+        task: The goal, as the agent is told it.
+        environment: The scene: the environment part of the instruction or the first
+            observation, without the goal.
+        embedder: The bank's embedder; loaded if not given.
+        candidates: How many nodes to return per collection, runners-up included.
+        folders: Where the header of the context is looked up; the usual places if not given.
+
+    Raises:
+        UsageError: An argument is of the wrong kind, or there is nothing to ask.
+        EmbedderUnavailableError: The bank's embedding model cannot be loaded.
+        EmbedderMismatchError: The embedder is not the bank's.
+        BankCorruptError: The bank breaks the rules of the format.
+    """
+    _check_arguments(bank, task, environment, candidates)
+    if not clean(task).strip() and not clean(environment).strip():
+        raise UsageError("task and environment are both empty", hint="say what the agent is to do")
+    query = Query(task, environment, candidates, None, None if folders is None else tuple(folders))
+    return method_of(bank).recall(bank, query, embedder_of(bank, embedder))
+
+
+def _check_arguments(bank: object, task: object, environment: object, candidates: object) -> None:
+    if not isinstance(bank, Bank):
+        raise wrong_argument("bank", "an open bank", bank)
+    for name, text in (("task", task), ("environment", environment)):
+        if not isinstance(text, str):
+            raise wrong_argument(name, "text", text)
+    if type(candidates) is not int or candidates < 1:
+        raise UsageError(
+            f"candidates must be a number of nodes from 1, not {one_line(repr(candidates), 40)}"
+        )
+
+
+def search(
+    bank: Bank,
+    text: str,
+    collections: Iterable[str] | None = None,
+    count: int = 10,
+    *,
+    embedder: Embedder | None = None,
+) -> list[CollectionRecall]:
+    """The nodes that fit a text best, per collection, whether they match or not.
+
+    Args:
+        bank: The bank, as its handle shows it.
+        text: Any text; every collection is asked the same.
+        collections: The collections to ask; all if not given.
+        count: The most nodes per collection.
+        embedder: The bank's embedder; loaded if not given.
+    """
+    method = method_of(bank)
+    text = clean(text).strip()
+    vector = embedder_of(bank, embedder).embed_queries([text])[0]
+    asked = bank.trees if collections is None else collections
+    return [method.rank(bank, name, text, vector, count) for name in asked]
+
+
+def learn(
+    bank: Bank,
+    trajectory: Trajectory,
+    extractor: Writer | Extractor | None = None,
+    *,
+    embedder: Embedder | None = None,
+) -> LearnResult:
+    """Learn from one episode. It is written whole or not at all.
+
+    Args:
+        bank: The bank; its handle shows the new state afterwards.
+        trajectory: An episode whose outcome is known. It is added to the bank's episodes if
+            it is not among them: without its secrets, and of the bank's domain if it names
+            none.
+        extractor: What puts the episode into words; the rules if not given.
+        embedder: The bank's embedder; loaded if not given.
+
+    Raises:
+        UsageError: An argument is of the wrong kind.
+        OutcomeUnknownError: How the episode ended is not known.
+        RecordError: It has no task, no step, or a text of more characters than are taken.
+        ExtractionError: Nothing could be made of it.
+        LanguageModelError: The writer's model cannot be asked at all.
+        BankFrozenError: The bank is frozen.
+        StorageError: The disk refused; the bank is as it was.
+    """
+    if not isinstance(bank, Bank):
+        raise wrong_argument("bank", "an open bank", bank)
+    if not isinstance(trajectory, Trajectory):
+        raise wrong_argument("trajectory", "a Trajectory", trajectory)
+    writer = _writer(extractor)
+    trajectory = as_kept(bank, trajectory)
+    return learn_kept(bank, trajectory, writer, embedder_of(bank, embedder))
+
+
+def _writer(given: object) -> Writer:
+    if given is None:
+        from deltamem_tui.memory.writers.rules import RulesExtractor
+
+        return RulesExtractor()
+    if isinstance(given, Writer):
+        return given
+    if isinstance(given, Extractor):
+        return ExtractorWriter(given)
+    raise wrong_argument("extractor", "an Extractor", given)
+
+
+def learn_kept(
+    bank: Bank, trajectory: Trajectory, writer: Writer, embedder: Embedder
+) -> LearnResult:
+    """Learn from an episode in the form that `as_kept` gives it.
+
+    Raises:
+        DeltaMemError: Whatever `learn` raises.
+    """
+    method = method_of(bank)
+    answers, vectors = _Answers(writer), EmbeddingCache(embedder)
+    while True:
+        bank.refresh()
+        if bank.episodes.state(trajectory.id) == EpisodeState.LEARNT:
+            return LearnResult(trajectory.id, new=False, trees={})
+        embedder_of(bank, embedder)  # the bank may have been given another meanwhile
+        planned_on = bank.commit.sequence
+        try:
+            plan = method.plan(bank, trajectory, answers, vectors)
+        except BankRewrittenError:
+            continue  # by another process that compacted it or gave it new vectors
+        with bank.writing() as batch:
+            if bank.commit.sequence == planned_on:
+                _apply(batch, plan.changes)
+                known = episode(bank, trajectory.id)
+                if known is None or known.outcome != trajectory.outcome:
+                    batch.put_episode(to_record(trajectory))
+                batch.set_state(trajectory.id, EpisodeState.LEARNT)
+                batch.log("learn", plan.result.record(trajectory))
+                return plan.result
+
+
+def as_kept(bank: Bank, trajectory: Trajectory) -> Trajectory:
+    """The episode as the bank keeps it. One of the bank's own is as it is already.
+
+    Raises:
+        OutcomeUnknownError: How the episode ended is not known.
+        RecordError: It has no task, no step, or a text of more characters than are taken.
+    """
+    if not trajectory.outcome.known:
+        raise OutcomeUnknownError(
+            f"episode {trajectory.id} has no outcome",
+            hint="import it again with `--outcome success`, `failure` or a FILE",
+        )
+    trajectory = admitted(trajectory)
+    bank.refresh()
+    if bank.episodes.state(trajectory.id) is None:
+        domain = chosen(trajectory.domain, otherwise=domain_of(bank))
+        trajectory = admitted(redact(replace(trajectory, domain=domain))[0])
+    return from_record(to_record(trajectory))
+
+
+def due(bank: Bank) -> Sequence[Due]:
+    """The maintenance that the bank's method finds due."""
+    return method_of(bank).due(bank)
+
+
+def maintain(bank: Bank, task: Due, writer: Writer, embedder: Embedder) -> MaintenanceResult | None:
+    """Do one piece of maintenance, in one commit.
+
+    Args:
+        bank: The bank; its handle shows the new state afterwards.
+        task: What is due.
+        writer: Who writes.
+        embedder: The bank's embedder.
+
+    Returns:
+        What became of it; None if it is no longer due. Where the writer could make nothing of
+        it, the journal notes what that took, and it stays due.
+
+    Raises:
+        LanguageModelError: The writer's model cannot be asked at all.
+        BankFrozenError: The bank is frozen.
+        StorageError: The disk refused; the bank is as it was.
+    """
+    method = method_of(bank)
+    answers, vectors = _Answers(writer), EmbeddingCache(embedder)
+    while True:
+        planned_on = bank.commit.sequence
+        try:
+            plan = method.maintain(bank, task, answers, vectors)
+        except BankRewrittenError:
+            bank.refresh()
+            continue
+        if plan is None:
+            return None
+        if not plan.changes and not plan.result.calls:
+            return plan.result
+        with bank.writing() as batch:
+            if plan.changes and bank.commit.sequence != planned_on:
+                continue
+            _apply(batch, plan.changes)
+            batch.log(plan.event if plan.changes else "refuse", plan.result.record())
+        return plan.result
+
+
+def _apply(batch: Batch, changes: Iterable[Change]) -> None:
+    for each in changes:
+        if isinstance(each, Add):
+            batch.add_node(each.collection, each.node, each.vector)
+        elif isinstance(each, Count):
+            batch.count(
+                each.collection,
+                each.node,
+                hits=each.hits,
+                recalls=each.recalls,
+                successes=each.successes,
+            )
+        else:
+            batch.revise_node(each.collection, each.node, each.vector)
+
+
+class _Answers:
+    """A writer whose answers are kept: planning again asks nothing twice."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._known: dict[tuple[object, ...], Extraction] = {}
+
+    @property
+    def name(self) -> str:
+        return self._writer.name
+
+    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+        key = Request(purpose, episode, tuple(notes)).key
+        if key not in self._known:
+            self._known[key] = self._writer.write(purpose, episode, notes)
+        return self._known[key]

@@ -1,0 +1,95 @@
+"""The methods that there are: by name, each imported when a bank first asks for it.
+
+A method of this package is one folder and one line below. Another package's is found by the
+entry point `deltamem.methods`, or is registered by the program that uses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import UsageError
+from deltamem_tui.memory import settings
+from deltamem_tui.memory.method import Method
+from deltamem_tui.memory.settings import Settings
+from deltamem_tui.text import one_line
+
+DEFAULT = "deltamem"
+_MODULES = {"deltamem": "deltamem_tui.memory.deltamem.method:DeltaMem"}
+_GROUP = "deltamem.methods"
+_registered: dict[str, Method] = {}
+
+
+def register(method: Method) -> None:
+    """Make a method known to this process."""
+    _registered[method.name] = method
+
+
+def names() -> list[str]:
+    """The names of all methods, this package's first."""
+    return list(dict.fromkeys([*_MODULES, *_registered, *entry_points(group=_GROUP).names]))
+
+
+def method_named(name: str) -> Method:
+    """A method by its name.
+
+    Raises:
+        UsageError: There is no such method.
+    """
+    found = _registered.get(name) or _imported(name)
+    if found is None:
+        known = names()
+        near = get_close_matches(name, known, n=1)
+        raise UsageError(
+            f"there is no method {one_line(name, 40)!r}",
+            hint=f"did you mean {near[0]}?" if near else f"one of {', '.join(known)}",
+        )
+    return found
+
+
+@cache
+def _imported(name: str) -> Method | None:
+    if name in _MODULES:
+        module, _, attribute = _MODULES[name].partition(":")
+        kind = getattr(import_module(module), attribute)
+    else:
+        found = entry_points(group=_GROUP, name=name)
+        if not found:
+            return None
+        kind = next(iter(found)).load()
+    method: Method = kind()
+    return method
+
+
+def method_of(bank: Bank) -> Method:
+    """The method that a bank is made for.
+
+    Raises:
+        UsageError: It is not installed.
+    """
+    return method_named(bank.manifest.method)
+
+
+def settings_of(bank: Bank) -> Settings:
+    """The numbers of a bank's method.
+
+    Raises:
+        BankCorruptError: One is missing, unknown, of another type or outside its range.
+        UsageError: The method is not installed.
+    """
+    return settings.of_bank(bank, method_of(bank).settings)
+
+
+def change_settings(bank: Bank, why: str, how: Callable[[Any], Settings]) -> Settings:
+    """Change a bank's numbers; see `settings.change`.
+
+    Raises:
+        DeltaMemError: Whatever `settings.change` raises.
+    """
+    return settings.change(bank, method_of(bank).settings, why, how)

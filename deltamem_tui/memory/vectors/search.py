@@ -1,0 +1,79 @@
+"""The nodes of a collection whose keys are nearest to a question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.embedding.protocol import Weighting
+from deltamem_tui.embedding.scan import Rows, Scan
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node and how well it fits a question.
+
+    Attributes:
+        node: The node.
+        similarity: cos(e_q, e_v), rounded to six decimals.
+        penalty: What was taken off.
+        score: What it is ranked by.
+    """
+
+    node: Node
+    similarity: float
+    penalty: float
+    score: float
+
+
+_scans: WeakKeyDictionary[Tree, Scan] = WeakKeyDictionary()
+
+
+def scan_of(tree: Tree, weighting: Weighting) -> Scan:
+    """The scan of a collection, made once for each commit that a handle shows."""
+    scan = _scans.get(tree)
+    if scan is None or scan.weighting != weighting:
+        scan = _scans[tree] = Scan(rows_of(tree), weighting)
+    return scan
+
+
+def rows_of(tree: Tree) -> Rows:
+    """The rows of a collection, deleted and outdated ones marked dead."""
+    source = str(tree.snapshot.shelf.folder / f"{tree.name}.embeddings.npy")
+    # A node that says all by itself comes before one that needs its chain, so that a fused
+    # root takes the place of the chain it was made from; then the older before the younger.
+    precedence = tree.depth * (len(tree.birth) + 1) + tree.birth
+    return Rows(tree.embeddings, tree.dead, tree.failure, precedence, source)
+
+
+def ranked(
+    tree: Tree, vector: NDArray[np.float32], weighting: Weighting, penalty: float, count: int
+) -> list[tuple[int, Candidate]]:
+    """The best nodes for a question, best first, each with its row.
+
+    Args:
+        tree: The collection.
+        vector: The question's vector, float32 [dimensions], unit length.
+        weighting: How its embedder's dimensions are weighted.
+        penalty: Taken off the similarity of failures.
+        count: The most nodes to return.
+    """
+    return [
+        (
+            row,
+            Candidate(
+                node=tree.node_at(row),
+                similarity=similarity,
+                penalty=penalty if tree.failure[row] else 0.0,
+                score=score,
+            ),
+        )
+        for row, similarity, score in scan_of(tree, weighting).best(vector, penalty, max(count, 1))
+    ]

@@ -1,0 +1,83 @@
+"""A memory method with one flat collection, as small as one can be: the last actions of a success.
+
+It belongs to no folder of the package, yet its banks are learnt, recalled, listed, verified,
+exported, installed, merged and browsed like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+from msgspec import Meta
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.collection import Collection
+from deltamem_tui.bank.node import Origin, born
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory import methods
+from deltamem_tui.memory.context import chain_entries, compose
+from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
+from deltamem_tui.memory.method import (
+    Add,
+    Count,
+    Display,
+    Method,
+    Plan,
+    Query,
+    RecallResult,
+    Writer,
+)
+from deltamem_tui.memory.settings import Settings, of_bank
+from deltamem_tui.trajectory.model import Trajectory
+
+NOTES = "notes"
+
+
+class Numbers(Settings, frozen=True):
+    """How many notes are recalled."""
+
+    k: Annotated[int, Meta(ge=1, le=100, description="a number of notes from 1 to 100")] = 2
+
+
+class FlatMethod(Method):
+    """Each success is a note: the task, and what was done last."""
+
+    name = "flat"
+    title = "a list of what worked"
+    collections = {NOTES: Collection(fields=("task", "advice"), key="task")}
+    display = {NOTES: Display(title="notes", noun="note", labels={"task": "For", "advice": "Do"})}
+    decisions = {"note": "a success was noted", "skip": "a failure teaches nothing"}
+    settings = Numbers
+
+    def recall(self, bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
+        """The nearest notes."""
+        vector = embedder.embed_queries([query.task])[0]
+        k = of_bank(bank, Numbers).k
+        found = self.rank(bank, NOTES, query.task, vector, max(k, query.count))
+        found = replace(found, chains=found.chains[:k])
+        shown = [chain_entries(self.display[NOTES], chain) for chain in found.chains]
+        entries = [entry for each in shown for entry in each]
+        return RecallResult({NOTES: found}, compose(bank.manifest.domain, entries, query.folders))
+
+    def plan(self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan:
+        """A note for a success; the nearest note was of use if there was one."""
+        vector = embedder.embed_queries([episode.task])[0]
+        success = bool(episode.outcome.success)
+        shown = self.rank(bank, NOTES, episode.task, vector, 1).chains
+        counts = [Count(NOTES, chain[-1].id, success, 1, success) for chain in shown]
+        if not success:
+            result = CollectionResult(NOTES, "skip", "the episode failed")
+            return Plan(LearnResult(episode.id, True, {NOTES: result}), tuple(counts))
+        payload = {"task": episode.task, "advice": episode.steps[-1].action}
+        node = born(NOTES, None, "success", payload, Origin(trajectory=episode.id))
+        passage = embedder.embed_passages([episode.task])[0]
+        result = CollectionResult(NOTES, "note", "the episode succeeded", node)
+        return Plan(
+            LearnResult(episode.id, True, {NOTES: result}), (Add(NOTES, node, passage), *counts)
+        )
+
+
+def register() -> None:
+    """Make the method known to this process."""
+    methods.register(FlatMethod())
