@@ -20,7 +20,7 @@ from deltamem_tui.cli.result import Result
 
 @dataclass(frozen=True, slots=True)
 class BrowserRequest:
-    """That somebody wants the browser.
+    """A call that opens the browser.
 
     Attributes:
         options: The options that all commands share.
@@ -32,14 +32,14 @@ class BrowserRequest:
 
 
 def browser_request(arguments: Sequence[str]) -> BrowserRequest | None:
-    """What the command line says, if it asks for the browser and for nothing that prints."""
-    options, words = SharedOptions.take(arguments)
-    if options.json or options.version or any(word.startswith("-") for word in words):
+    """The request that the command line makes, if it opens the browser and prints nothing."""
+    options, rest = SharedOptions.take(arguments)
+    if options.json or options.version or any(word.startswith("-") for word in rest):
         return None
-    if not words:
+    if not rest:
         return BrowserRequest(options, None)
-    if words[0] == "browse" and len(words) <= 2:
-        return BrowserRequest(options, words[1] if len(words) == 2 else None)
+    if rest[0] == "browse" and len(rest) <= 2:
+        return BrowserRequest(options, rest[1] if len(rest) == 2 else None)
     return None
 
 
@@ -56,7 +56,7 @@ def main() -> NoReturn:
     # Python would look through all that there is for cycles once more, a second for a model.
     gc.freeze()
     if request and _goes_on():
-        # Nobody waits for it: not a person at the terminal, nor Python for what its pools do.
+        # Neither the terminal nor Python's thread pools wait for it.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

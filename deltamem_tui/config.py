@@ -43,7 +43,7 @@ class Configuration:
     """All settings, with where each came from.
 
     Attributes:
-        model: The language model that extracts; None until somebody names one.
+        model: The language model that extracts; None until one is named.
         embedder: What a new bank is embedded with.
         domain: The kind of environment that a new bank is for.
         theme: The browser's theme; None for its own choice.
@@ -151,7 +151,7 @@ def _read_environment(
 ) -> tuple[dict[str, Any], dict[str, str], tuple[str, ...]]:
     """The values, where each comes from, and remarks on the variables that set nothing.
 
-    Those stop nobody: an environment is shared, and another program may have put them there.
+    They are not errors: an environment is shared with other programs.
     """
     names = {_PREFIX + key.upper(): key for key in SETTINGS if key != "keys"}
     values: dict[str, Any] = {}
@@ -162,7 +162,7 @@ def _read_environment(
         if key is None:
             near = _nearest(variable, tuple(names))
             remarks.append(
-                f"{one_line(variable, 60)} in the environment is no setting; did you mean {near}?"
+                f"{one_line(variable, 60)} in the environment is not a setting; did you mean {near}?"
             )
             continue
         values[key] = _checked(key, value, "the environment", variable)

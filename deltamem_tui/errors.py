@@ -25,7 +25,7 @@ DeltaMemError
 ├── LanguageModelError
 │   ├── ModelNotFoundError    no provider has a model of this name
 │   ├── CredentialsError      no key, or one that is refused
-│   ├── ModelUnavailableError limits, failures or silence outlasted all patience
+│   ├── ModelUnavailableError limits, failures or silence outlasted all attempts
 │   ├── RequestRefusedError   the server does not take such a request
 │   ├── PromptTooLongError    the prompt does not fit the model's window
 │   ├── AnswerError           answers came, but none that could be used

@@ -54,7 +54,7 @@ def banks_folder(chosen: str | Path | None = None) -> Path:
     """The folder in which banks are looked up by name. It may not exist yet.
 
     Args:
-        chosen: A folder that somebody named. Without one it is the environment's
+        chosen: A folder that was named. Without one it is the environment's
             `DELTAMEM_BANKS`, else `./memory_banks` if it is there, else the user's data folder.
     """
     named = chosen or os.environ.get(BANKS_VARIABLE)
@@ -115,7 +115,7 @@ def find_bank(bank: str, folder: Path) -> Path:
 
     Raises:
         UsageError: `bank` is neither a possible name nor a path.
-        BankNotFoundError: There is no such bank. Names what comes near and where it looked.
+        BankNotFoundError: There is no such bank; names similar ones and where it looked.
         BankCorruptError: A folder of this name holds all of a bank but its manifest.
     """
     if _is_path(bank):

@@ -1,8 +1,7 @@
 """Text from outside, made safe: no control character reaches a file, terminal or prompt.
 
-Logs, banks, archives and models are strangers. `clean` is applied where their
-text comes in and again where it is shown, because a bank may have been written
-by another program.
+Logs, banks, archives and models are not trusted. `clean` is applied where their text comes in
+and again where it is shown, because another program may have written the bank.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _ESCAPE_SEQUENCE = re.compile(
 )
 # C0 without tab and newline, DEL, C1, lone surrogates, the bidirectional marks,
 # overrides and isolates that make text read as something it is not, and the tag
-# characters, which nobody sees and a model reads.
+# characters, which are invisible and which a model reads.
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
     "\U000e0000-\U000e007f]"
@@ -30,16 +29,16 @@ _UNCLEAN = re.compile(
 )
 _BLANK = re.compile(r"\s+")
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
-# Comparing may take time with the cube of the words, and a text may be a stranger's.
+# Comparing may take cubic time, and texts are not trusted.
 _MOST_COMPARED_WORDS = 500
 
 
 def clean(text: str) -> str:
     """Remove everything from `text` that could act on a terminal instead of being read.
 
-    Escape sequences go as a whole, and tabs stay. All kinds of line ends become newlines, a
-    carriage return by itself too: what it would draw over on a terminal may be words that were
-    never meant to go. Clean text comes back unchanged.
+    Escape sequences go as a whole, and tabs stay. All kinds of line ends become newlines, a lone
+    carriage return included: the text that it would overwrite on a terminal stays visible.
+    Clean text comes back unchanged.
     """
     if not _UNCLEAN.search(text):
         return text

@@ -1,7 +1,6 @@
 """The program `deltamem`: read the command line, run one command, publish its result.
 
-Nothing but `Result`s and errors comes up to here, and this is the only place that knows
-what becomes of them.
+Commands return `Result`s or raise errors; this is the only place that publishes them.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from deltamem_tui.cli.commands import COMMANDS, HelpAskedError, LazyGroup
+from deltamem_tui.cli.commands import COMMANDS, HelpRequestError, LazyGroup
 from deltamem_tui.cli.invocation import Invocation, SharedOptions
 from deltamem_tui.cli.output import Output
 from deltamem_tui.cli.result import ExitCode, InterruptionError, Result
@@ -52,7 +51,7 @@ def run(arguments: Sequence[str], output: Output | None = None) -> int:
     """Run the program.
 
     Args:
-        arguments: The words after the program's name.
+        arguments: The arguments behind the program's name.
         output: Where everything goes; stdout and stderr, in the form that was asked for, if None.
 
     Returns:
@@ -76,13 +75,13 @@ def _result(invocation: Invocation, arguments: list[str]) -> Result | int:
         returned = typer.main.get_command(application).main(
             arguments, prog_name=PROGRAM, standalone_mode=False, obj=invocation
         )
-    except HelpAskedError as asked:
-        return _help(asked.text)
+    except HelpRequestError as request:
+        return _help(request.text)
     except typer.TyperException as error:
         raise _usage_error(error, arguments) from error
     except typer.Abort as error:
         raise KeyboardInterrupt from error
-    if returned == ExitCode.INTERRUPTED:  # how typer tells of Ctrl+C
+    if returned == ExitCode.INTERRUPTED:  # how typer reports Ctrl+C
         raise KeyboardInterrupt
     if isinstance(returned, Result | int):
         return returned
@@ -99,28 +98,30 @@ def _version() -> Result:
 
 
 def _command(arguments: Sequence[str]) -> str:
-    """The command that was meant, as far as it can be told; else the program's name."""
+    """The command that was meant, if it can be recognised; else the program's name."""
     names = {entry.name for entry in COMMANDS}
-    return next((word for word in arguments if word in names), PROGRAM)
+    return next((argument for argument in arguments if argument in names), PROGRAM)
 
 
 def _usage_error(error: typer.TyperException, arguments: Sequence[str]) -> UsageError:
     message = one_line(error.format_message()).removesuffix(".")
     command = _command(arguments)
-    asked = PROGRAM if command == PROGRAM else f"{PROGRAM} {command}"
-    return UsageError(message[:1].lower() + message[1:], hint=f"see `{asked} --help`")
+    call = PROGRAM if command == PROGRAM else f"{PROGRAM} {command}"
+    return UsageError(message[:1].lower() + message[1:], hint=f"see `{call} --help`")
 
 
 def for_people(error: BaseException) -> DeltaMemError:
-    """An error as a person is told of it: what, where, what to do."""
+    """Any error as one that is meant for people."""
     if isinstance(error, DeltaMemError):
         return error
     if isinstance(error, KeyboardInterrupt):
         return InterruptionError("interrupted")
     if isinstance(error, OSError):
         source = None if error.filename is None else one_line(str(error.filename))
-        return StorageError(f"the system says: {error.strerror or error}", source=source)
+        return StorageError(
+            f"the operating system refused: {error.strerror or error}", source=source
+        )
     return DeltaMemError(
-        f"a mistake in this program: {type(error).__name__}: {one_line(str(error), 200)}",
+        f"a defect of this program: {type(error).__name__}: {one_line(str(error), 200)}",
         hint="the same command with --debug shows where; please report it",
     )

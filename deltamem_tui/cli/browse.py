@@ -1,5 +1,4 @@
-"""`deltamem browse`, as far as the command line goes: its help, its web form, and what it says
-with no terminal.
+"""`deltamem browse` without a terminal, or as a web page.
 
 With a terminal the program opens the browser before the command line is read: the two faces
 do not know each other.
@@ -65,11 +64,11 @@ def _serve(invocation: Invocation, bank: str | None, host: str | None, port: int
     from deltamem_tui.cli.web_server import is_loopback, program, serve
 
     folder = str(invocation.banks_folder.resolve())
-    words = program(["--banks", folder, "browse", *([bank] if bank else [])])
+    command = program(["--banks", folder, "browse", *([bank] if bank else [])])
     address = _HOST if host is None else host
     if not is_loopback(address):
         invocation.output.note(
-            f"whoever reaches {address} can read and change the banks here, without a password",
+            f"anyone who reaches {address} can read and change these banks: there is no password",
             style="yellow",
         )
     urls: list[str] = []
@@ -78,5 +77,5 @@ def _serve(invocation: Invocation, bank: str | None, host: str | None, port: int
         urls.append(url)
         invocation.output.note(f"DeltaMem is at {url} until you press Ctrl+C")
 
-    serve(words, address, _PORT if port is None else port, ready)
+    serve(command, address, _PORT if port is None else port, ready)
     return Result("browse", {"url": urls[0] if urls else None})

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Action = Annotated[
     str,
-    typer.Argument(metavar="[info|clear]", help="Say what is kept, or remove it."),
+    typer.Argument(metavar="[info|clear]", help="Show what is kept, or remove it."),
 ]
 OfModel = Annotated[
     str | None, typer.Option("--model", metavar="NAME", help="Only the answers of this model.")
@@ -40,7 +40,7 @@ def run(
     older: Older = None,
     yes: Yes = False,
 ) -> Result:
-    """Tell what the kept answers of models take, or remove some.
+    """Show how much room the kept answers of models take, or remove some.
 
     Every answer that was paid for is kept, so that the same question costs nothing the next
     time. Banks do not need them: what was learnt from them stays.
@@ -88,15 +88,15 @@ def _result(info: CacheInfo, data: dict[str, Any], notes: list[str]) -> Result:
 
 
 def _confirm(invocation: Invocation, held: CacheInfo) -> None:
-    """Ask the person at the terminal; with nobody there, only `--yes` will do.
+    """Ask the person at the terminal; without one, `--yes` is needed.
 
     Raises:
-        UsageError: Nobody said yes.
+        UsageError: The answer was not yes.
     """
     question = f"remove {held.answers:,} answers ({held.bytes:,} bytes)?"
     if invocation.output.json or not (sys.stdin.isatty() and is_terminal(sys.stderr)):
         raise UsageError(
-            f"not confirmed, so nothing was removed: {question}", hint="`--yes` says so"
+            f"not confirmed, so nothing was removed: {question}", hint="`--yes` confirms it"
         )
     if not typer.confirm(question, err=True):
         raise UsageError("nothing was removed")

@@ -87,8 +87,8 @@ _FIRST_LINE = re.compile(rb'^def run\(.*?^    """(.+?)(?:""")?$', re.DOTALL | re
 _VERSION_OPTION = ("--version", "Show the version and exit.")
 
 
-class HelpAskedError(Exception):
-    """Somebody asked for help, which is a result like any other.
+class HelpRequestError(Exception):
+    """Help was asked for: a result like any other.
 
     Attributes:
         text: The help.
@@ -99,23 +99,23 @@ class HelpAskedError(Exception):
         self.text = text
 
 
-def _told(option: TyperOption | None) -> TyperOption | None:
+def _raising(option: TyperOption | None) -> TyperOption | None:
     if option is not None:
-        option.callback = _give_help
+        option.callback = _raise_help
     return option
 
 
-def _give_help(context: Context, _: Parameter, value: bool) -> None:
+def _raise_help(context: Context, _: Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
-        raise HelpAskedError(context.get_help())
+        raise HelpRequestError(context.get_help())
 
 
 class SharedHelpCommand(TyperCommand):
     """A command whose help ends with the options that all commands share."""
 
     def get_help_option(self, ctx: Context) -> TyperOption | None:
-        """The option that asks for help, which is told instead of printed."""
-        return _told(super().get_help_option(ctx))
+        """The help option, which raises `HelpRequestError` instead of printing."""
+        return _raising(super().get_help_option(ctx))
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write the command's own options, then the shared ones."""
@@ -141,8 +141,8 @@ class LazyGroup(TyperGroup):
         return command
 
     def get_help_option(self, ctx: Context) -> TyperOption | None:
-        """The option that asks for help, which is told instead of printed."""
-        return _told(super().get_help_option(ctx))
+        """The help option, which raises `HelpRequestError` instead of printing."""
+        return _raising(super().get_help_option(ctx))
 
     def resolve_command(
         self, ctx: Context, args: list[str]

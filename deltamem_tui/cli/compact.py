@@ -27,7 +27,7 @@ def run(context: typer.Context, bank: options.Bank, dry_run: options.DryRun = Fa
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
     opened.require_folder()
     if not dry_run:
-        tell_debts(opened)  # while the journal can still say what it has told of them
+        tell_debts(opened)  # while the journal still has the lines that they are compared with
     with invocation.output.progress("compacting"):
         found = planned(opened) if dry_run else compact(opened)
     data = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from deltamem_tui.cli import options
-from deltamem_tui.cli.extractors import Wanted, chosen_extractor
+from deltamem_tui.cli.extractors import ExtractorOptions, chosen_extractor
 from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Page
@@ -41,7 +41,9 @@ def run(
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
-    wanted = Wanted(extractor, model, api_base, max_cost, no_cache, prompts, dry_run, timeout)
+    wanted = ExtractorOptions(
+        extractor, model, api_base, max_cost, no_cache, prompts, dry_run, timeout
+    )
     chosen = chosen_extractor(invocation, opened, wanted)
     if dry_run:
         return _foreseen(opened, chosen)
@@ -65,7 +67,7 @@ def run(
 def _fused(
     bank: Bank, extractor: Extractor, concurrency: int, interruption: Interruption
 ) -> Iterator[MaintenanceResult | DeltaMemError]:
-    """Each chain that was due; what ended the work, if something did, is the last thing told."""
+    """Each chain that was due; an error that ended the work comes last."""
     from deltamem_tui.memory.engine import due
     from deltamem_tui.memory.runs.maintenance import consolidate
 

@@ -19,7 +19,7 @@ from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.transfer.export import Leak, Outgoing
+    from deltamem_tui.memory.transfer.export import Leak, PreparedExport
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +117,17 @@ Out = Annotated[
 ]
 As = Annotated[str, typer.Option("--as", metavar="|".join(_FORM_NAMES), help="What to write.")]
 Episodes = Annotated[
-    bool, typer.Option("--episodes", help="Take the episodes along that it was learnt from.")
+    bool, typer.Option("--episodes", help="Include the episodes that it was learnt from.")
 ]
-Journal = Annotated[bool, typer.Option("--journal", help="Take its history along.")]
+Journal = Annotated[bool, typer.Option("--journal", help="Include its history.")]
 Builder = Annotated[
-    str, typer.Option("--builder", metavar="WHO", help="Who built it, to be told where it arrives.")
+    str, typer.Option("--builder", metavar="WHO", help="Who built it; shown where it is installed.")
 ]
 Replace = Annotated[bool, typer.Option("--replace", help="Write over an export that is there.")]
 DiscardChanges = Annotated[
     bool,
     typer.Option(
-        "--discard-changes", help="With --replace, write over skills that were changed since, too."
+        "--discard-changes", help="With --replace, also write over skills that were changed since."
     ),
 ]
 AllowSecrets = Annotated[
@@ -189,7 +189,7 @@ def run(
 
 
 def _require_elsewhere(out: Path) -> None:
-    """See that nothing is written among the files of a bank."""
+    """Check that nothing is written among the files of a bank."""
     for place in (out.expanduser(), out.expanduser().parent):
         if is_bank_folder(place):
             raise UsageError(
@@ -199,10 +199,10 @@ def _require_elsewhere(out: Path) -> None:
 
 
 def _require_export(path: Path) -> None:
-    """See that a file which is to be written over is an export, and not somebody's work."""
+    """Check that a file to be written over is an export."""
     if path.is_file() and not is_archive(path):
         raise BankExistsError(
-            "something is here that no export wrote",
+            "the file here is not an export",
             source=str(path),
             hint="choose another name, or move it away first",
         )
@@ -250,7 +250,7 @@ def _errors(leaks: Sequence[Leak]) -> tuple[DeltaMemError, ...]:
     return (*found, last)
 
 
-def _result(path: Path, digest: str, outgoing: Outgoing) -> Result:
+def _result(path: Path, digest: str, outgoing: PreparedExport) -> Result:
     from deltamem_tui.memory.reports.transfer import view_export
 
     record = view_export(outgoing).record
@@ -264,4 +264,8 @@ def _result(path: Path, digest: str, outgoing: Outgoing) -> Result:
 
 
 def _allowed(leaks: Sequence[Leak]) -> list[str]:
-    return [f"{counted(len(leaks), 'secret')} left with it, as you allowed"] if leaks else []
+    return (
+        [f"{counted(len(leaks), 'secret')} left with it, as --allow-secrets permits"]
+        if leaks
+        else []
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deltamem_tui.cli import options
-from deltamem_tui.cli.extractors import Wanted, chosen_extractor
+from deltamem_tui.cli.extractors import ExtractorOptions, chosen_extractor
 from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.result import InterruptionError, Result
@@ -58,9 +58,9 @@ def run(
     same command goes on from there. What a model answered is kept, so nothing is paid twice.
     With --concurrency, what is learnt is the same; a few calls may go unused.
 
-    Knowledge is found by the scene it is about. Many logs have none, because their task tells
-    the surroundings and the goal in one text: then the env tree learns nothing, unless
-    --draw-scenes has the model copy the surroundings out of the task.
+    The env tree is searched by the scene. Many logs have none, because their task describes
+    surroundings and goal in one text: then that tree learns nothing, unless --draw-scenes has
+    the model copy the surroundings out of the task.
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.policies.admission import policy_named
@@ -70,7 +70,9 @@ def run(
     invocation = Invocation.of(context)
     policy = policy_named(admit)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
-    wanted = Wanted(extractor, model, api_base, max_cost, no_cache, prompts, dry_run, timeout)
+    wanted = ExtractorOptions(
+        extractor, model, api_base, max_cost, no_cache, prompts, dry_run, timeout
+    )
     chosen = chosen_extractor(invocation, opened, wanted)
     drawer = _drawer(chosen) if draw_scenes else None
     opened.require_writable()
@@ -104,10 +106,10 @@ def run(
 
 
 def _drawer(extractor: Extractor) -> SceneDrawer:
-    """What draws the scenes, checked as far as that is possible without a call.
+    """Draws the scenes; checked as far as possible without a call.
 
     Raises:
-        UsageError: No model was named that could.
+        UsageError: The extractor asks no model.
         ConfigurationError: The prompt cannot be used.
     """
     from deltamem_tui.memory.writers.model import ModelExtractor

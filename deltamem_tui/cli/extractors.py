@@ -1,4 +1,4 @@
-"""What distils the episodes: the rules or a model, as the command line asks for it."""
+"""The extractor that the command line asks for: the rules or a model."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the options say.
+class ExtractorOptions:
+    """The options that choose an extractor.
 
     Attributes:
-        extractor: What `--extractor` says.
-        model: What `--model` says; the settings may name one too.
+        extractor: The value of `--extractor`.
+        model: The value of `--model`; the settings may name one too.
         api_base: The address of a server other than the provider's own.
         max_cost: US dollars that are never passed.
         no_cache: Whether to neither look up nor keep answers.
@@ -44,7 +44,7 @@ class Wanted:
 
 
 def chosen_extractor(
-    invocation: Invocation, bank: Bank, wanted: Wanted
+    invocation: Invocation, bank: Bank, wanted: ExtractorOptions
 ) -> RulesExtractor | ModelExtractor:
     """The extractor that was asked for, checked as far as that is possible without a call.
 
@@ -78,7 +78,7 @@ def chosen_extractor(
 
 
 def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, ...]:
-    """Where prompts are looked up; those of the user are at least called as some prompt is.
+    """Where prompts are looked up; the names of the user's are checked.
 
     Raises:
         ConfigurationError: The user's folder is not there, or nothing asks for one of its files.
@@ -92,7 +92,7 @@ def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, 
     return folders
 
 
-def _rules(wanted: Wanted) -> RulesExtractor:
+def _rules(wanted: ExtractorOptions) -> RulesExtractor:
     name = wanted.extractor or ""
     if name != "rules":
         raise UsageError(

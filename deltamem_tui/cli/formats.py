@@ -25,7 +25,7 @@ _COLUMNS = (
 )
 _SHOWN_REASONS = 3  # of each log
 
-Words = Annotated[
+Action = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[try LOG…]", help="Show what each format would make of files, folders, patterns."
@@ -33,22 +33,23 @@ Words = Annotated[
 ]
 
 
-def run(context: typer.Context, words: Words = None, format: options.Format = None) -> Result:  # noqa: A002
+def run(context: typer.Context, action: Action = None, format: options.Format = None) -> Result:  # noqa: A002
     """List the formats of logs, or what each would make of one.
 
     `deltamem formats try LOG…` shows the latter. Only formats that claim the log are tried,
     and the one that you name with --format, which may be a file that you are just writing.
     Nothing is imported.
     """
-    if not words:
+    if not action:
         return _listed(format)
-    if words[0] != "try":
+    if action[0] != "try":
         raise UsageError(
-            f"no {one_line(words[0], 40)!r} here", hint="`deltamem formats`, or `… formats try LOG`"
+            f"no {one_line(action[0], 40)!r} here",
+            hint="`deltamem formats`, or `… formats try LOG`",
         )
-    if not words[1:]:
+    if not action[1:]:
         raise UsageError("no log to try", hint="`deltamem formats try LOG`")
-    return _tried(Invocation.of(context), words[1:], format)
+    return _tried(Invocation.of(context), action[1:], format)
 
 
 def _listed(name: str | None) -> Result:
@@ -93,7 +94,7 @@ def _tried(invocation: Invocation, paths: list[str], name: str | None) -> Result
     ]
     done = sum(chosen is not None for _, chosen, _ in tried)
     notes = ["→ is how `deltamem import` reads it"] if done else []
-    notes += [word for each in tried for word in _reasons(*each)]
+    notes += [note for each in tried for note in _reasons(*each)]
     return Result(
         "formats", {"logs": data}, errors, Result.verdict(done, errors), view=view, notes=notes
     )

@@ -27,10 +27,10 @@ Outcome = Annotated[
     typer.Option(
         "--outcome",
         metavar="success|failure|FILE",
-        help="How episodes ended whose log does not say: one word for all, or a file: JSON, "
+        help="The outcome where the log states none: one for all episodes, or a file: JSON, "
         "JSONL or CSV from id to success or reward, or a list of the ids that were resolved "
         "(then all others failed). "
-        "It corrects what you said before of episodes that wait.",
+        "It corrects an earlier --outcome of episodes that wait.",
     ),
 ]
 SuccessAt = Annotated[
@@ -60,8 +60,8 @@ def run(
     """Bring the episodes of logs into a bank, each once.
 
     The outcome of an episode is what its log states, else what you give; it is never
-    guessed. Episodes without one wait until you say. Keys, tokens and passwords are taken
-    out of every text before it is kept.
+    guessed. Episodes without one wait until you give it. Keys, tokens and passwords are
+    removed from every text first.
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.log_import import LogImport

@@ -57,7 +57,9 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
             page.facts(usage_facts(past.usage))
         if past.refused:
             shown = past.refused[-_REFUSED_SHOWN:]
-            page.table(("waits in vain", "why"), [(each.trajectory, each.reason) for each in shown])
+            page.table(
+                ("could not be learnt", "why"), [(each.trajectory, each.reason) for each in shown]
+            )
 
     data: dict[str, Any] = {
         **about,
@@ -74,12 +76,12 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
         notes.append(_without_outcome(statistics.without_outcome, bank))
     notes += unrecorded_notes(untold)
     if len(past.refused) > _REFUSED_SHOWN:
-        notes.append(f"{len(past.refused):,} episodes wait in vain; `--json` lists them all")
+        notes.append(f"{len(past.refused):,} episodes could not be learnt; `--json` lists them all")
     return Result("info", data, view=view, notes=notes)
 
 
 def _without_outcome(waiting: int, bank: str) -> str:
-    """How to give the episodes an outcome that wait for one."""
+    """How to give waiting episodes an outcome."""
     return (
         f"{counted(waiting, 'episode waits', 'episodes wait')} for an outcome: import again with "
         "`--outcome success`, `--outcome failure` or `--outcome FILE`, or let a model say: "

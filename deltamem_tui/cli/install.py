@@ -40,7 +40,7 @@ Digest = Annotated[
 Replace = Annotated[
     bool, typer.Option("--replace", help="Put it in the place of the bank of this name.")
 ]
-Unfreeze = Annotated[bool, typer.Option("--unfreeze", help="Let it be written from now on.")]
+Unfreeze = Annotated[bool, typer.Option("--unfreeze", help="Leave it writable.")]
 Gigabytes = Annotated[
     float | None,
     typer.Option("--max-gigabytes", metavar="N", help="How large it may be.", min=0.001),
@@ -59,7 +59,7 @@ def run(
     embedder: options.Embedder = None,
     dry_run: options.DryRun = False,
 ) -> Result:
-    """Check a bank from elsewhere, whoever made it, and put it among the banks, frozen.
+    """Check a bank from elsewhere and put it among the banks, frozen.
 
     Sizes, names, digests, every line, vector and tree are checked before anything is placed.
     Nothing in it is run, and nothing is fetched for it. Only a folder of Agent Skills has no
@@ -140,8 +140,8 @@ def _install_skills(
     Args:
         invocation: The call of the program.
         source: The folder.
-        name: What to call the bank; None if as the folder says.
-        embedder: What embeds the nodes; None for what the folder says.
+        name: What to call the bank; None for the name that the folder gives.
+        embedder: What embeds the nodes; None for the one that the folder names.
         replace: Whether a bank of this name may go.
         frozen: Whether the bank is frozen.
         dry_run: Whether nothing is written.

@@ -1,7 +1,6 @@
 """Ctrl+C during long work: the first asks it to stop, the second does not wait for it.
 
-A request of the system to end (SIGTERM) is taken in the same way, so that what was done and paid
-is told then too.
+SIGTERM is handled in the same way, so that what was done and paid is reported then too.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interruption:
-    """Whether somebody pressed Ctrl+C, or the system asked the program to end."""
+    """Whether Ctrl+C was pressed or SIGTERM came."""
 
     def __init__(self) -> None:
         self._asked = threading.Event()
@@ -37,8 +36,8 @@ class Interruption:
 def interruptible() -> Iterator[Interruption]:
     """Let Ctrl+C ask the block to stop where nothing is half done.
 
-    The second one raises `KeyboardInterrupt` at once. After that there are none any more, also
-    behind the block: what stands and what is missing is still to be told.
+    The second one raises `KeyboardInterrupt` at once. Further ones are ignored, also after the
+    block: the result is still to be reported.
     """
     interruption = Interruption()
     if threading.current_thread() is not threading.main_thread():
@@ -56,5 +55,5 @@ def interruptible() -> Iterator[Interruption]:
         yield interruption
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN if interruption else at_ctrl_c)
-        # The system may ask again: whoever is asked twice is not to hang.
+        # A second SIGTERM ends the program.
         signal.signal(signal.SIGTERM, at_end)

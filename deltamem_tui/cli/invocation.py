@@ -1,4 +1,4 @@
-"""What every command is handed: the options that all commands share, settings, and paths.
+"""What every command gets: the options that all commands share, settings, and paths.
 
 The shared options may stand before the command's name or anywhere after it, so they are
 taken out of the arguments before the command reads the rest.
@@ -53,18 +53,18 @@ class SharedOptions:
         """
         taken: dict[str, bool | str] = {}
         rest: list[str] = []
-        words = iter(arguments)
-        for word in words:
-            if word in {"--json", "--debug", "--version"}:
-                taken[word.removeprefix("--")] = True
-            elif word == "--banks":
-                taken["banks"] = next(words, "")
-            elif word.startswith("--banks="):
-                taken["banks"] = word.removeprefix("--banks=")
-            elif word == "--":
-                rest += [word, *words]
+        left = iter(arguments)
+        for argument in left:
+            if argument in {"--json", "--debug", "--version"}:
+                taken[argument.removeprefix("--")] = True
+            elif argument == "--banks":
+                taken["banks"] = next(left, "")
+            elif argument.startswith("--banks="):
+                taken["banks"] = argument.removeprefix("--banks=")
+            elif argument == "--":
+                rest += [argument, *left]
             else:
-                rest.append(word)
+                rest.append(argument)
         return cls(**taken), rest  # type: ignore[arg-type]
 
 
@@ -73,7 +73,7 @@ class Invocation:
 
     Args:
         options: The options that all commands share.
-        output: Where results, words and progress go.
+        output: Where results, notes and progress go.
     """
 
     def __init__(self, options: SharedOptions, output: Output) -> None:
@@ -94,7 +94,7 @@ class Invocation:
 
         Raises:
             ConfigurationError: A setting is wrong.
-            UsageError: `--banks` names no folder.
+            UsageError: `--banks` has no folder.
         """
         if self.options.banks == "":
             raise UsageError("--banks needs a folder")
@@ -156,7 +156,7 @@ class Invocation:
         return paths.new_bank_path(bank, self.banks_folder)
 
     def bank_to_install(self, name: str | None, own_name: str, *, replace: bool) -> Path:
-        """Where a bank from elsewhere will lie. A name that a stranger gave it is no path.
+        """Where a bank from elsewhere will lie; the name it brings is not used as a path.
 
         Args:
             name: What the user calls it; None if as it calls itself.
@@ -173,7 +173,7 @@ class Invocation:
                 paths.check_bank_name(name)
             except UsageError as error:
                 raise UsageError(
-                    f"{error.message}, but this one says it is called so",
+                    f"{error.message}, but this bank has that name",
                     hint="name it with --name",
                 ) from error
         else:
@@ -185,5 +185,5 @@ class Invocation:
         try:
             return self.new_bank(name)
         except BankExistsError as error:
-            hint = "--name calls it otherwise, --replace puts it in the place of the bank there"
+            hint = "--name gives it another name, --replace replaces the bank there"
             raise BankExistsError(error.message, source=error.source, hint=hint) from error

@@ -31,11 +31,11 @@ def run(
     prompts: options.Prompts = None,
     timeout: options.Timeout = None,
 ) -> Result:
-    """Let a model say how episodes ended whose logs do not say.
+    """Let a model judge the episodes whose logs state no outcome.
 
-    Only episodes without an outcome are judged: what a log states or you said stays. Every
+    Only episodes without an outcome are judged: what a log states or you gave stays. Every
     judgement is committed by itself, so an interrupted run goes on where it stopped. `extract`
-    does not learn from judged episodes, unless you tell it to with `--admit all`.
+    learns from judged episodes only with `--admit all`.
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.reports.runs import view_judging

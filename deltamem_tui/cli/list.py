@@ -11,7 +11,7 @@ from deltamem_tui.cli.result import Result
 
 
 def run(context: typer.Context) -> Result:
-    """Name all banks and where they lie.
+    """List all banks and where they are.
 
     Those of the banks folder come together with those that were shipped with the program.
     """

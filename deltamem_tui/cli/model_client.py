@@ -1,4 +1,4 @@
-"""A language model as the command line names it, and what asking it took."""
+"""A language model as the command line names it."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def model_client(
     """The client for a model. No call is made.
 
     Args:
-        invocation: Knows the settings, for when no model is named.
-        model: What `--model` says.
+        invocation: Has the settings, which may name the model.
+        model: The value of `--model`.
         api_base: The address of a server other than the provider's own.
         max_cost: US dollars that are never passed; None for no limit.
         no_cache: Whether to neither look up nor keep answers.
         rehearsed: Whether this is a dry run, in which nothing can be sent.
-        timeout: Seconds to wait for each answer; as long as `Server` says if not given.
+        timeout: Seconds to wait for each answer; the default of `Server` if None.
 
     Raises:
-        UsageError: No model is named, or the address is none.
-        BudgetError: A limit on cost is set, and nobody knows the model's price.
-        ModelNotFoundError: No provider goes by this name.
+        UsageError: No model is named, or the address is not one.
+        BudgetError: A limit on cost is set, and the model's price is not known.
+        ModelNotFoundError: No provider has this name.
         CredentialsError: The environment holds no key for the provider.
     """
     from deltamem_tui.llm.open_client import open_client

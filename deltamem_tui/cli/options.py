@@ -23,7 +23,7 @@ def _complete_bank(incomplete: str) -> list[tuple[str, str]]:
     try:
         places = paths.find_banks(paths.banks_folder())
     except DeltaMemError:
-        return []  # a shell that completes is no place for errors
+        return []  # a shell cannot show errors while it completes
     return [(place.name, str(place.path)) for place in places if place.name.startswith(incomplete)]
 
 
@@ -40,7 +40,7 @@ Bank = Annotated[
 NewBank = Annotated[
     str, typer.Argument(metavar="BANK", help="The new bank's name in the banks folder, or a path.")
 ]
-"""A bank that is to be made: `invocation.new_bank(bank)` says where."""
+"""A bank that is to be made: `invocation.new_bank(bank)` is its path."""
 
 Domain = Annotated[
     str | None,
@@ -62,7 +62,7 @@ Model = Annotated[
 ]
 ApiBase = Annotated[
     str | None,
-    typer.Option("--api-base", metavar="URL", help="The address of a server of your own."),
+    typer.Option("--api-base", metavar="URL", help="The address of your own server."),
 ]
 MaxCost = Annotated[
     float | None,
@@ -98,8 +98,8 @@ Admit = Annotated[
     typer.Option(
         "--admit",
         metavar="all|stated|strict",
-        help="Whose word on an outcome counts: the log's and yours (strict), the log's alone "
-        "(stated), or a judge's too (all).",
+        help="Which outcomes count: the log's and yours (strict), the log's alone (stated), or a "
+        "judge's too (all).",
     ),
 ]
 """`memory.policies.admission.policy_named(admit)` reads it."""
@@ -115,9 +115,7 @@ Format = Annotated[
 ]
 """`reader_named(format)` finds it."""
 
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")
-]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; write nothing.")]
 
 TreeChoice = Annotated[
     str | None, typer.Option("--tree", metavar="task|env|…", help="Only one of the bank's trees.")

@@ -2,7 +2,7 @@
 
 A command returns a `Result` and prints nothing. `Output.publish` then either writes it as
 one JSON document, or lets the result's view fill a `Page` for a person. stdout carries
-data; every word about it goes to stderr. Whatever is printed is cleaned here once more.
+data; notes and errors go to stderr. All of it is cleaned here once more.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 _SHOWN_ERRORS = 20  # of one file; more would drown what was printed before
-_PATIENCE = 1.0  # seconds before a person is told that something is going on
+_PATIENCE = 1.0  # seconds before a progress bar appears
 
 
 class Advance(Protocol):
-    """Tells a progress bar how far the work went on."""
+    """Moves a progress bar."""
 
     def __call__(self, steps: int = 1, label: str | None = None) -> None:
-        """Go on by `steps` of the total, and perhaps say something else about what is done."""
+        """Go on by `steps` of the total, and perhaps change the label."""
         ...
 
 
 class Output:
-    """Where results, words and progress go.
+    """Where results, notes and progress go.
 
     Args:
         json: Whether stdout is one JSON document and stderr stays silent.
         debug: Whether errors come with their traceback, on stderr.
         stdout: Where data goes; the process's stdout if None.
-        stderr: Where words go; the process's stderr if None.
+        stderr: Where notes go; the process's stderr if None.
         patience: Seconds after which a progress bar appears.
     """
 
@@ -61,10 +61,10 @@ class Output:
         self._patience = patience
 
     def publish(self, result: Result) -> ExitCode:
-        """Print a result, whole, and say what to exit with.
+        """Print a result and return the exit code.
 
-        A reader that closed the pipe has all it wanted: that is not an error. A stdout
-        that takes nothing, on a full disk, is one even with `--json`: stderr is all that is left.
+        A closed pipe is not an error: its reader has all it wanted. A stdout that takes nothing,
+        as on a full disk, is one, and is reported on stderr even with `--json`.
         """
         try:
             self._write_data(result)
@@ -72,22 +72,22 @@ class Output:
             _detach(self._stdout)
         except OSError as refusal:
             _detach(self._stdout)
-            words = f"error: cannot write to stdout: {refusal.strerror}"
-            Page(self._stderr).text(words, style="red")
+            text = f"error: cannot write to stdout: {refusal.strerror}"
+            Page(self._stderr).text(text, style="red")
             return ExitCode.FAILURE
         for note in result.notes:
             self.note(str(note))
-        for words in _told(result.errors):
-            self.note(f"error: {words}", style="red")
+        for line in _error_lines(result.errors):
+            self.note(f"error: {line}", style="red")
         return result.exit_code
 
-    def note(self, words: str, *, style: str = "") -> None:
-        """Say something to a person, on stderr; nothing with `--json`."""
+    def note(self, text: str, *, style: str = "") -> None:
+        """Write a note for a person to stderr; nothing with `--json`."""
         if not self.json:
-            Page(self._stderr).text(words, style=style)
+            Page(self._stderr).text(text, style=style)
 
     def trace(self, error: BaseException) -> None:
-        """With `--debug`, say on stderr where in the program `error` comes from."""
+        """With `--debug`, write the traceback of `error` to stderr."""
         if self.debug:
             from traceback import format_exception
 
@@ -101,7 +101,7 @@ class Output:
 
         Args:
             label: What is being done (`learning`).
-            total: How many steps there are; None if nobody knows.
+            total: How many steps there are; None if that is not known.
         """
         progress = None if self.json else _progress_bar(self._stderr)
         if progress is None:
@@ -133,8 +133,8 @@ class Output:
             binary.write(document)
 
 
-def _told(errors: Sequence[DeltaMemError]) -> Iterator[str]:
-    """The errors, a line each; of those of one source no more than a person would read."""
+def _error_lines(errors: Sequence[DeltaMemError]) -> Iterator[str]:
+    """The errors, a line each; the first `_SHOWN_ERRORS` of each source, and how many more."""
     seen = Counter(error.source for error in errors)
     left = {
         source: _SHOWN_ERRORS if count > _SHOWN_ERRORS + 1 else count
@@ -150,7 +150,7 @@ def _told(errors: Sequence[DeltaMemError]) -> Iterator[str]:
 
 
 def _stand_still(steps: int = 1, label: str | None = None) -> None:
-    """Advance nothing: there is nobody to show it to."""
+    """Show nothing."""
 
 
 def _progress_bar(stream: TextIO) -> Progress | None:

@@ -1,4 +1,4 @@
-"""A page for a person: the few forms in which commands show data.
+"""A page for a person: the forms in which commands show data.
 
 On a terminal a page is drawn with rich. Piped it is plain: verbatim text, and one
 record a line with tabs between its fields, for `cut`, `sort` and `awk`. No text is ever
@@ -24,7 +24,7 @@ _BOUNDLESS = 1_000_000
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether a person is looking at what is written to `stream`."""
+    """Whether `stream` is a terminal."""
     return not stream.closed and stream.isatty()
 
 
@@ -73,8 +73,8 @@ class Page:
         Args:
             columns: One name a column.
             rows: As many cells each as there are columns.
-            headed: Whether the names are the first line even if nobody looks on: for tables
-                that stand among other data, or whose numbers say nothing by themselves.
+            headed: Whether the names are the first line in a pipe, too: for tables among other
+                data, or of bare numbers.
         """
         if not self.drawn:
             for row in (columns, *rows) if headed else rows:
@@ -152,7 +152,7 @@ class Page:
 
 
 def _least_width(cells: Sequence[str]) -> int:
-    """How narrow a column can be and still be read: no word is cut, and prose has some room."""
+    """The least width at which a column can be read: no word is cut, and prose has room."""
     word = max((len(word) for cell in cells for word in cell.split()), default=0)
     return min(max(map(len, cells), default=0), max(word, _PROSE_WIDTH))
 
@@ -174,9 +174,9 @@ def _shown_cell(cell: Cell) -> str:
 
 
 def _guides(depths: Sequence[int]) -> list[str]:
-    """What stands before each entry: a branch from its parent, and lines to later aunts.
+    """The guide before each entry: a branch from its parent, and lines to later relatives.
 
-    Read from the last entry to the first, so that each knows whether a sibling follows.
+    Built from the last entry to the first, so that each knows whether a sibling follows.
     """
     guides: list[str] = []
     followed: set[int] = set()  # the depths at which a later entry of the same parent comes

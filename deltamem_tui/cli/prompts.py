@@ -1,4 +1,4 @@
-"""`deltamem prompts`: what models are asked, and how to ask something else."""
+"""`deltamem prompts`: list, show, check and export the prompts for models."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import ConfigurationError, DeltaMemError, UsageError
 from deltamem_tui.text import one_line
 
-Words = Annotated[
+Action = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[list|show NAME|check [DIR]|export DIR [NAME…]]",
-        help="Name all prompts; show one; find the flaws of yours; copy the shipped ones.",
+        help="List all prompts; show one; check yours; copy the shipped ones.",
     ),
 ]
 Render = Annotated[
@@ -44,7 +44,7 @@ _SHIPPED = "shipped"
 
 def run(
     context: typer.Context,
-    words: Words = None,
+    action: Action = None,
     domain: options.Domain = None,
     prompts: options.Prompts = None,
     render: Render = None,
@@ -59,20 +59,20 @@ def run(
     files that you changed.
     """
     invocation = Invocation.of(context)
-    action, *names = words or ["list"]
+    name, *arguments = action or ["list"]
     folders = invocation.settings(prompts=prompts).prompt_folders()
-    if action == "list" and not names:
+    if name == "list" and not arguments:
         return _listed(folders, domain)
-    if action == "show" and len(names) == 1:
+    if name == "show" and len(arguments) == 1:
         if render is not None:
-            return _rendered(invocation, render, names[0], domain, episode, folders)
-        return _shown(folders, domain or "generic", names[0])
-    if action == "check" and len(names) <= 1:
-        return _checked(Path(names[0]) if names else None, folders)
-    if action == "export" and names:
-        return _exported(Path(names[0]).expanduser(), names[1:], domain, replace=replace)
+            return _rendered(invocation, render, arguments[0], domain, episode, folders)
+        return _shown(folders, domain or "generic", arguments[0])
+    if name == "check" and len(arguments) <= 1:
+        return _checked(Path(arguments[0]) if arguments else None, folders)
+    if name == "export" and arguments:
+        return _exported(Path(arguments[0]).expanduser(), arguments[1:], domain, replace=replace)
     raise UsageError(
-        f"cannot make sense of `prompts {one_line(' '.join(words or ()), 60)}`",
+        f"cannot make sense of `prompts {one_line(' '.join(action or ()), 60)}`",
         hint="list, show NAME, check [DIR], or export DIR [NAME…]",
     )
 

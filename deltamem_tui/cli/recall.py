@@ -16,7 +16,7 @@ from deltamem_tui.text import one_line
 if TYPE_CHECKING:
     from deltamem_tui.memory.method import CollectionRecall
 
-Task = Annotated[str, typer.Argument(metavar="TASK", help="The goal, as an agent is told it.")]
+Task = Annotated[str, typer.Argument(metavar="TASK", help="The goal, as the agent gets it.")]
 Environment = Annotated[
     str, typer.Option("--env", metavar="TEXT", help="The scene: the first observation.")
 ]

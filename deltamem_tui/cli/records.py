@@ -1,4 +1,4 @@
-"""What commands tell of nodes, trees and recalls, as the plain data of the JSON document."""
+"""Nodes, trees and recalls as a line of text or as plain data for the JSON document."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NODE_LINE_LEGEND = "● root  △ residual  ✗ failure  ⊕ consolidated  ×n h
 
 
 def candidate_record(tree: Tree, candidate: Candidate, threshold: float) -> dict[str, Any]:
-    """A node and how well it fits a question."""
+    """A node and how well it fits a query."""
     return {
         "node": node_record(tree, candidate.node),
         "similarity": candidate.similarity,
@@ -39,7 +39,7 @@ def candidate_record(tree: Tree, candidate: Candidate, threshold: float) -> dict
 def recall_record(
     tree: Tree, answer: CollectionRecall | None, *, explain: bool
 ) -> dict[str, Any] | None:
-    """What one tree answered; None if nothing matched and nobody asked why."""
+    """The answer of one tree; None if nothing matched, unless `explain` asks why."""
     if answer is None or not (answer.chain or explain):
         return None
     match = answer.match

@@ -31,7 +31,7 @@ NewEmbedder = Annotated[
 ]
 Calibrate = Annotated[
     bool,
-    typer.Option("--calibrate", help="Make the thresholds that fit the new embedder its own."),
+    typer.Option("--calibrate", help="Apply the thresholds proposed for the new embedder."),
 ]
 
 
@@ -99,10 +99,8 @@ def _described(found: Reembedding) -> dict[str, Any]:
 def _unchanged(found: Reembedding, bank: str) -> list[str]:
     if not found.needed:
         return [f"{bank} has the vectors of {found.after.model} already"]
-    words = f"would embed {counted(found.left, 'text')} with {found.after.model}"
-    return [
-        words + (f"; of an interrupted run, {found.kept:,} more are kept" if found.kept else "")
-    ]
+    note = f"would embed {counted(found.left, 'text')} with {found.after.model}"
+    return [note + (f"; an interrupted run left {found.kept:,} more" if found.kept else "")]
 
 
 def _calibrated(bank: Bank, embedder: Embedder, *, apply: bool) -> list[Proposal]:
@@ -115,7 +113,7 @@ def _calibrated(bank: Bank, embedder: Embedder, *, apply: bool) -> list[Proposal
 
 
 def _advice(bank: str, proposals: Sequence[Proposal], applied: bool) -> list[str]:
-    """What a person has to know now: the thresholds were chosen for other scores."""
+    """The thresholds were chosen for other scores: what to do about it."""
     if applied:
         return ["the thresholds are now those that fit its scores"]
     warning = "the thresholds were chosen for the embedder before, and mean something else now"

@@ -1,4 +1,4 @@
-"""What a command did, as a value: everything that is printed of it, and what to exit with."""
+"""What a command did, as a value: all that is printed of it, and the exit code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ View = Callable[[Page], None]
 
 
 class ExitCode(IntEnum):
-    """What the program says to the shell."""
+    """The exit codes."""
 
     SUCCESS = 0
     FAILURE = 1
@@ -45,7 +45,7 @@ class Result:
         status: `success` without errors, `partial` if some of the work stands, else `error`.
         view: Shows the data to a person; without one, nothing is on stdout.
         notes: What else a person should know: what was done, what to do next.
-        code: What to exit with where that was asked for; as the status says if not given.
+        code: What to exit with; as the status says if None.
     """
 
     command: str
@@ -92,7 +92,7 @@ class Result:
 
     @property
     def exit_code(self) -> ExitCode:
-        """What the program says to the shell about this result: 130 whenever it was cut short."""
+        """What to exit with: 130 whenever the work was interrupted."""
         if any(isinstance(error, InterruptionError) for error in self.errors):
             return ExitCode.INTERRUPTED
         if self.code is not None:

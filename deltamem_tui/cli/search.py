@@ -11,7 +11,7 @@ from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 
-Text = Annotated[str, typer.Argument(metavar="TEXT", help="A goal, a scene, or any words.")]
+Text = Annotated[str, typer.Argument(metavar="TEXT", help="A goal, a scene, or any text.")]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most N nodes a tree.")]
 
 

@@ -16,7 +16,7 @@ def run(
     node: options.NodeId,
     tree: options.TreeChoice = None,
 ) -> Result:
-    """Show one node: what it says, where it comes from, how often it was of use."""
+    """Show one node: its texts, its origin, and how often it was of use."""
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.transfer.plain import node_record
 

@@ -15,5 +15,5 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
 
     opened = Bank.open(Invocation.of(context).writable_bank(bank))
     was_frozen = opened.unfreeze()
-    words = "can be written again" if was_frozen else "was not frozen"
-    return Result("unfreeze", {"bank": opened.name, "frozen": False}, notes=(f"{bank} {words}",))
+    state = "can be written again" if was_frozen else "was not frozen"
+    return Result("unfreeze", {"bank": opened.name, "frozen": False}, notes=(f"{bank} {state}",))

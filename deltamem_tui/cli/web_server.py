@@ -1,7 +1,7 @@
 """The browser as a web page: a server that runs the same program for every page that is open.
 
 The program is started anew for each page and its terminal carried over a websocket, by the
-library `textual-serve`. What is added here keeps strangers out. A page of another site can
+library `textual-serve`. What is added here keeps other sites out. A page of theirs can
 reach a server on the loopback device through the person's own web browser, so a request must
 name this server as the one it wants, and a websocket must come from this server's own page.
 The page may load nothing from elsewhere.
@@ -37,14 +37,14 @@ _HOST = re.compile(r"[\w.:\[\]-]+")
 _LOOPBACK_NAMES = ("localhost",)
 
 
-def serve(words: Sequence[str], host: str, port: int, ready: Callable[[str], None]) -> None:
+def serve(command: Sequence[str], host: str, port: int, ready: Callable[[str], None]) -> None:
     """Serve the program until Ctrl+C.
 
     Args:
-        words: The program with its arguments.
+        command: The program with its arguments.
         host: The address to listen on.
         port: The port to listen on; 0 for any that is free.
-        ready: Told the page's address once it can be opened.
+        ready: Called with the page's address once it can be opened.
 
     Raises:
         UsageError: The library is not installed, or nothing can listen on that address.
@@ -78,7 +78,7 @@ def serve(words: Sequence[str], host: str, port: int, ready: Callable[[str], Non
     with _listening(host, port) as door:
         name = f"[{host}]" if ":" in host else host
         url = f"http://{name}:{door.getsockname()[1]}"
-        server = OwnPages(shlex.join(words), host, port, title="DeltaMem", public_url=url)
+        server = OwnPages(shlex.join(command), host, port, title="DeltaMem", public_url=url)
         web.run_app(server._make_app(), sock=door, print=None)  # noqa: SLF001 - there is no other
 
 
@@ -101,7 +101,7 @@ def page_policy(host: str) -> str:
 
 
 def program(arguments: Sequence[str]) -> list[str]:
-    """The words that run this program with these arguments."""
+    """The command that runs this program with these arguments."""
     return [sys.executable, "-m", "deltamem_tui", *arguments]
 
 
@@ -118,7 +118,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _address(text: str) -> SplitResult | None:
-    """An address in its parts; None if it is none."""
+    """An address in its parts; None if it is not one."""
     try:
         return urlsplit(text)
     except ValueError:

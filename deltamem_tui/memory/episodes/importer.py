@@ -59,7 +59,7 @@ class Importer:
         bank: The bank; its handle shows the new state afterwards.
         records: What readers return: episodes, records that they refused, and notices.
         redaction: What is taken out of the episodes first.
-        outcomes: What the user says of episodes whose logs do not state an outcome.
+        outcomes: Outcomes that the user gives for episodes whose logs state none.
         domain: The domain of all episodes; the log's own, else the bank's, if empty.
         dry_run: Whether to write nothing.
         listed: Whether to keep an entry for each episode. Without, memory does not grow with
@@ -223,7 +223,7 @@ def names_one(
 
     Args:
         records: As for `Importer`.
-        outcomes: What the user says.
+        outcomes: The outcomes that the user gives.
         redaction: What would be taken out of the episodes: ids are those of what is kept.
     """
     named: set[str] = set()
@@ -252,7 +252,7 @@ def _put(bank: Bank, changes: Batch, arrivals: list[Arrival], *, new: bool) -> N
 
 
 def _with_drawn_scene(bank: Bank, arrival: Arrival) -> bytes:
-    """The line of an episode that the bank has, with the scene that was drawn for it there."""
+    """The new line of an episode that the bank has, with the scene that was drawn for it."""
     known = episode(bank, arrival.id)
     if known is None:
         return arrival.line
@@ -274,7 +274,7 @@ def _in_domain(record: Reading, usual: str, given: str) -> Reading:
 def _arrived(
     record: Reading, redaction: Redaction, outcomes: UserOutcomes, named: set[str]
 ) -> Arrival | Remark:
-    """A record as it shall be kept, or why it is not."""
+    """A record as it will be kept, or why it is not."""
     if isinstance(record, Remark):
         return record
     trajectory, redactions = record, NOTHING
@@ -316,7 +316,7 @@ def _bounded(arrival: Arrival) -> Arrival | RecordError:
 
 
 def _is_denied(arrival: Arrival, known: Standing) -> bool:
-    """Whether the user's file says the opposite of what counts, beside what the log states."""
+    """Whether the user's file states the opposite of what counts."""
     return arrival.given is not None and arrival.given != known.outcome.success
 
 
@@ -327,10 +327,10 @@ def _standing_in(bank: Bank, episode_id: str) -> Standing:
 
 
 def _contradiction(arrival: Arrival, known: Standing, origin: str) -> RecordError:
-    said, before = _word(arrival.outcome), _word(known.outcome)
+    stated, before = _label(arrival.outcome), _label(known.outcome)
     return _refused(
         arrival,
-        f"says {said}, but {origin} says {before} of the same episode",
+        f"states {stated}, but {origin} states {before} for the same episode",
         f"the {before} stays; leave out the record that is wrong",
     )
 
@@ -338,8 +338,8 @@ def _contradiction(arrival: Arrival, known: Standing, origin: str) -> RecordErro
 def _too_late(arrival: Arrival, known: Standing) -> RecordError:
     return _refused(
         arrival,
-        f"was learnt from as a {_word(known.outcome)}, which an import does not change",
-        "relabel the nodes that it gave, in `deltamem browse`",
+        f"was learnt from as a {_label(known.outcome)}, which an import does not change",
+        "relabel its nodes in `deltamem browse`",
     )
 
 
@@ -352,12 +352,12 @@ def _refused(arrival: Arrival, message: str, hint: str) -> RecordError:
     return error
 
 
-def _word(outcome: Outcome) -> str:
+def _label(outcome: Outcome) -> str:
     return "success" if outcome.success else "failure"
 
 
 def _origin(bank: Bank, batch: Sequence[Arrival | Remark], arrival: Arrival) -> str:
-    """Who said the opposite of an episode's outcome: the record, as far as it can be found."""
+    """The record that states the opposite outcome, as far as it can be found."""
     for other in batch:
         if other is arrival:
             break

@@ -107,7 +107,7 @@ class LogImport:
 def _require_named(
     records: Iterable[Reading], outcomes: UserOutcomes, redaction: Redaction, name: str
 ) -> None:
-    """Check that a list of ids is about these logs at all: it says that all others failed.
+    """Check that a list of ids is about these logs: all episodes that it leaves out failed.
 
     Raises:
         TrajectoryError: It names none of their episodes.

@@ -1,10 +1,9 @@
-"""What an episode's outcome is worth when another record speaks of the same episode.
+"""Which outcome counts when another record states one for the same episode.
 
-A judge's word fills a gap, the log's own word overrules a judge, and a person's overrules
-everybody's, their own earlier one too, while the episode waits. (A person's file is not asked
-where the record at hand states its outcome itself: see `UserOutcomes.apply`.) What
-was learnt from stays as it was learnt. Two records of one import that contradict each other are
-a mistake in the logs.
+A judge fills a gap, the log overrules a judge, and a person overrules everyone, themselves
+included, while the episode waits. (A person's file is not used where the record states its
+outcome itself: see `UserOutcomes.apply`.) An episode that was learnt keeps its outcome. Two
+records of one import that contradict each other are an error in the logs.
 """
 
 from __future__ import annotations
@@ -19,53 +18,57 @@ from deltamem_tui.trajectory.model import Outcome, OutcomeSource
 Answer = Reception | Literal["contradiction", "too late"]
 """What becomes of a record; the last two are refusals."""
 
-_NOBODY, _JUDGE, _FINAL = range(3)
+_UNKNOWN, _JUDGE, _FINAL = range(3)
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How it is said so far that an episode ended. Made by `standing`, so that few exist.
+    """The outcome that counts so far for an episode. Made by `standing`, which shares equal ones.
 
     Attributes:
-        outcome: Whether it was a success, and who says so; no more of it is kept.
-        learnt: Whether it was learnt from.
-        confirmed: Whether a record of this import says so, not only the bank.
+        outcome: The outcome and its source, without reward and reason.
+        learnt: Whether the episode was learnt.
+        confirmed: Whether a record of this import states it, not only the bank.
     """
 
     outcome: Outcome
     learnt: bool = False
     confirmed: bool = False
 
-    def answer(self, said: Outcome) -> Answer:
-        """What becomes of another record of the episode, by the outcome that it states."""
-        held = self.outcome
-        if self._is_superseded_by(said):
+    def answer(self, stated: Outcome) -> Answer:
+        """What becomes of another record of the episode."""
+        known = self.outcome
+        if self._is_superseded_by(stated):
             return "updated"
-        disagrees = _weight(said) == _FINAL and said.success != held.success
-        if not disagrees or (held.source == "user" and said.source != "user"):
-            # A person who overruled a log is not bothered with it again, unless they do now.
+        disagrees = _weight(stated) == _FINAL and stated.success != known.success
+        if not disagrees or (known.source == "user" and stated.source != "user"):
+            # Who overruled a log before is not asked again, unless this import states it, too.
             return "contradiction" if disagrees and self.confirmed else "duplicate"
         return "too late" if self.learnt else "contradiction"
 
-    def _is_superseded_by(self, said: Outcome) -> bool:
+    def _is_superseded_by(self, stated: Outcome) -> bool:
         if self.learnt:
             return False
         if _weight(self.outcome) < _FINAL:
-            return _weight(said) > _weight(self.outcome)
-        return said.source == "user" and said.success != self.outcome.success and not self.confirmed
+            return _weight(stated) > _weight(self.outcome)
+        return (
+            stated.source == "user"
+            and stated.success != self.outcome.success
+            and not self.confirmed
+        )
 
-    def after(self, said: Outcome, answer: Answer) -> Standing:
-        """How it stands once a record was answered so."""
+    def after(self, stated: Outcome, answer: Answer) -> Standing:
+        """The standing once a record got this answer."""
         if answer == "updated":
-            return standing(said, confirmed=True)
-        agrees = _weight(said) == _FINAL and said.success == self.outcome.success
+            return standing(stated, confirmed=True)
+        agrees = _weight(stated) == _FINAL and stated.success == self.outcome.success
         if agrees and not self.confirmed:
             return standing(self.outcome, learnt=self.learnt, confirmed=True)
         return self
 
 
 def standing(outcome: Outcome, *, learnt: bool = False, confirmed: bool = False) -> Standing:
-    """The standing of an episode whose outcome is known to be this."""
+    """The standing of an episode with this outcome."""
     return _standing(outcome.success, outcome.source, learnt, confirmed)
 
 
@@ -80,7 +83,7 @@ def _standing(
 
 
 def _weight(outcome: Outcome) -> int:
-    """How much a word on an outcome weighs: nobody's, a judge's, or one that is final."""
+    """The weight of an outcome: unknown, a judge's, or final."""
     if not outcome.known:
-        return _NOBODY
+        return _UNKNOWN
     return _JUDGE if outcome.source == "judge" else _FINAL

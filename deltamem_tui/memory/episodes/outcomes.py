@@ -15,15 +15,15 @@ from deltamem_tui.trajectory.readers.native import outcome_of, to_record
 
 
 def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
-    """Say how an episode ended, or correct what was said.
+    """Give an episode an outcome, or correct it.
 
     An episode that waited without an outcome can be learnt from now on. One that was learnt
-    stays learnt: the nodes it gave keep their label until somebody relabels them.
+    stays learnt: its nodes keep their label until they are relabelled.
 
     Args:
         bank: The bank; its handle shows the new state afterwards.
         episode_id: The episode.
-        success: Whether the task was solved.
+        success: Whether it solved the task.
 
     Returns:
         The episode with its new outcome.
@@ -37,7 +37,7 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
     with bank.writing() as batch:
         known = known_episode(bank, episode_id)
         before = known.outcome
-        judged = known.with_outcome(_said(success, before))
+        judged = known.with_outcome(_given(success, before))
         batch.put_episode(to_record(judged))
         batch.log(
             "outcome",
@@ -45,7 +45,7 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
                 "trajectory": episode_id,
                 "success": success,
                 "before": before.success,
-                # For `take_back_outcome`: the whole of how it stood, and what was made of it.
+                # For `take_back_outcome`.
                 "outcome": to_record(known)["outcome"],
                 "learnt": _is_learnt(bank, episode_id),
             },
@@ -54,67 +54,65 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
 
 
 def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None) -> Trajectory:
-    """Take back what a person last said of an episode by `give_outcome`.
+    """Take back the last outcome that a person gave an episode by `give_outcome`.
 
-    Its outcome is again what it was before, with the reward, the reason and who said it; the
-    words before that one can be taken back after it. The journal remembers them, so what was
-    said before the bank was compacted stays.
+    Its outcome is again what it was before, with reward, reason and source; earlier ones can be
+    taken back after it. The journal remembers them, so those from before a compaction stay.
 
-    A word that the episode was learnt from since stays too: its nodes have their label from
-    it. One on an episode that was learnt already can be taken back, since it changed no node.
+    An outcome that the episode was learnt with stays, too: its nodes have their label from it.
+    One given to an episode after it was learnt can be taken back, since it changed no node.
 
     Args:
         bank: The bank; its handle shows the new state afterwards.
         episode_id: The episode.
-        shown: Its outcome as the person sees it: nobody takes back what they never saw. None
-            if it does not matter.
+        shown: Its outcome as the person sees it, which must still be that; None for any.
 
     Returns:
         The episode with the outcome that it had before.
 
     Raises:
-        TrajectoryError: The bank does not have the episode, it has another outcome than was
-            shown, no such word is left, another outcome was given to the episode since, be it
-            the same, or it was learnt from since.
+        TrajectoryError: The bank does not have the episode, its outcome is not the one shown, no
+            given outcome is left, another one was given since, even if equal, or it was
+            learnt since.
         BankCorruptError: What the bank has under this id is not that episode.
         BankFrozenError: The bank is frozen.
     """
     bank.require_writable()
     bank.refresh()
     seen = bank.commit.sequence
-    word, superseded = _last_word(bank, episode_id)
+    given, superseded = _last_given(bank, episode_id)
     with bank.writing() as batch:
         known = known_episode(bank, episode_id)
         if shown is not None and known.outcome != shown:
             raise TrajectoryError(
-                f"its outcome is {_told(known.outcome)} by now, which stays",
+                f"its outcome is {_described(known.outcome)} by now, which stays",
                 source=episode_id,
                 hint="look at it again, then repeat",
             )
         superseded |= any(_is_about(commit, episode_id) for commit in commits_since(bank, seen))
-        if word is None:
+        if given is None:
             raise TrajectoryError(
-                "you said nothing of it that is left to take back", source=episode_id
+                "you gave it no outcome that could be taken back", source=episode_id
             )
-        before = _before(word, episode_id)
-        if superseded or known.outcome != _said(word.detail.get("success"), before):
+        before = _before(given, episode_id)
+        if superseded or known.outcome != _given(given.detail.get("success"), before):
             raise TrajectoryError(
                 "another outcome was given to it since, which stays", source=episode_id
             )
-        if _is_learnt(bank, episode_id) and word.detail.get("learnt") is not True:
+        if _is_learnt(bank, episode_id) and given.detail.get("learnt") is not True:
             success = "success" if known.outcome.success else "failure"
             raise TrajectoryError(
                 f"was learnt from as a {success} since, which stays",
                 source=episode_id,
-                hint="say how it ended, or relabel the nodes that it gave",
+                hint="give it another outcome, or relabel its nodes",
             )
         restored = known.with_outcome(before)
         batch.put_episode(to_record(restored))
-        batch.log(UNDO, {"undoes": word.sequence, "what": word.event, "trajectory": episode_id})
+        batch.log(UNDO, {"undoes": given.sequence, "what": given.event, "trajectory": episode_id})
     return restored
 
 
-def _last_word(bank: Bank, episode_id: str) -> tuple[Commit | None, bool]:
+def _last_given(bank: Bank, episode_id: str) -> tuple[Commit | None, bool]:
     """The last outcome that a person gave an episode and did not take back.
 
     Returns:
@@ -122,13 +120,13 @@ def _last_word(bank: Bank, episode_id: str) -> tuple[Commit | None, bool]:
     """
     superseded = False
 
-    def is_word(commit: Commit) -> bool:
+    def is_given(commit: Commit) -> bool:
         nonlocal superseded
         is_about = _is_about(commit, episode_id)
         superseded |= is_about and commit.event == "import"
         return is_about and commit.event == "outcome"
 
-    return last_standing(bank, is_word), superseded
+    return last_standing(bank, is_given), superseded
 
 
 def _is_about(commit: Commit, episode_id: str) -> bool:
@@ -139,14 +137,14 @@ def _is_about(commit: Commit, episode_id: str) -> bool:
     return commit.event in ("outcome", UNDO) and commit.detail.get("trajectory") == episode_id
 
 
-def _told(outcome: Outcome) -> str:
-    said = {True: "success", False: "failure", None: "unknown"}[outcome.success]
-    return f"{said} (source: {outcome.source})"
+def _described(outcome: Outcome) -> str:
+    label = {True: "success", False: "failure", None: "unknown"}[outcome.success]
+    return f"{label} (source: {outcome.source})"
 
 
-def _said(success: Any, before: Outcome) -> Outcome:
-    """The outcome of an episode once a person said it; before that it had another."""
-    # A reward that contradicts the person's word is the log's mistake, so it goes.
+def _given(success: Any, before: Outcome) -> Outcome:
+    """The outcome that a person gives in place of the one before."""
+    # A reward that contradicts the person is the log's mistake, so it goes.
     return Outcome(success, before.reward if before.success == success else None, "user")
 
 
@@ -154,15 +152,15 @@ def _is_learnt(bank: Bank, episode_id: str) -> bool:
     return bank.episodes.state(episode_id) == EpisodeState.LEARNT
 
 
-def _before(word: Commit, episode_id: str) -> Outcome:
-    """The outcome that a person's word took the place of."""
-    record = {"outcome": word.detail.get("outcome")}
+def _before(given: Commit, episode_id: str) -> Outcome:
+    """The outcome that a person's replaced."""
+    record = {"outcome": given.detail.get("outcome")}
     try:
         if record["outcome"] is not None:
             return outcome_of(record)
     except RecordError:
         pass
-    raise TrajectoryError("the journal does not say how it stood before", source=episode_id)
+    raise TrajectoryError("the journal does not have its earlier outcome", source=episode_id)
 
 
 def known_episode(bank: Bank, episode_id: str) -> Trajectory:

@@ -1,10 +1,9 @@
-"""Scenes: where an episode took place, in the log's words or as a model drew it out of the task.
+"""Scenes: where an episode took place, as the log has it or as a model drew it out of the task.
 
-The env tree is asked with the scene alone (DeltaMem, section 1). Many logs have none: their
-instruction tells the surroundings and the goal in one text, which is then the task. A model can
-draw the scene out of it. An episode's id is a digest of its task, environment and steps, so what
-was drawn does not become its environment; it is kept beside, among the episode's other facts,
-with who drew it. A scene that the log has is never replaced.
+The env tree is searched by the scene alone (DeltaMem, section 1). Many logs have none: their
+task describes surroundings and goal in one text, and a model can draw the scene out of it. An
+episode's id is a digest of its task, environment and steps, so a drawn scene is kept in the
+metadata, with the model that drew it. A scene that the log has is never replaced.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ PROMPT = "drawn_scene_prompt"
 
 
 def scene_of(trajectory: Trajectory) -> str:
-    """What describes an episode's scene; empty if nothing does."""
+    """An episode's scene; empty if it has none."""
     if trajectory.environment.strip():
         return trajectory.environment
     return trajectory.metadata.get(SCENE, trajectory.environment)
 
 
 def lacks_scene(trajectory: Trajectory) -> bool:
-    """Whether the log has no scene, and nobody has looked for one in the task yet."""
+    """Whether the log has no scene, and no model has looked for one in the task yet."""
     return not trajectory.environment.strip() and SCENE not in trajectory.metadata
 
 
 def with_scene(trajectory: Trajectory, drawing: Drawing) -> Trajectory:
     """The same episode, with the same id, and the scene that was drawn for it.
 
-    An empty scene is kept too: it says that a model has looked and found none.
+    An empty scene is kept, too: a model has looked and found none.
     """
     facts = {
         SCENE: drawing.text,
@@ -59,6 +58,6 @@ def goal_of(trajectory: Trajectory) -> str:
     """The task without the passages that were drawn out of it as the scene."""
     goal = trajectory.task
     for passage in trajectory.metadata.get(SCENE, "").splitlines():
-        words = r"\s+".join(map(re.escape, passage.split()))
-        goal = re.sub(words, " ", goal, count=1) if words else goal
+        pattern = r"\s+".join(map(re.escape, passage.split()))
+        goal = re.sub(pattern, " ", goal, count=1) if pattern else goal
     return goal.strip() or trajectory.task

@@ -1,8 +1,8 @@
 """Checking prompts before a model is asked: every flaw of every file, each at its line.
 
-A flaw is what would fail at run time, or would go unnoticed there: a misspelt name that no
-part of the program asks for, an input that nobody gives or nobody reads, a field of the answer
-that the text never mentions.
+A flaw is what would fail at run time, or go unnoticed there: a misspelt name that no part of
+the program asks for, an input that is not given or not used, a field of the answer that the
+text never mentions.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def flaws(path: Path, folder: Path, folders: Sequence[Path]) -> list[Configurati
         if prompt.name == HEADER:
             return list(_header_flaws(prompt))
         return list(_template_flaws(prompt, folder, folders)) or list(_trial_flaws(prompt, folders))
-    except ConfigurationError as error:  # with this wrong, nothing further can be told
+    except ConfigurationError as error:  # nothing further can be checked then
         return [error]
 
 
@@ -84,7 +84,7 @@ def require_known_names(folder: Path) -> None:
     """See that something asks for each prompt of a folder, before others are paid for instead.
 
     Raises:
-        ConfigurationError: Nothing asks for one; says which was probably meant.
+        ConfigurationError: Nothing asks for one; names the one that was probably meant.
     """
     for path in files(folder):
         if path.parent.parent == folder and not path.stem.startswith("_"):
@@ -130,7 +130,7 @@ def _includers(path: Path, folders: Sequence[Path]) -> Iterator[Prompt]:
             if path in prompts.sources(prompt, folders):
                 yield prompt
         except ConfigurationError:
-            continue  # told where that prompt is checked
+            continue  # reported where that prompt is checked
 
 
 def _header_flaws(prompt: Prompt) -> Iterator[ConfigurationError]:
@@ -164,7 +164,7 @@ def _undefined(
 ) -> Iterator[ConfigurationError]:
     """The names that the prompt, or a fragment of another folder in it, is not given."""
     if path != prompt.path and path.is_relative_to(folder):
-        return  # told where that fragment is checked
+        return  # reported where that fragment is checked
     inputs = ", ".join(prompt.inputs) or "none"
     for name, line in names.items():
         if name not in prompt.inputs:

@@ -13,8 +13,8 @@ from deltamem_tui.trajectory.domains import key
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """What was written where.
+class PromptExport:
+    """What an export of prompts wrote.
 
     Attributes:
         written: The new files.
@@ -32,7 +32,7 @@ def export(
     names: Sequence[str] = (),
     domain: str | None = None,
     replace: bool = False,
-) -> Exported:
+) -> PromptExport:
     """Copy prompts into a folder. None is written if one would replace a file that differs.
 
     Args:
@@ -66,14 +66,14 @@ def export(
         ) from error
 
 
-def _copied(targets: dict[Path, Path], *, replace: bool) -> Exported:
+def _copied(targets: dict[Path, Path], *, replace: bool) -> PromptExport:
     written, same = [], []
     for path, target in targets.items():
         if target.is_file() and target.read_bytes() == path.read_bytes():
             same.append(target)
         elif (target.exists() or target.is_symlink()) and not replace:
             raise UsageError(
-                "is there already and says something else; nothing was written",
+                "is there already with another text; nothing was written",
                 source=one_line(str(target)),
                 hint="`--replace` writes over it",
             )
@@ -82,4 +82,4 @@ def _copied(targets: dict[Path, Path], *, replace: bool) -> Exported:
     for path, target in written:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(path.read_bytes())
-    return Exported(tuple(target for _, target in written), tuple(same))
+    return PromptExport(tuple(target for _, target in written), tuple(same))

@@ -171,7 +171,7 @@ def front_matter(path: Path) -> dict[str, Any]:
 
 
 def matter_flaws(path: Path, matter: Mapping[str, Any]) -> Iterator[ConfigurationError]:
-    """Everything that a front matter says wrongly, or does not say."""
+    """Everything that is wrong with a front matter, or missing."""
     sound: dict[str, Any] = {}
     for key, value in matter.items():
         line = matter_line(path, key)
@@ -213,7 +213,7 @@ def matter_line(path: Path, key: str) -> int:
 
 
 def file_text(path: Path) -> str:
-    """All that a file says.
+    """The text of a file.
 
     Raises:
         ConfigurationError: It cannot be read, or is far too long.

@@ -99,7 +99,7 @@ def render(
     """
     import jinja2
 
-    for _ in sources(prompt, folders):  # says more about a missing include than Jinja does
+    for _ in sources(prompt, folders):  # has a better error for a missing include than Jinja
         pass
     given = {name: values[name] for name in prompt.inputs if name in values}
     environment = _environment(prompt.domain, _folders(folders))
@@ -174,7 +174,7 @@ def names_used(path: Path) -> dict[str, int]:
     """The names that a file's template needs to be given, each with the first line that does.
 
     Raises:
-        ConfigurationError: It is no template.
+        ConfigurationError: It is not a template.
     """
     import jinja2
     from jinja2 import meta
@@ -192,7 +192,7 @@ def included(path: Path) -> tuple[tuple[str, int], ...]:
     """The files that a template includes, each with its line.
 
     Raises:
-        ConfigurationError: It is no template, or a name is not written out.
+        ConfigurationError: It is not a template, or a name is not written out.
     """
     return _included(path, path.stat().st_mtime_ns)
 

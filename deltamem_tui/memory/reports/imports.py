@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from deltamem_tui.memory.episodes.import_report import FileTally, ImportEntry, ImportReport
-from deltamem_tui.memory.reports.view import Note, ReportView
+from deltamem_tui.memory.reports.view import ReportNote, ReportView
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import OutcomeSource
 from deltamem_tui.trajectory.outcomes import ReasonTally
@@ -22,7 +22,7 @@ _SOURCES: Mapping[OutcomeSource, str] = {
     "stated": "log",
     "user": "user",
     "judge": "judge",
-    "unknown": "nobody",
+    "unknown": "no one",
 }
 
 
@@ -72,7 +72,7 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
 
 
 def sources_text(tally: FileTally) -> str:
-    """Whose word the outcomes of a log are: `log 3, user 1`."""
+    """How many outcomes of a log each source has: `log 3, user 1`."""
     return ", ".join(
         f"{_SOURCES[source]} {count}" for source, count in sorted(tally.sources.items())
     )
@@ -113,11 +113,11 @@ def reasons_record(reasons: ReasonTally) -> dict[str, Any]:
     return {"total": reasons.total, "listed": dict(reasons.listed)}
 
 
-def reason_notes(reasons: ReasonTally, most: int) -> list[Note]:
+def reason_notes(reasons: ReasonTally, most: int) -> list[ReportNote]:
     """Why outcomes are unknown, a note for each of the `most` most frequent reasons."""
     listed = reasons.listed.most_common(most)
     notes = [
-        Note(
+        ReportNote(
             f"{counted(count, 'outcome is', 'outcomes are')} unknown: "
             f"{one_line(reason, _REASON_WIDTH)}"
         )
@@ -125,57 +125,57 @@ def reason_notes(reasons: ReasonTally, most: int) -> list[Note]:
     ]
     if more := reasons.total - sum(count for _, count in listed):
         which = counted(more, "more outcome is", "more outcomes are")
-        notes.append(Note(f"{which} unknown, for other reasons"))
+        notes.append(ReportNote(f"{which} unknown, for other reasons"))
     return notes
 
 
-def _domain_notes(found: ImportReport) -> Iterator[Note]:
+def _domain_notes(found: ImportReport) -> Iterator[ReportNote]:
     """Episodes of other domains than the bank's: it may be the wrong bank."""
     domains = found.domains
     if domains.of_others:
         which = counted(domains.of_others, "episode is", "episodes are")
         bank = one_line(domains.usual, _NAME_WIDTH)
-        yield Note(f"{which} of {_names(domains.others)}, while the bank is of {bank}")
+        yield ReportNote(f"{which} of {_names(domains.others)}, while the bank is of {bank}")
 
 
-def _outcome_notes(found: ImportReport) -> Iterator[Note]:
+def _outcome_notes(found: ImportReport) -> Iterator[ReportNote]:
     if found.changed:
         changed = counted(found.changed, "outcome was", "outcomes were")
-        yield Note(f"{changed} changed: the later statement counts")
+        yield ReportNote(f"{changed} changed: the later statement counts")
     if waiting := found.without_outcome:
         hint = (
             "import again with `--outcome success`, `--outcome failure` or `--outcome FILE`, or "
             "let a model judge: `deltamem judge`"
         )
         episodes = counted(waiting, "episode waits", "episodes wait")
-        yield Note(f"{episodes} without an outcome", hint)
+        yield ReportNote(f"{episodes} without an outcome", hint)
 
 
-def _mode_notes(found: ImportReport) -> Iterator[Note]:
+def _mode_notes(found: ImportReport) -> Iterator[ReportNote]:
     if found.redaction == "off":
-        yield Note("nothing was redacted: keys and passwords in the logs are in the episodes")
+        yield ReportNote("nothing was redacted: keys and passwords in the logs are in the episodes")
     if found.dry_run:
-        yield Note("nothing was written: this was a dry run")
+        yield ReportNote("nothing was written: this was a dry run")
 
 
-def _notices(found: ImportReport, most: int) -> Iterator[Note]:
+def _notices(found: ImportReport, most: int) -> Iterator[ReportNote]:
     """The first notices of what readers left out by design; the others are counted."""
-    yield from (Note(str(notice)) for notice in found.notices[:most])
+    yield from (ReportNote(str(notice)) for notice in found.notices[:most])
     if (more := found.notice_count - most) > 0:
         listed = len(found.notices) - most
         lists = "`--json` lists them" if listed == more else f"`--json` lists {listed:,} of them"
-        yield Note(f"more was left out in {counted(more, 'other place')}", lists)
+        yield ReportNote(f"more was left out in {counted(more, 'other place')}", lists)
 
 
-def _file_notes(found: ImportReport, name: str) -> Iterator[Note]:
-    """What the user's file of outcomes says otherwise than the logs, or of no episode."""
+def _file_notes(found: ImportReport, name: str) -> Iterator[ReportNote]:
+    """Where the user's file of outcomes differs from the logs, or names no episode."""
     if count := len(found.disputed):
         state = counted(count, "episode states", "episodes state")
         keep = "it keeps" if count == 1 else "they keep"
-        yield Note(f"{state} another outcome than {name}: {keep} it")
+        yield ReportNote(f"{state} another outcome than {name}: {keep} it")
     if count := len(found.unmatched):
         which = counted(count, f"id of {name} matches", f"ids of {name} match")
-        yield Note(f"{which} no episode of these logs: {_names(found.unmatched)}")
+        yield ReportNote(f"{which} no episode of these logs: {_names(found.unmatched)}")
 
 
 def _names(names: Sequence[str]) -> str:

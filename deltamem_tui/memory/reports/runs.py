@@ -9,7 +9,7 @@ from typing import Any
 
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.reports.view import Note, ReportView, Value, cost_text, usage_facts
+from deltamem_tui.memory.reports.view import ReportNote, ReportView, Value, cost_text, usage_facts
 from deltamem_tui.memory.runs.judging import JudgingReport
 from deltamem_tui.memory.runs.learning import LearningReport
 from deltamem_tui.text import counted
@@ -54,7 +54,9 @@ def view_learning(
     notes = [*_learning_notes(found, record, episodes)]
     if dry_run and episodes:
         nothing = "sent or written: calls, tokens and cost are an estimate"
-        notes.append(Note("nothing was " + (nothing if asked else "written; the rules are free")))
+        notes.append(
+            ReportNote("nothing was " + (nothing if asked else "written; the rules are free"))
+        )
     summary = _learning_summary(found, record)
     facts |= usage_facts(found.usage) if asked else {}
     return ReportView(record, facts, notes=notes, summary=summary)
@@ -101,21 +103,21 @@ def _learning_facts(record: Mapping[str, Any]) -> dict[str, Value]:
 
 def _learning_notes(
     found: LearningReport, record: Mapping[str, Any], episodes: int
-) -> Iterator[Note]:
+) -> Iterator[ReportNote]:
     if not episodes:
-        yield Note("no episode with a known outcome waits; `deltamem import` brings some")
+        yield ReportNote("no episode with a known outcome waits; `deltamem import` brings some")
     if count := record["not_admitted"]:
         wait = counted(count, "episode waits", "episodes wait")
-        yield Note(f"{wait} because of the source of the outcome", "see `--admit`")
+        yield ReportNote(f"{wait} because of the source of the outcome", "see `--admit`")
     if count := record["without_scene"]:
         lack = counted(count, "episode has", "episodes have")
         hint = "`--draw-scenes` has the model look for it in the task"
-        yield Note(f"{lack} no scene, so the env tree learns nothing from them", hint)
+        yield ReportNote(f"{lack} no scene, so the env tree learns nothing from them", hint)
     yield from recovery_notes(found.recovered)
     if found.wasted.calls > 0:
         yet = " yet" if found.refusals or found.failure else ""
         bill = bill_text(found.wasted)
-        yield Note(f"{counted(found.wasted.calls, 'call')} not used{yet}: {bill}")
+        yield ReportNote(f"{counted(found.wasted.calls, 'call')} not used{yet}: {bill}")
     yield from in_flight_notes(found.in_flight)
 
 
@@ -146,24 +148,28 @@ def bill_text(usage: Usage) -> str:
     return f"{tokens:,} tokens, {cost_text(usage)}"
 
 
-def in_flight_notes(calls: int) -> list[Note]:
+def in_flight_notes(calls: int) -> list[ReportNote]:
     """Calls that had no answer when the run ended."""
     if not calls:
         return []
     were = counted(calls, "call was", "calls were")
-    return [Note(f"{were} still in flight and may be paid for; these numbers leave it out")]
+    return [ReportNote(f"{were} still in flight and may be paid for; these numbers leave it out")]
 
 
-def recovery_notes(usage: Usage) -> list[Note]:
+def recovery_notes(usage: Usage) -> list[ReportNote]:
     """Calls that killed runs had paid for, and that the journal states only now."""
-    return [Note(f"{_unrecorded(usage)}; the journal has them now")] if usage.calls > 0 else []
+    return (
+        [ReportNote(f"{_unrecorded(usage)}; the journal has them now")] if usage.calls > 0 else []
+    )
 
 
-def unrecorded_notes(usage: Usage) -> list[Note]:
+def unrecorded_notes(usage: Usage) -> list[ReportNote]:
     """The same before a run with a model has written to the bank again."""
     if usage.calls <= 0:
         return []
-    return [Note(f"{_unrecorded(usage)}; the next run with a model adds them to these numbers")]
+    return [
+        ReportNote(f"{_unrecorded(usage)}; the next run with a model adds them to these numbers")
+    ]
 
 
 def _unrecorded(usage: Usage) -> str:
@@ -200,13 +206,15 @@ def view_judging(found: JudgingReport, bank: str) -> ReportView:
     }
     if found.dry_run:
         facts: dict[str, Value] = {"would judge": found.would_judge, **usage_facts(found.usage)}
-        return ReportView(record, facts, notes=[Note("nothing was sent: this was a dry run")])
+        return ReportView(record, facts, notes=[ReportNote("nothing was sent: this was a dry run")])
     record |= {"recovered": asdict(found.recovered), "on_their_way": found.in_flight}
     counts = ("judged", "successes", "failures", "without_outcome")
     facts = {name.replace("_", " "): record[name] for name in counts} | usage_facts(found.usage)
     notes = recovery_notes(found.recovered) + in_flight_notes(found.in_flight)
     if found.judged:
-        notes.append(Note(f"`deltamem extract {bank} --admit all` learns from judged episodes too"))
+        notes.append(
+            ReportNote(f"`deltamem extract {bank} --admit all` learns from judged episodes too")
+        )
     elif not found.errors:
-        notes.append(Note("no episode waits for an outcome"))
+        notes.append(ReportNote("no episode waits for an outcome"))
     return ReportView(record, facts, notes=notes)

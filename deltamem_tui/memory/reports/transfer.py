@@ -15,8 +15,8 @@ from deltamem_tui.bank.transfer.installing import Delivery
 from deltamem_tui.bank.union.merge import Plan
 from deltamem_tui.bank.union.resolve import Conflict
 from deltamem_tui.bank.union.tree_changes import TreeChanges
-from deltamem_tui.memory.reports.view import Note, ReportSection, ReportView
-from deltamem_tui.memory.transfer.export import Leak, Outgoing
+from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView
+from deltamem_tui.memory.transfer.export import Leak, PreparedExport
 from deltamem_tui.memory.transfer.merging import Merge, NearRoots
 from deltamem_tui.text import counted, one_line, word_diff
 
@@ -36,7 +36,7 @@ _CHANGES = {
 }
 
 
-def view_export(outgoing: Outgoing) -> ReportView:
+def view_export(outgoing: PreparedExport) -> ReportView:
     """Show what leaves with a bank, and the secrets that would leave with it."""
     layout, contents = outgoing.package.layout, outgoing.contents
     record = {
@@ -69,7 +69,7 @@ def leak_position(leak: Leak) -> str:
 def view_install(
     delivery: Delivery, bank: Bank, path: Path, digest: str, *, pinned: bool, dry_run: bool = False
 ) -> ReportView:
-    """Show a bank from elsewhere: everything it says of itself is only a claim.
+    """Show a bank from elsewhere; its manifest is only a claim.
 
     Args:
         delivery: The bank as it came.
@@ -97,9 +97,13 @@ def view_install(
     notes = []
     if not delivery.sealed:
         lines.append("it was not frozen: the digests of its files are not known")
-        notes.append(Note("the folder was not frozen, so the digests of its files are not known"))
+        notes.append(
+            ReportNote("the folder was not frozen, so the digests of its files are not known")
+        )
     elif not pinned:
-        notes.append(Note("its origin is not proved: --digest checks that it is the one you mean"))
+        notes.append(
+            ReportNote("its origin is not proved: --digest checks that it is the one you mean")
+        )
     return ReportView(
         record,
         {"bank": path.name, "folder": str(path), **facts, "digest": digest},
@@ -129,7 +133,7 @@ def _delivery_facts(delivery: Delivery, bank: Bank) -> dict[str, Any]:
 
 
 def _claim(value: Any) -> str | None:
-    """What the bank says of itself, short and on one line; None if it says nothing."""
+    """A value of the manifest, short and on one line; None if it is empty."""
     if isinstance(value, list):
         value = ", ".join(map(str, value))
     return one_line(str(value), _TEXT_WIDTH) if value not in (None, "") else None

@@ -15,7 +15,7 @@ from deltamem_tui.llm.cost import Usage
 Value = str | int | float | bool | None
 
 
-class Note(NamedTuple):
+class ReportNote(NamedTuple):
     """One thing that a person should know.
 
     Attributes:
@@ -59,7 +59,7 @@ class ReportView:
     record: Mapping[str, Any]
     facts: Mapping[str, Value] = field(default_factory=dict)
     sections: Sequence[ReportSection] = ()
-    notes: Sequence[Note] = ()
+    notes: Sequence[ReportNote] = ()
     summary: str = ""
 
 

@@ -79,11 +79,11 @@ def _filled(
     }
     if trajectory is None:
         return prompts.render(prompt, fixed, folders)
-    told = "\n\n".join(part for part in (trajectory.environment, trajectory.task) if part)
+    instruction = "\n\n".join(part for part in (trajectory.environment, trajectory.task) if part)
     fixed |= {
         "task": block("task", trajectory.task),
         "outcome": block("outcome", outcome_text(trajectory)),
-        "text": block("instruction", told),
+        "text": block("instruction", instruction),
     }
     maker = RequestMaker(prompt.domain, sys.maxsize, count_tokens, folders)
     return maker.episode_prompt(prompt, trajectory, fixed)[0]

@@ -1,4 +1,4 @@
-"""The files of a folder of skills, whoever made it: no link is followed, and no limit passed."""
+"""The files of an untrusted folder of skills: no link is followed, and no limit exceeded."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Finder:
         yield from sorted(found)
 
     def text(self, path: Path) -> str:
-        """What stands in a file.
+        """The text of a file.
 
         Raises:
             RecordError: It is a link or no plain file, is too large, alone or with those read
@@ -84,7 +84,7 @@ class Finder:
                 found.append(path)
             elif not (is_top and entry.name == BANK_FILE):
                 others.append(path)
-        # A folder with nothing for a bank is told as one, however much lies in it.
+        # A folder with nothing for a bank is reported as one, however much is in it.
         self.others += others if found or is_top else [folder][: len(others)]
         return iter(found)
 

@@ -56,7 +56,7 @@ def install_skills(
         embedder: What embeds the activation conditions; `embedder_name` is loaded if not given.
         replacing: Whether a bank that is there already may go.
         frozen: Whether the bank is frozen.
-        advance: Told how many nodes were embedded since it was last told.
+        advance: Called with the number of nodes embedded since its last call.
 
     Returns:
         The bank.

@@ -66,7 +66,7 @@ class ListedFile:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What `deltamem.json` says.
+    """The content of `deltamem.json`.
 
     Attributes:
         facts: The bank: name, description, domain, embedder, parameters, provenance.
@@ -100,7 +100,7 @@ def digest_of(data: bytes) -> str:
 
 
 def read(path: Path) -> Listing:
-    """Read `deltamem.json`, which a stranger may have written.
+    """Read `deltamem.json`, whoever wrote it.
 
     Raises:
         RecordError: It is not of this format, or larger than it may be.

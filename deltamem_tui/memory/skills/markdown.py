@@ -47,7 +47,7 @@ class Block:
         kind: What they are.
         start: The first line's place, from 0.
         end: The place behind the last line.
-        text: What a marker or heading says, and what a fence holds; empty for text.
+        text: The text of a marker, a heading or inside a fence; empty for other text.
     """
 
     kind: BlockKind

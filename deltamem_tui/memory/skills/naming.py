@@ -41,15 +41,15 @@ def is_page(path: str) -> bool:
 
 
 def name_of(node: Node) -> str:
-    """The node's name: words of its activation condition, then its id, which makes it unique."""
-    words = slug(node.payload["activation_condition"])
-    return f"{words}-{node.id}" if words else node.id
+    """The node's name: the start of its activation condition, then its id."""
+    start = slug(node.payload["activation_condition"])
+    return f"{start}-{node.id}" if start else node.id
 
 
 def slug(text: str, length: int = _WORDS_LENGTH) -> str:
-    """The first words of a text, as a name of at most `length` characters; empty if none can be."""
+    """The start of a text as a name of at most `length` characters; it may be empty."""
     plain = unicodedata.normalize("NFKD", text[: 8 * length]).encode("ascii", "ignore").decode()
-    words = _BETWEEN.sub("-", plain.lower()).strip("-")
-    if len(words) > length:
-        words = words[: length + 1].rpartition("-")[0] or words[:length]
-    return words.strip("-")
+    name = _BETWEEN.sub("-", plain.lower()).strip("-")
+    if len(name) > length:
+        name = name[: length + 1].rpartition("-")[0] or name[:length]
+    return name.strip("-")

@@ -1,9 +1,9 @@
-"""An export takes the place of an earlier one, and touches nothing that somebody else wrote.
+"""An export replaces an earlier one, and touches no file that others wrote.
 
 The folder is not swapped: other skills may lie in it, and agents may be reading it. So the
-files are moved in one by one. `deltamem.json` says first that this is going on, with the
-digests of what was there, and last that it is done. An export that was broken off can so be
-told by everybody, and the next one finishes it.
+files are moved in one by one. `deltamem.json` is first marked as unfinished, with the digests
+of what was there, and last as done: an export that was interrupted is recognised, and the next
+one finishes it.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ def earlier(folder: Path, *, replacing: bool) -> Listing | None:
             return None
         if not (folder / BANK_FILE).is_file():
             raise BankExistsError(
-                "something is here already, and no skills of a bank",
+                "something else than an export of skills is here already",
                 source=str(folder),
-                hint="choose another folder; --replace is for what an export wrote",
+                hint="choose another folder; --replace is for exports only",
             )
     if not replacing:
         raise BankExistsError(
             "a bank was written here before",
             source=str(folder),
-            hint="`--replace` writes it anew, and leaves alone what others put here",
+            hint="`--replace` writes it anew, and leaves other files alone",
         )
     return listing.read(folder / BANK_FILE)
 
@@ -65,11 +65,11 @@ def put(draft: Path, folder: Path, new: Listing, old: Listing, *, discarding: bo
         folder: Where the earlier export lies.
         new: What the draft holds.
         old: What the earlier export wrote.
-        discarding: Whether files may go that somebody changed since.
+        discarding: Whether files may go that were changed since.
 
     Raises:
-        BankExistsError: A file was changed since it was written, or somebody else's is in the
-            way. Nothing was moved.
+        BankExistsError: A file was changed since it was written, or another one is in the way.
+            Nothing was moved.
         StorageError: The disk refused, maybe in the middle; the next export finishes it.
     """
     before = {path: {old.files[path].digest} if path in old.files else set() for path in old.files}
@@ -125,17 +125,17 @@ def _require_own(
     *,
     discarding: bool,
 ) -> None:
-    """See that only what an export wrote goes."""
+    """Check that only what an export wrote goes."""
     wanted = {path: written.digest for path, written in new.files.items()}
     others = [
         path
         for path, state in there.items()
         if state and state != wanted.get(path) and state not in before.get(path, ())
     ]
-    strangers = sorted(path for path in others if path not in before)
-    if strangers:
+    unknown = sorted(path for path in others if path not in before)
+    if unknown:
         raise BankExistsError(
-            f"{_named(strangers)} would be written over, and no export wrote it",
+            f"{_named(unknown)} would be written over, but is not of an export",
             source=str(folder),
             hint="move it away, or choose another folder; nothing was written",
         )

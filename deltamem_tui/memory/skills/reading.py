@@ -33,9 +33,9 @@ class SkillBook:
 
     Attributes:
         nodes: Per tree, the nodes in order of birth, parents before children.
-        facts: What the folder says of the bank it was exported from; empty for others' skills.
-        changed: Ids of nodes that say another thing than was exported, or than their id was
-            made from.
+        facts: The manifest of the bank it was exported from; empty for other skills.
+        changed: Ids of nodes whose text was changed since the export, or differs from what
+            their id was made from.
         adopted: Folders of skills that another program wrote; each became a root.
         missing: Ids of nodes that were exported and are in no file any more.
         left: What is not taken in, file by file: texts around those of nodes that were
@@ -62,7 +62,7 @@ def read_skills(folder: Path, limits: SkillLimits = SKILL_LIMITS) -> SkillBook:
     """Read all skills and knowledge in a folder.
 
     Args:
-        folder: The folder, whoever made it.
+        folder: The folder, which is not trusted.
         limits: What it may take.
 
     Raises:
@@ -135,7 +135,7 @@ class _SkillReader:
     def _tell_around(self, page: SkillPage, path: Path) -> None:
         """Say which texts around the nodes' own were changed: only the nodes' are taken in."""
         if self._written is None:
-            return  # no bank says what was written, so none can say what was changed
+            return  # without a listing there is nothing to compare with
         written = self._written.files.get(path.relative_to(self._folder).as_posix())
         if written is None:
             reason = "not a file of this export: what stands around its fences is not taken in"
@@ -160,7 +160,7 @@ class _SkillReader:
 
 
 def _listing(path: Path) -> Listing | None:
-    """What an export says of itself; None if the skills are not from a bank."""
+    """The listing of an export; None if the skills are not from a bank."""
     if not os.path.lexists(path):
         return None
     written = listing.read(path)

@@ -49,7 +49,7 @@ class NodeSection:
         tree: The tree that the node belongs to.
         node: The node; its depth is 0, because a section alone does not know it.
         place: Its place among the nodes of its tree, in order of birth.
-        changed: Whether it says another thing than was written, or than its id was made from.
+        changed: Whether its text differs from what was written, or from what its id was made from.
         line: The line of the file where the section begins, from 1.
     """
 

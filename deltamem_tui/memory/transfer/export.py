@@ -1,8 +1,8 @@
-"""What leaves with a bank: looked through for secrets, and told where it comes from.
+"""Exports: a bank packed, searched for secrets, and its provenance noted.
 
 Episodes lose their secrets when they are imported, but a model may have seen more, a person
 edits nodes by hand, and a bank may be older than a rule. So before a bank leaves, every text
-that would go with it is looked at once more, by the same rules.
+in it is searched once more, by the same rules.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ _CONTENTS = "contents"
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """A secret that would leave. It does not hold the secret itself.
+    """Where a secret would leave; the secret itself is not in it.
 
     Attributes:
         place: `task` or `env`, `trajectories`, `journal.jsonl` or `bank.json`.
@@ -52,11 +52,10 @@ class Leak:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a bank was made of, as far as its lines say.
+    """What a bank was made of, as far as its lines show.
 
     Attributes:
-        episodes: How many episodes it was learnt from, as far as they left something; those
-            that wait are none of them.
+        episodes: How many episodes it was learnt from, as far as they left something.
         extractors: What distilled them.
         models: The language models that were asked.
     """
@@ -67,7 +66,7 @@ class Contents:
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class PreparedExport:
     """A bank that is ready to leave.
 
     Attributes:
@@ -83,8 +82,8 @@ class Outgoing:
 
 def prepare(
     bank: Bank, *, with_episodes: bool = False, with_journal: bool = False, builder: str = ""
-) -> Outgoing:
-    """Seal what a bank's handle shows, and look it through. Nothing is written.
+) -> PreparedExport:
+    """Pack what a bank's handle shows, and search it for secrets. Nothing is written.
 
     Args:
         bank: The bank.
@@ -99,7 +98,7 @@ def prepare(
     found: list[Leak] = []
     origins = _Origins()
     with ThreadPoolExecutor(1) as beside:
-        # Digests leave the interpreter to the search.
+        # Computing digests releases the interpreter lock.
         packing = beside.submit(
             package.pack, bank, with_episodes=with_episodes, with_journal=with_journal
         )
@@ -111,13 +110,13 @@ def prepare(
             found += _journal_leaks(bank)
         packed = packing.result()
     contents = _contents(bank, origins)
-    told = _provenance(bank.manifest.provenance, contents, builder)
-    found += _manifest_leaks(bank, told)
-    return Outgoing(packed.told(told), contents, tuple(dict.fromkeys(found)))
+    provenance = _provenance(bank.manifest.provenance, contents, builder)
+    found += _manifest_leaks(bank, provenance)
+    return PreparedExport(packed.told(provenance), contents, tuple(dict.fromkeys(found)))
 
 
 def leaks(bank: Bank) -> tuple[Leak, ...]:
-    """The secrets in what a bank learnt and in what it says of itself, whatever it leaves as.
+    """The secrets in the nodes and the manifest of a bank, which leave in every form.
 
     Raises:
         BankCorruptError: A file of the bank breaks the format.
@@ -130,7 +129,7 @@ def leaks(bank: Bank) -> tuple[Leak, ...]:
 
 
 class _Origins:
-    """Collects where nodes come from. They share most of it, so each text is looked at once."""
+    """Collects the origins of nodes. They share most texts, so each is searched once."""
 
     def __init__(self) -> None:
         self.episodes: set[str] = set()
@@ -159,11 +158,11 @@ def _shared(origin: LineOrigin) -> tuple[str, ...]:
 
 
 def _node_leaks(bank: Bank, tree: str, origins: _Origins) -> Iterator[Leak]:
-    """The secrets in the lines of a tree, dead ones too: they leave as well."""
+    """The secrets in the lines of a tree; dead ones leave, too."""
     snapshot = bank.snapshots[tree]
     lines = snapshot.shelf.lines(snapshot.extent)
     while piece := list(islice(lines, _PIECE_LINES)):
-        # No line says more than a node does: what it said besides, nobody would look through.
+        # Decoding refuses unknown keys, so no text goes unsearched.
         texts = [line for _, _, line in piece]
         records = tree_index.parse(snapshot.shelf, texts, (row for row, _, _ in piece))
         origins.add([record.origin for record in records])
@@ -230,7 +229,7 @@ def _record_leaks(place: str, record_id: str, record: Mapping[str, Any]) -> Iter
 
 
 def _texts(name: str, value: Any) -> Iterator[str]:
-    """All texts of a JSON value, each behind its name: some secrets are known by that only."""
+    """All texts of a JSON value, also as `name=text`: some secrets are known by name only."""
     waiting = [(name, value)]
     while waiting:
         name, value = waiting.pop()
@@ -251,29 +250,24 @@ def _parsed(line: bytes, path: Path) -> dict[str, Any]:
     raise BankCorruptError(
         "holds a line that breaks the format",
         source=str(path),
-        hint="`deltamem verify` says which",
+        hint="`deltamem verify` names it",
     )
 
 
 def _contents(bank: Bank, origins: _Origins) -> Contents:
-    """What the bank was made of; what it was told of itself before is not forgotten."""
+    """What the bank was made of, by its lines or by its manifest."""
     learnt = set(bank.episodes.ids()) - set(bank.episodes.waiting())
     found = (origins.episodes | learnt) - {""}
     before = bank.manifest.provenance.get(_CONTENTS)
-    told = before.get("episodes") if isinstance(before, Mapping) else None
+    stated = before.get("episodes") if isinstance(before, Mapping) else None
     return Contents(
-        episodes=max(len(found), told if isinstance(told, int) else 0),
+        episodes=max(len(found), stated if isinstance(stated, int) else 0),
         extractors=tuple(sorted(origins.extractors - {""})),
         models=tuple(sorted(origins.models - {""})),
     )
 
 
 def _provenance(before: Mapping[str, Any], contents: Contents, builder: str) -> dict[str, Any]:
-    """What the manifest says of who built the bank from what. Without a clock or a place."""
-    told = {
-        "episodes": contents.episodes,
-        "extractors": list(contents.extractors),
-        "models": list(contents.models),
-    }
+    """The manifest's provenance, without a clock or a place."""
     by = {"builder": builder} if builder else {}
-    return {**before, **by, _CONTENTS: told}
+    return {**before, **by, _CONTENTS: asdict(contents)}

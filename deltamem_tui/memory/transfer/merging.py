@@ -1,8 +1,8 @@
 """Merging banks as the method sees it: one embedder, and roots that say nearly the same.
 
-The bank package joins by id. Two banks that learnt the same thing apart have two roots of it,
-with different ids; only their vectors tell. Such pairs are always listed; what becomes of them
-is a policy. The laws of merging hold for `keep` alone: the others change what is merged.
+The bank package joins by id. Two banks that learnt the same independently have two roots of it
+with different ids; only their vectors are near. Such pairs are always listed, and a policy says
+what becomes of them. The laws of merging hold for `keep` alone: the others change what is merged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from deltamem_tui.text import one_line
 
 @dataclass(frozen=True, slots=True)
 class NearRoots:
-    """Two roots of different banks that say nearly the same.
+    """Two roots of different banks that are nearly the same.
 
     Attributes:
         tree: `task` or `env`.
@@ -62,7 +62,7 @@ class Merge:
 
     Attributes:
         plan: Everything that changes in the first bank.
-        near: Roots of different banks that say nearly the same.
+        near: Roots of different banks that are nearly the same.
         bank: The bank that holds the result; None if nothing was to be written.
         changed: Whether it is another bank than before.
     """
@@ -133,7 +133,7 @@ def _refuse_impossible(banks: Sequence[Bank], near: float | None) -> None:
         )
     if near is not None and not -1 <= near <= 1:
         raise UsageError(
-            f"{near:g} is no similarity", hint=f"choose one from -1 to 1, such as {NEAR}"
+            f"{near:g} is not a similarity", hint=f"choose one from -1 to 1, such as {NEAR}"
         )
 
 
@@ -147,7 +147,7 @@ def _policy(name: str) -> NearPolicy:
 
 
 def _refuse_unsound_archive(first: Bank) -> None:
-    """The first bank is copied as it is, and an archive was looked through by nobody yet."""
+    """The first bank is copied as it is, and an archive has not been checked yet."""
     if not first.archived:
         return
     for flaw in chain(line_flaws(first), vector_flaws(first)):
@@ -169,7 +169,7 @@ def _require_one_embedder(first: Bank, other: Bank) -> None:
 
 
 class _Neighbours:
-    """Finds the near roots while the trees are joined, and deals with them."""
+    """Finds the near roots while the trees are joined, and applies the policy."""
 
     def __init__(self, names: Sequence[str], limit: float | None, policy: NearPolicy) -> None:
         self.found: list[NearRoots] = []
@@ -237,7 +237,7 @@ def _roots(join: Join, side: Claims) -> Rows:
 
 
 def _new_roots(join: Join, side: Claims) -> Rows:
-    """The living roots of the next bank that nobody before it has."""
+    """The living roots that only the next bank has."""
     index = side.snapshot.index[side.rows]
     roots = (index["parent"] < 0) & ~index["deleted"]
     places: Rows = np.flatnonzero(roots & ~np.isin(side.ids, join.ids))

@@ -57,7 +57,7 @@ def _write(path: Path, pieces: Iterable[bytes], *, replace: bool) -> None:
 def records(bank: Bank) -> Iterator[dict[str, Any]]:
     """Every living node as plain data: the task tree first, a root's subtree before the next root.
 
-    Besides what `node_record` tells, each names its `root` and its `chain`, root to node.
+    Besides `node_record`, each names its `root` and its `chain`, root to node.
     """
     for name in COLLECTIONS:
         tree = bank.tree(name)
@@ -101,7 +101,7 @@ def markdown(bank: Bank) -> Iterator[str]:
 
 
 def _entry(tree: Tree, node: Node) -> Iterator[str]:
-    """One node: its title, what it adds to, what it says and where it comes from."""
+    """One node: its title, parent, counts and texts."""
     warning = "Warning: " if node.label == "failure" else ""
     title = warning + one_line(node.payload["activation_condition"], _TITLE_WIDTH)
     yield f"{'#' * min(node.depth + 2, 6)} {escaped(title)}"

@@ -8,7 +8,7 @@ from deltamem_tui.errors import ExtractionError, StorageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.reports.runs import view_learning
-from deltamem_tui.memory.reports.view import Note
+from deltamem_tui.memory.reports.view import ReportNote
 from deltamem_tui.memory.runs.learning import LearningReport
 
 LESSONS = [
@@ -60,5 +60,5 @@ def test_a_dry_run_is_an_estimate(usage: Usage, note: str) -> None:
 
 
 def test_a_note_has_its_hint_behind_it() -> None:
-    assert str(Note("it waits", "see `--help`")) == "it waits: see `--help`"
-    assert str(Note("it waits")) == "it waits"
+    assert str(ReportNote("it waits", "see `--help`")) == "it waits: see `--help`"
+    assert str(ReportNote("it waits")) == "it waits"
