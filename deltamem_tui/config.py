@@ -162,7 +162,8 @@ def _read_environment(
         if key is None:
             near = _nearest(variable, tuple(names))
             remarks.append(
-                f"{one_line(variable, 60)} in the environment is not a setting; did you mean {near}?"
+                f"{one_line(variable, 60)} in the environment is not a setting; "
+                f"did you mean {near}?"
             )
             continue
         values[key] = _checked(key, value, "the environment", variable)

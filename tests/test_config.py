@@ -111,7 +111,7 @@ def test_an_unknown_variable_is_remarked_on_with_the_nearest_and_stops_nothing()
     found = config.load({"DELTAMEM_MODLE": "x", "DELTAMEM_DOMAIN": "go", "PATH": "/bin"})
     (remark,) = found.remarks
     assert remark == (
-        "DELTAMEM_MODLE in the environment is no setting; did you mean DELTAMEM_MODEL?"
+        "DELTAMEM_MODLE in the environment is not a setting; did you mean DELTAMEM_MODEL?"
     )
     assert found.domain == "go"
     assert config.load({"DELTAMEM_MODEL": "x", "DELTAMEM_": "", "DELTA": "y"}).remarks == ()

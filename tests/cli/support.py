@@ -89,7 +89,7 @@ class Answer:
         assert self.err.startswith("error: ")
         assert self.err.count("\n") == 1, self.err
         assert "Traceback" not in self.err
-        assert "mistake in this program" not in self.err
+        assert "defect of this program" not in self.err
         return self.err.removeprefix("error: ").rstrip("\n")
 
 

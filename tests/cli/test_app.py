@@ -214,7 +214,7 @@ def test_a_defect_is_told_without_a_traceback(
     failing(monkeypatch, ZeroDivisionError("by \x1b[2Jzero"))
     assert app.run(["list"]) == 1
     words = capsys.readouterr().err
-    assert words.startswith("error: a mistake in this program: ZeroDivisionError: by zero (")
+    assert words.startswith("error: a defect of this program: ZeroDivisionError: by zero (")
     assert words.count("\n") == 1
     assert app.run(["list", "--debug"]) == 1
     assert "Traceback" in capsys.readouterr().err
@@ -226,7 +226,7 @@ def test_what_the_system_refuses_is_told_with_its_place(
     failing(monkeypatch, PermissionError(13, "Permission denied", "memory_banks/kitchen"))
     assert app.run(["list"]) == 1
     assert capsys.readouterr().err == (
-        "error: memory_banks/kitchen: the system says: Permission denied\n"
+        "error: memory_banks/kitchen: the operating system refused: Permission denied\n"
     )
 
 

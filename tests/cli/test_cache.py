@@ -59,7 +59,7 @@ def test_nothing_is_removed_without_a_yes(empty: Program, answers: ResponseCache
     for form in (empty, empty.json):
         answer = form("cache", "clear")
         assert answer.code == 2
-        assert "`--yes` says so" in (answer.err + answer.out)
+        assert "`--yes` confirms it" in (answer.err + answer.out)
     assert answers.info().answers == 3
 
 

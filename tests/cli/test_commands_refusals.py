@@ -453,7 +453,7 @@ def test_hostile_text_acts_on_no_terminal_and_becomes_no_markup(
             stderr.getvalue(),
         ):
             assert not ACTING.search(text), (call, text)
-            assert "mistake in this program" not in text, (call, text)
+            assert "defect of this program" not in text, (call, text)
         json.loads(told.out)
         assert not ACTING.search(json.dumps(json.loads(told.out), ensure_ascii=False)), call
     shown = hostile("show", "kitchen", hostile_calls(hostile)[3][2]).out

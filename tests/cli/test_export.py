@@ -264,7 +264,7 @@ def test_only_an_export_is_written_over(program: Program) -> None:
     thesis = program.folder / "thesis.txt"
     thesis.write_text("years of work")
     answer = program("export", "kitchen", "-o", str(thesis), "--replace")
-    assert "no export wrote" in answer.error
+    assert "not an export" in answer.error
     assert thesis.read_text() == "years of work"
     assert program("export", "kitchen").code == 0
     assert program("export", "kitchen", "--replace").code == 0

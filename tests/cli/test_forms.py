@@ -68,8 +68,8 @@ def test_a_folder_that_is_something_else_is_never_replaced(program: Program) -> 
     (program.folder / "mine" / "thesis.txt").write_text("years of work")
     answer = program("export", "kitchen", "--as", "skills", "-o", "mine", "--replace")
     assert answer.code == 1
-    assert "something is here already, and no skills of a bank" in answer.error
-    assert "--replace is for what an export wrote" in answer.error
+    assert "something else than an export of skills is here already" in answer.error
+    assert "--replace is for exports only" in answer.error
     assert (program.folder / "mine" / "thesis.txt").read_text() == "years of work"
 
 

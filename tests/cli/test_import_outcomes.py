@@ -89,7 +89,7 @@ def test_records_that_contradict_each_other_are_told(program: Program) -> None:
     assert answer.code == 3
     (error,) = answer.document["errors"]
     assert (error["source"], error["position"]) == ("log.jsonl", "line 2")
-    assert "but log.jsonl, line 1 says success" in error["message"]
+    assert "but log.jsonl, line 1 states success" in error["message"]
     (row,) = answer.data["files"]
     assert (row["successes"], row["failures"], row["rejected"]) == (1, 0, 1)
 

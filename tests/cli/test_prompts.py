@@ -208,7 +208,7 @@ def test_export_never_writes_over_an_edit_unasked(empty: Program) -> None:
     path = own(empty)
     answer = empty("prompts", "export", "mine")
     assert answer.code == 2
-    assert "is there already and says something else" in answer.error
+    assert "is there already with another text" in answer.error
     assert path.read_text() == OWN
     assert list((empty.folder / "mine").rglob("*.md")) == [path]
     assert empty("prompts", "export", "mine", "--replace").code == 0

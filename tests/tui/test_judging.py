@@ -86,7 +86,7 @@ def test_of_those_that_wait_the_next_one_is_judged_next_and_the_last_word_taken_
         assert outcomes() == [None, None, None, None]
         assert cursor_on(person) == "heat egg 1"
         await person.press("u")
-        assert f"{waiting[1].id}: you said nothing of it" in person.said[-1]
+        assert f"{waiting[1].id}: you gave it no outcome" in person.said[-1]
 
     browse(folder, story, "kitchen", size=(120, 40))
 
@@ -137,7 +137,7 @@ def test_what_the_log_stated_is_taken_back_word_by_word(folder: Path) -> None:
         assert pane(person, "steps") == before
         assert person.said[-1].endswith("failure (source: stated) · reward 0 · step_limit")
         await person.press("u")
-        assert "nothing of it that is left to take back" in person.said[-1]
+        assert "no outcome that could be taken back" in person.said[-1]
         assert pane(person, "steps") == before
 
     browse(folder, story, "kitchen", size=(120, 40))

@@ -380,7 +380,7 @@ def test_two_records_that_contradict_each_other_are_told(
         found = take_in(bank, [said(True, source), said(False, source, 2)], dry_run=dry)
         (error,) = found.rejected
         whom = "an earlier record" if dry and batch == 1 else "log.jsonl, line 1"
-        assert error.message == f"says failure, but {whom} says success of the same episode"
+        assert error.message == f"states failure, but {whom} states success for the same episode"
         assert (error.source, error.position) == ("log.jsonl", "line 2")
         assert (found.episodes, found.files["log.jsonl"].rejected) == (1, 1)
     assert [each.outcome.success for each in episodes(bank)] == ([] if dry else [True])
@@ -412,7 +412,7 @@ def test_where_all_is_refused_nothing_is_written(bank: Bank) -> None:
 def test_a_log_that_contradicts_the_bank_is_told(bank: Bank) -> None:
     take_in(bank, [said(True)])
     (error,) = take_in(bank, [said(False, line=7)]).rejected
-    assert "says failure, but log.jsonl, line 1 says success" in str(error)
+    assert "states failure, but log.jsonl, line 1 states success" in str(error)
 
 
 def test_a_duplicate_is_counted_as_the_bank_holds_it(bank: Bank) -> None:

@@ -127,7 +127,7 @@ def test_a_strangers_file_in_the_way_is_never_written_over(
     (folder / new).parent.mkdir()
     (folder / new).write_text("mine")
     before = contents(folder)
-    with pytest.raises(BankExistsError, match="no export wrote it"):
+    with pytest.raises(BankExistsError, match="is not of an export"):
         write_skills(bank, folder, replace=True, discard_changes=True)
     assert contents(folder) == before
 
