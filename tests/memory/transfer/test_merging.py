@@ -106,7 +106,7 @@ def test_banks_of_other_embedders_are_refused(tmp_path: Path, pair: tuple[Bank, 
 def test_what_cannot_be_merged_is_told(pair: tuple[Bank, Bank]) -> None:
     with pytest.raises(UsageError, match="at least two"):
         merge(pair[:1])
-    with pytest.raises(UsageError, match="no similarity"):
+    with pytest.raises(UsageError, match="not a similarity"):
         merge(pair, near=1.5)
     with pytest.raises(UsageError, match="no policy 'melt'"):
         merge(pair, near_policy="melt")
