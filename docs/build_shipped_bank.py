@@ -25,7 +25,6 @@ from deltamem_tui.bank.transfer.copying import copy_into
 from deltamem_tui.embedding.fingerprint import TOLERANCE
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem import calibrate
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
@@ -64,8 +63,8 @@ def _without_episodes(bank: Bank, path: Path) -> Bank:
     with new_folder(path) as draft:
         copy = copy_into(draft, bank, name=path.name, history=False)
         content = hashlib.sha256()
-        for name in COLLECTIONS:
-            content.update(bytes(copy.snapshots[name].text))
+        for tree in copy.trees.values():
+            content.update(bytes(tree.snapshot.text))
         origin = content.hexdigest()[:16]
         manifest.write(draft, replace(copy.manifest, origin=origin))
     return Bank.open(path)
@@ -74,7 +73,7 @@ def _without_episodes(bank: Bank, path: Path) -> Bank:
 def differences(built: Bank, shipped: Bank) -> list[str]:
     """The files in which two builds differ; vectors may by as much as two machines do."""
     found = []
-    for name in COLLECTIONS:
+    for name in built.trees:
         one, other = built.snapshots[name], shipped.snapshots[name]
         if bytes(one.text) != bytes(other.text):
             found.append(one.shelf.lines_name)
@@ -82,7 +81,8 @@ def differences(built: Bank, shipped: Bank) -> list[str]:
             found.append(f"{name}.embeddings.npy")
         if not np.array_equal(one.counters, other.counters):
             found.append(one.shelf.counters_name)
-    if replace(built.manifest, digests={}) != replace(shipped.manifest, digests={}):
+    # The bank that ships is of format 1, and a frozen bank is never rewritten.
+    if replace(built.manifest, digests={}) != replace(shipped.manifest.upgraded, digests={}):
         found.append(manifest.FILE_NAME)
     return found
 

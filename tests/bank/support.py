@@ -11,6 +11,7 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Label, Node, Origin, born
@@ -89,3 +90,29 @@ def file_bytes(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.iterdir())
         if path.name not in {"journal.jsonl", ".lock"}
     }
+
+
+NOTES = {
+    "workflows": Collection(("task", "steps"), "task"),
+    "key_facts": Collection(("text",), "text", depth=2),
+}
+
+
+def notes(path: Path, *texts: str) -> Bank:
+    """A bank of a method that is not known here."""
+    bank = Bank.create(
+        path,
+        replace(manifest(path.name), method="notes", collections=NOTES, settings={"window": 3}),
+    )
+    with bank.writing() as batch:
+        for number, text in enumerate(texts):
+            flow = born("workflows", None, "success", {"task": text, "steps": "go"}, Origin())
+            batch.add_node("workflows", flow, vector(number))
+            fact = born("key_facts", None, "success", {"text": text}, Origin())
+            batch.add_node("key_facts", fact, vector(number))
+            below = born("key_facts", fact, "failure", {"text": f"not {text}"}, Origin())
+            batch.add_node("key_facts", below, vector(number + 50))
+            batch.count("workflows", flow.id, hits=1, recalls=2)
+        batch.put_episode({"id": "f" * 16})
+        batch.log("learn")
+    return bank

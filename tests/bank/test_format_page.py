@@ -21,18 +21,16 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.collection import to_record
 from deltamem_tui.bank.keys import texts
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.replicas import Shares
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from tests.bank.fragile import NEVER, FragileOS, KilledError
-from tests.bank.support import change_domain, learn_one, manifest, mark_first, vector
+from tests.bank.support import change_domain, learn_one, manifest, mark_first, notes, vector
 from tests.places import ROOT
 
 TABLES = {
     "trajectories": ("trajectories.jsonl", "trajectories.states.npy"),
     "origins": ("origins.jsonl", "origins.counts.npy"),
 }
-FIELDS_1 = ["activation_condition", "execution_procedure", "termination_condition"]
-TREE_1 = {"fields": FIELDS_1, "key": "activation_condition", "depth": 10_000}
+PAGE = (ROOT / "docs" / "bank-format.md").read_text(encoding="utf-8")
+COLLECTIONS_1 = json.loads(PAGE.split("```json")[1].split("```")[0])
 
 
 class PageReader:
@@ -53,7 +51,7 @@ class PageReader:
         assert found["format"] in (1, 2)
         if found["format"] == 1:
             found["settings"] = found.pop("parameters")
-            found |= {"method": "deltamem", "collections": {"task": TREE_1, "env": TREE_1}}
+            found |= {"method": "deltamem", "collections": COLLECTIONS_1}
         return found
 
     def _last_commit(self) -> dict[str, Any] | None:
@@ -178,7 +176,7 @@ def as_opened(bank: Bank) -> dict[str, Any]:
             name: [[each.id for each in tree.chain(node.id)] for node in tree]
             for name, tree in bank.trees.items()
         },
-        "shares": by_address(replicas.shares(bank.snapshots, bank.manifest.counts_as)),
+        "shares": by_address(bank),
         "episodes": {
             each: (bank.episodes.record(each), bank.episodes.state(each))
             for each in bank.episodes.ids()
@@ -208,13 +206,11 @@ def as_line(node: Node) -> dict[str, Any]:
     }
 
 
-def by_address(shares: Shares) -> dict[tuple[str, str, str], list[int]]:
+def by_address(bank: Bank) -> dict[tuple[str, str, str], list[int]]:
+    shares, names = replicas.shares(bank.snapshots, bank.manifest.counts_as), list(bank.trees)
     nodes, places = texts(shares.node).tolist(), texts(shares.origin).tolist()
     rows = zip(shares.tree.tolist(), nodes, places, shares.values.tolist(), strict=True)
-    return {
-        (list(COLLECTIONS)[tree], node.decode(), at.decode()): values
-        for tree, node, at, values in rows
-    }
+    return {(names[tree], node.decode(), at.decode()): values for tree, node, at, values in rows}
 
 
 def written(folder: Path) -> Bank:
@@ -256,6 +252,13 @@ def test_the_reader_of_the_page_reads_the_shipped_bank() -> None:
     assert found == as_opened(Bank.open(folder))
     assert all(found["nodes"].values())
     assert found["shares"]
+
+
+def test_the_reader_of_the_page_reads_a_bank_of_another_method(tmp_path: Path) -> None:
+    bank = notes(tmp_path / "bank", "a", "b")
+    found = as_read(bank.path)
+    assert found == as_opened(Bank.open(bank.path))
+    assert [len(nodes) for nodes in found["nodes"].values()] == [2, 4]
 
 
 STEPS: list[Callable[[Bank], None]] = [

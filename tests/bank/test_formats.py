@@ -11,7 +11,6 @@ import pytest
 
 from deltamem_tui.bank import formats, manifest
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.diff import diff
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.bank.transfer import package
@@ -22,13 +21,17 @@ from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
-from tests.bank.support import DIMENSIONS, change_domain, contents, learn_one, mark_first, vector
+from tests.bank.support import (
+    DIMENSIONS,
+    NOTES,
+    change_domain,
+    contents,
+    learn_one,
+    mark_first,
+    notes,
+    vector,
+)
 from tests.bank.support import manifest as described
-
-NOTES = {
-    "workflows": Collection(("task", "steps"), "task"),
-    "key_facts": Collection(("text",), "text", depth=2),
-}
 
 
 def test_format_1_is_deltamem() -> None:
@@ -131,26 +134,6 @@ def test_a_copy_is_of_format_2(old: Bank, tmp_path: Path) -> None:
     assert copy.manifest.format == 2
     assert contents(copy) == contents(old)
     assert verify(copy) == []
-
-
-def notes(path: Path, *texts: str) -> Bank:
-    """A bank of a method that is not known here."""
-    bank = Bank.create(
-        path,
-        replace(described(path.name), method="notes", collections=NOTES, settings={"window": 3}),
-    )
-    with bank.writing() as batch:
-        for number, text in enumerate(texts):
-            flow = born("workflows", None, "success", {"task": text, "steps": "go"}, Origin())
-            batch.add_node("workflows", flow, vector(number))
-            fact = born("key_facts", None, "success", {"text": text}, Origin())
-            batch.add_node("key_facts", fact, vector(number))
-            below = born("key_facts", fact, "failure", {"text": f"not {text}"}, Origin())
-            batch.add_node("key_facts", below, vector(number + 50))
-            batch.count("workflows", flow.id, hits=1, recalls=2)
-        batch.put_episode({"id": "f" * 16})
-        batch.log("learn")
-    return bank
 
 
 def test_a_bank_of_another_method_travels_and_merges(tmp_path: Path) -> None:
