@@ -68,11 +68,6 @@ def test_the_help_names_every_command(capsys: Capture) -> None:
     assert text.count("--json") == 1
 
 
-def test_without_a_command_there_is_help(capsys: Capture) -> None:
-    assert app.run([]) == 0
-    assert "Usage: deltamem" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("words", [["list", "--help"], ["list", "-h"], ["list", "-h", "--json"]])
 def test_the_help_of_a_command_names_the_shared_options(words: list[str], capsys: Capture) -> None:
     assert app.run(words) == 0

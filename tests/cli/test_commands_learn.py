@@ -21,7 +21,6 @@ from deltamem_tui.errors import (
 from deltamem_tui.memory import engine as learn_module
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
-from tests.bank.support import file_bytes
 from tests.cli.support import ENOUGH, RECORDS, SWEEP, Program, heat, state_of
 
 
@@ -63,14 +62,6 @@ def test_a_new_bank_lies_where_it_is_named(empty: Program) -> None:
     assert "made shop in memory_banks/shop" in answer.err
     assert "deltamem calibrate shop" in answer.err
     assert answer.out == ""
-
-
-def test_importing_again_adds_nothing(program: Program) -> None:
-    before = file_bytes(program.bank)
-    data = program.json("import", "kitchen", program.log()).data
-    assert [data[key] for key in ("imported", "duplicates")] == [0, 4]
-    assert data["trajectories"] == []
-    assert file_bytes(program.bank) == before
 
 
 def test_a_dry_run_imports_nothing(program: Program) -> None:
@@ -124,12 +115,6 @@ def test_extracting_a_few_at_a_time(program: Program) -> None:
     nothing = program("extract", "kitchen", "--extractor", "rules")
     assert nothing.code == 0
     assert "no episode with a known outcome waits" in nothing.err
-
-
-def test_a_dry_run_of_the_rules_estimates_nothing(program: Program) -> None:
-    program("import", "kitchen", program.log(heat("bread")))
-    answer = program("extract", "kitchen", "--extractor", "rules", "--dry-run")
-    assert answer.err == "nothing was written; the rules are free\n"
 
 
 @pytest.mark.parametrize("kind", [ExtractionError, VectorError, RecordError])

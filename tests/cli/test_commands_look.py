@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import io
-import json
 from typing import Any
 
 import pytest
 
 from deltamem_tui.cli import app
-from deltamem_tui.cli.invocation import SharedOptions
 from deltamem_tui.cli.output import Output
 from tests.cli.support import SCENE, Program, state_of
 
@@ -82,12 +80,6 @@ def test_a_frozen_bank_is_looked_at_without_a_trace(
     assert state_of(program.bank) == before
     assert not (program.bank / ".lock").exists()
     assert program("verify", "kitchen").code == 0
-
-
-def test_list_names_banks_and_where_they_lie(program: Program) -> None:
-    assert program("list").out == "kitchen\town\tmemory_banks/kitchen\n"
-    data = program.json("list").data
-    assert data["banks"] == [{"name": "kitchen", "path": "memory_banks/kitchen", "shipped": False}]
 
 
 def test_info_counts(program: Program) -> None:
@@ -221,23 +213,6 @@ def test_an_empty_bank_says_so(empty: Program) -> None:
     answer = empty("calibrate", "new", "--apply")
     assert answer.code == 0
     assert "too few episodes" in answer.err
-
-
-def test_on_a_terminal_a_table_has_its_column_names(
-    program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TERM", "dumb")
-    stdout = Terminal()
-    app.run(("search", "kitchen", "heat"), Output(stdout=stdout, stderr=Terminal()))
-    assert stdout.getvalue().split()[:5] == ["tree", "node", "score", "label", "when"]
-    assert program("list").out.startswith("kitchen\t")
-
-
-def test_the_options_of_every_command_stand_anywhere(program: Program) -> None:
-    options, rest = SharedOptions.take(["info", "--json", "kitchen", "--banks", "memory_banks"])
-    assert (options.json, options.banks, rest) == (True, "memory_banks", ["info", "kitchen"])
-    answer = program("--banks", "memory_banks", "--json", "info", "kitchen")
-    assert json.loads(answer.out)["data"]["bank"] == "kitchen"
 
 
 def test_the_table_of_trees_is_headed_on_a_pipe_too(program: Program) -> None:

@@ -271,7 +271,14 @@ def test_an_embedder_that_is_not_there(program: Program) -> None:
 
 
 @pytest.mark.parametrize(
-    "call", [IMPORT, EXTRACT, ("parameters", "kitchen", "task.d_max=9"), ("freeze", "kitchen")]
+    "call",
+    [
+        IMPORT,
+        (*IMPORT, "--dry-run"),
+        EXTRACT,
+        ("parameters", "kitchen", "task.d_max=9"),
+        ("freeze", "kitchen"),
+    ],
 )
 def test_a_frozen_bank(program: Program, call: tuple[str, ...]) -> None:
     program.log(heat("bread"))

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import socket
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
+from deltamem_tui import open_bank, recall
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.transfer import package
 from tests.bank.forging import forged, unpacked
-from tests.cli.support import RECORDS, Program, state_of, write_log
-from tests.places import ROOT
+from tests.cli.support import RECORDS, Program, state_of
 
 READING = (
     ("info",),
@@ -239,15 +235,6 @@ def test_what_a_stranger_wrote_is_shown_and_not_obeyed(program: Program) -> None
     assert context.index("past") < context.index("IGNORE")
 
 
-# As a new user would: two projects, one bank.
-
-TEN_LINES = """
-from deltamem_tui import open_bank, recall
-task = "Your task is to: heat some egg and put it on the table."
-print(recall(open_bank("kitchen"), task).context)
-"""
-
-
 @pytest.mark.parametrize("form", ["archive", "jsonl"])
 @pytest.mark.parametrize("place", ["", "task.nodes.jsonl", "bank.json", "new.deltamem"])
 def test_nothing_is_written_among_a_banks_files(program: Program, form: str, place: str) -> None:
@@ -304,61 +291,20 @@ def test_what_can_never_be_written_is_not_planned(program: Program, call: tuple[
     assert "never written" in answer.error
 
 
-def test_from_one_project_to_another(tmp_path: Path) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
-    for project in (one, two):
-        (project / "memory_banks").mkdir(parents=True)
-    write_log(one / "log.jsonl", RECORDS)
+def test_a_bank_arrives_in_another_project_without_a_network(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = str(RECORDS[1]["task"])
+    expected = recall(open_bank(program.bank), task).context
+    digest = str(exported(program, "--builder", "Ada")["digest"])
+    shutil.rmtree(program.bank)
 
-    def deltamem(project: Path, *arguments: str) -> dict[str, object]:
-        answer = _python(project, "-m", "deltamem_tui", *arguments, "--json")
-        document = json.loads(answer)
-        assert document["status"] in {"success", "partial"}, document
-        return dict(document["data"])
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("no network")
 
-    deltamem(one, "init", "kitchen", "--embedder", "hashing")
-    deltamem(one, "parameters", "kitchen", "task.tau_base=0.5", "env.tau_base=0.5")
-    deltamem(one, "import", "kitchen", "log.jsonl")
-    deltamem(one, "extract", "kitchen", "--extractor", "rules")
-    digest = str(deltamem(one, "export", "kitchen")["digest"])
-    shutil.move(one / "kitchen.deltamem", two / "arrived.deltamem")
-    expected = _python(one, "-c", TEN_LINES)
-    shutil.rmtree(one)
-
-    installed = deltamem(two, "install", "arrived.deltamem", "--digest", digest)
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    installed = program.json("install", "kitchen.deltamem", "--digest", digest).data
     assert installed["pinned"] is True
-    assert _python(two, "-c", TEN_LINES) == expected
+    assert recall(open_bank("kitchen"), task).context == expected
     assert "microwave" in expected
-
-
-def _python(folder: Path, *arguments: str) -> str:
-    """Run Python in a folder, where nothing can be reached over a network."""
-    (folder / ".site").mkdir(exist_ok=True)
-    (folder / ".site" / "sitecustomize.py").write_text(
-        "import socket\n"
-        "def refuse(*_, **__):\n"
-        "    raise OSError('no network')\n"
-        "socket.socket.connect = socket.getaddrinfo = refuse\n"
-    )
-    environment = {name: value for name, value in os.environ.items() if "DELTAMEM" not in name}
-    environment |= {
-        "PYTHONPATH": os.pathsep.join([str(folder / ".site"), str(ROOT)]),
-        "HOME": str(folder),
-        "XDG_DATA_HOME": str(folder),
-        "XDG_CONFIG_HOME": str(folder),
-    }
-    answer = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True
-    )
-    assert answer.returncode in {0, 3}, answer.stderr
-    return answer.stdout
-
-
-def test_the_network_is_off_in_these_tests(tmp_path: Path) -> None:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        port = listening.getsockname()[1]
-        program = f"import socket; socket.create_connection(('127.0.0.1', {port}))"
-        with pytest.raises(AssertionError, match="no network"):
-            _python(tmp_path, "-c", program)

@@ -83,17 +83,6 @@ def test_a_report_overrules_a_judge_whether_or_not_it_names_the_episode(
     assert (told["success"], told["outcome_source"]) == (False, "user")
 
 
-def test_records_that_contradict_each_other_are_told(program: Program) -> None:
-    log = program.log(heat("soup"), heat("soup", success=False))
-    answer = program.json("import", "kitchen", log)
-    assert answer.code == 3
-    (error,) = answer.document["errors"]
-    assert (error["source"], error["position"]) == ("log.jsonl", "line 2")
-    assert "but log.jsonl, line 1 states success" in error["message"]
-    (row,) = answer.data["files"]
-    assert (row["successes"], row["failures"], row["rejected"]) == (1, 0, 1)
-
-
 def test_an_import_of_which_nothing_came_in_is_an_error_and_names_the_reader(
     program: Program,
 ) -> None:
@@ -182,21 +171,6 @@ def test_what_a_log_states_stands_against_a_file_and_that_is_said(program: Progr
     assert "log.jsonl, line 1: was learnt from as a failure" in late.err
     (program.folder / "ov.json").write_text('{"s-1": false, "s-2": true}')
     assert program(*call).code == 0
-
-
-def test_a_success_that_nobody_is_named_for_counts_as_stated_everywhere(program: Program) -> None:
-    before = program.json("info", "kitchen").data["without_outcome"]
-    odd = unsaid("soup") | {"outcome": {"success": True, "source": "unknown"}}
-    (told,) = program.json("import", "kitchen", program.log(odd)).data["trajectories"]
-    assert (told["success"], told["outcome_source"]) == (True, "stated")
-    assert program.json("info", "kitchen").data["without_outcome"] == before
-    assert program.json("extract", "kitchen", "--extractor", "rules").data["learned"] == 1
-
-
-def test_the_help_says_what_a_side_file_may_be(program: Program) -> None:
-    words = " ".join(program("import", "--help").out.split())
-    for kind in ("JSON", "JSONL", "CSV", "resolved"):
-        assert kind in words
 
 
 def test_why_outcomes_are_unknown_is_told(program: Program) -> None:
