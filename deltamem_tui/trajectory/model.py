@@ -66,8 +66,17 @@ def _require_number(what: str, value: object) -> None:
         raise RecordError(f"{what} must be a number, not {type(value).__name__}")
 
 
+class _CheckedType(StructMeta):
+    """Checks the types of what a constructor is given, as decoding does by itself."""
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        made = super().__call__(*args, **named)
+        made.check_types()
+        return made
+
+
 class _StepType(StructMeta):
-    """Takes a step's action first and checks its types, which decoding does by itself."""
+    """Takes a step's action first, and checks its types."""
 
     def __call__(
         self, action: str, observation: str = "", thought: str = "", reward: float | None = None
@@ -123,7 +132,14 @@ class Step(
 
 
 @_like_a_dataclass
-class Outcome(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
+class Outcome(
+    Struct,
+    metaclass=_CheckedType,
+    frozen=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    gc=False,
+):
     """How an episode ended, and who says so. It is never guessed from prose.
 
     Attributes:
@@ -138,7 +154,8 @@ class Outcome(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
     source: OutcomeSource = field(default_factory=lambda: "unknown")
     reason: str = ""
 
-    def __post_init__(self) -> None:
+    def check_types(self) -> None:
+        """Raise `RecordError` for a part of the wrong type, as its constructor does."""
         if self.success is not None and type(self.success) is not bool:
             raise RecordError(
                 "the success of an outcome must be True, False or None, "
@@ -171,7 +188,7 @@ class LogSource(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=T
 
 
 @_like_a_dataclass
-class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
+class Trajectory(Struct, metaclass=_CheckedType, frozen=True, omit_defaults=True, dict=True):
     """One episode in the normal form.
 
     Attributes:
@@ -195,16 +212,8 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
     agent: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        # Almost every episode is of these types. Only in another is looked for the odd one.
-        parts = (type(self.outcome), type(self.source), type(self.steps), type(self.metadata))
-        texts = (self.task, self.environment, self.domain, self.agent)
-        if parts != _PARTS or {*map(type, chain(texts, *self.metadata.items()))} != {str}:
-            self._check_types()
-        for other in {*map(type, self.steps)} - {Step}:
-            raise RecordError(f"a step must be a Step, not {other.__name__}")
-
-    def _check_types(self) -> None:
+    def check_types(self) -> None:
+        """Raise `RecordError` for a part of the wrong type, as its constructor does."""
         for name in ("task", "environment", "domain", "agent"):
             _require_text(f"the {name} of an episode", getattr(self, name))
         for name, part, kind, wanted in (
@@ -217,6 +226,8 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
                 raise RecordError(f"the {name} must be {wanted}, not {type(part).__name__}")
         for text in chain(self.metadata, self.metadata.values()):
             _require_text("the metadata of an episode", text)
+        for other in {*map(type, self.steps)} - {Step}:
+            raise RecordError(f"a step must be a Step, not {other.__name__}")
 
     @_worked_out_once
     def id(self) -> str:
@@ -227,14 +238,15 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
     @_worked_out_once
     def text(self) -> str:
         """The whole episode as text; its length is what memory is compared against."""
-        texts = chain((self.task, self.environment), *self.columns[:3])
-        return "\n".join(filter(None, texts))
+        thoughts, actions, observations, _ = self.columns
+        head = filter(None, (self.task, self.environment, *thoughts))
+        return "\n".join((*head, *actions, *filter(None, observations)))
 
     @_worked_out_once
     def columns(self) -> _Columns:
         """All thoughts, all actions, all observations and all rewards of the steps."""
         # An import goes through millions of steps: this way none of them takes a turn in Python.
-        return tuple(zip(*self._rows, strict=True)) or ((), (), (), ())  # type: ignore[return-value]
+        return tuple(zip(*self._rows, strict=False)) or ((), (), (), ())  # type: ignore[return-value]
 
     @_worked_out_once
     def _rows(self) -> list[tuple[object, ...]]:
@@ -252,6 +264,3 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         changed = replace(self, **facts)
         changed.__dict__.update(self.__dict__)
         return changed
-
-
-_PARTS = (Outcome, LogSource, tuple, dict)

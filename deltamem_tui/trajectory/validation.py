@@ -49,7 +49,7 @@ def _check(trajectory: Trajectory) -> None:
     if not trajectory.steps:
         raise RecordError("the episode has no steps")
     _, actions, _, rewards = trajectory.columns
-    if not all(actions) or any(map(str.isspace, actions)):
+    if not all(map(str.strip, actions)):
         number = next(index for index, action in enumerate(actions, 1) if not action.strip())
         raise RecordError(f"step {number} has no action")
     if not all(map(math.isfinite, filter(None, rewards))):

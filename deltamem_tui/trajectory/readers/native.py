@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
@@ -42,9 +42,6 @@ class _Record(Trajectory, frozen=True, forbid_unknown_fields=True):
 
     given_id: str = msgspec.field(default="", name="id")
 
-    def __post_init__(self) -> None:
-        """Decoding has checked the types."""
-
 
 _RECORD_KEYS = (*Trajectory.__struct_fields__, "id")
 _PART_KEYS = {"outcome": Outcome.__struct_fields__, "source": LogSource.__struct_fields__}
@@ -52,6 +49,8 @@ _STEP_KEYS = ("action", "observation", "thought", "reward")
 
 _decode = msgspec.json.Decoder(_Record).decode
 _encode = msgspec.json.Encoder().encode
+# Decoding has checked the types of what it makes an episode of.
+_unchecked: Callable[..., Trajectory] = msgspec.StructMeta.__call__
 
 
 def to_line(trajectory: Trajectory) -> bytes:
@@ -129,7 +128,8 @@ def _episode(record: _Record, outcome: Outcome, source: LogSource) -> Trajectory
     metadata, given = record.metadata, record.given_id
     if given and not _DIGEST.fullmatch(given):
         metadata = {**metadata, "id": metadata.get("id", given)}
-    return Trajectory(
+    return _unchecked(
+        Trajectory,
         record.task,
         record.environment,
         record.steps,
