@@ -75,6 +75,11 @@ class Node(Struct, frozen=True):
     origin: Origin = Origin()
 
     @property
+    def title(self) -> str:
+        """The first of its texts, by which it is listed."""
+        return next(iter(self.payload.values()), "")
+
+    @property
     def text(self) -> str:
         """The node's text; its tokens are what a unit of memory costs."""
         return "\n".join(part for part in self.payload.values() if part)

@@ -14,7 +14,7 @@ from deltamem_tui.cli.result import Result
 from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.deltamem.calibrate import Proposal
+    from deltamem_tui.memory.method import Proposal
 
 Apply = Annotated[
     bool, typer.Option("--apply", help="Make the proposed thresholds the bank's own.")
@@ -34,15 +34,16 @@ def run(
 ) -> Result:
     """Propose a threshold per tree from the scores of the bank's own episodes."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.deltamem import calibrate
+    from deltamem_tui.memory.methods import method_of
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.writable_bank(bank) if apply else invocation.bank(bank))
+    method = method_of(opened)
     with invocation.output.progress("scoring"):
-        proposals = calibrate.calibrate(opened)
+        proposals = method.calibrate(opened)
     applied = apply and any(proposal.proposed is not None for proposal in proposals)
     if applied:
-        calibrate.apply(opened, proposals)
+        method.apply(opened, proposals)
 
     def view(page: Page) -> None:
         for proposal in proposals:

@@ -18,7 +18,8 @@ def run(
 ) -> Result:
     """Show the chain from the root to a node, as an agent receives it."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.deltamem.context import chain_entries
+    from deltamem_tui.memory.context import chain_entries
+    from deltamem_tui.memory.methods import display_of
     from deltamem_tui.memory.transfer.plain import node_record
 
     opened = Bank.open(Invocation.of(context).bank(bank))
@@ -26,7 +27,7 @@ def run(
     chain = opened.chain(name, found.id)
 
     def view(page: Page) -> None:
-        page.text("\n\n".join(chain_entries(name, chain)))
+        page.text("\n\n".join(chain_entries(display_of(opened, name), chain)))
 
     records = [node_record(opened.tree(name), each) for each in chain]
     return Result("chain", {"tree": name, "nodes": records}, view=view)

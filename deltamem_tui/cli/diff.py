@@ -157,7 +157,7 @@ def _show_episodes(page: Page, found: BankDiff) -> None:
 
 def _node_text(node: Node) -> str:
     mark = "✗" if node.label == "failure" else "●" if node.kind == "root" else "△"
-    return f"{node.id[:8]} {mark} {one_line(node.payload['activation_condition'], 120)}"
+    return f"{node.id[:8]} {mark} {one_line(node.title, 120)}"
 
 
 def _counts_text(change: CountChange) -> str:

@@ -101,6 +101,7 @@ def run(
         without_scene=without_scene(opened, found.episodes, chosen),
         draws=drawer is not None,
         dry_run=dry_run,
+        collections=opened.trees,
     )
     return Result.of_view("extract", view, errors, status)
 

@@ -28,21 +28,23 @@ def run(context: typer.Context, bank: options.Bank, changes: Changes = None) -> 
     from functools import reduce
 
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.deltamem.settings import assigned, change, of_bank, to_record
+    from deltamem_tui.memory.methods import change_settings, settings_of
+    from deltamem_tui.memory.settings import assigned, to_record
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.writable_bank(bank) if changes else invocation.bank(bank))
     if changes:
-        change(opened, "user", lambda numbers: reduce(assigned, changes, numbers))
-    parameters = of_bank(opened)
+        change_settings(opened, "user", lambda numbers: reduce(assigned, changes, numbers))
+    parameters = settings_of(opened)
     columns: dict[str, Any] = to_record(parameters)
 
     def view(page: Page) -> None:
-        rows = [
-            (name, *(_shown(numbers[name]) for numbers in columns.values()))
-            for name in columns["task"]
-        ]
-        page.table(("", *columns), rows)
+        groups = {name: each for name, each in columns.items() if isinstance(each, dict)}
+        page.facts({name: _shown(each) for name, each in columns.items() if name not in groups})
+        names = dict.fromkeys(name for numbers in groups.values() for name in numbers)
+        rows = [(name, *(_shown(each.get(name)) for each in groups.values())) for name in names]
+        if rows:
+            page.table(("", *groups), rows)
 
     return Result("parameters", {"bank": opened.name, "parameters": columns}, view=view)
 

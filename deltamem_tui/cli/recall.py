@@ -75,7 +75,7 @@ def _explained(page: Page, answer: CollectionRecall) -> None:
             candidate.similarity,
             candidate.penalty,
             candidate.score,
-            one_line(candidate.node.payload["activation_condition"], 80),
+            one_line(candidate.node.title, 80),
         )
         for candidate in answer.candidates
     ]

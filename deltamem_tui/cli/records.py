@@ -19,7 +19,7 @@ def node_line(node: Node, counts: Counts) -> str:
     marks = "✗" if node.label == "failure" else "●" if node.kind == "root" else "△"
     fused = " ⊕" if node.consolidated else ""
     hits = f" ×{counts.hits}" if counts.hits else ""
-    return f"{node.id[:8]} {marks}{fused}{hits} {one_line(node.payload['activation_condition'])}"
+    return f"{node.id[:8]} {marks}{fused}{hits} {one_line(node.title)}"
 
 
 NODE_LINE_LEGEND = "● root  △ residual  ✗ failure  ⊕ consolidated  ×n hits"

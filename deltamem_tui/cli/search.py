@@ -43,7 +43,7 @@ def run(
                     candidate.node.id[:8],
                     candidate.score,
                     candidate.node.label,
-                    one_line(candidate.node.payload["activation_condition"], 100),
+                    one_line(candidate.node.title, 100),
                 )
                 for answer in answers
                 for candidate in answer.candidates

@@ -26,7 +26,7 @@ def run(
 
     def view(page: Page) -> None:
         origin = {f"origin {key}": value for key, value in record["origin"].items() if value}
-        texts = ("activation_condition", "execution_procedure", "termination_condition")
+        texts = tuple(found.payload)
         page.facts(
             {
                 key.replace("_", " "): str(value)

@@ -73,8 +73,9 @@ def edit(
     bank.require_writable()
     said = method_of(bank).cleaned(tree, payload)
     vector = None
-    if said["activation_condition"] != node.payload["activation_condition"]:
-        vector = embedder_of(bank, embedder).embed_passages([said["activation_condition"]])[0]
+    key = bank.collections[tree].key
+    if said[key] != node.payload[key]:
+        vector = embedder_of(bank, embedder).embed_passages([said[key]])[0]
     return _change_one(bank, "edit", tree, node, structs.replace(node, payload=said), vector)
 
 

@@ -8,7 +8,7 @@ to be shown, so that neither the command line nor the browser asks which method 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
@@ -18,6 +18,7 @@ from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
 from deltamem_tui.memory.payload import cleaned
 from deltamem_tui.memory.settings import Settings
@@ -288,6 +289,7 @@ class Display:
         optional: Fields that may be empty.
         warning: What an agent is warned with before a node that a failure wrote.
         layered: Whether a chain is a base with deltas.
+        heading: What stands above all of them in a document: `Skills`.
     """
 
     title: str
@@ -296,10 +298,43 @@ class Display:
     optional: tuple[str, ...] = ()
     warning: str = ""
     layered: bool = False
+    heading: str = ""
 
     def label(self, name: str) -> str:
         """What stands before the text of a field."""
         return self.labels.get(name) or name.replace("_", " ").capitalize()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What calibration found for one tree.
+
+    Attributes:
+        tree: The collection's name.
+        questions: How many episodes were asked.
+        scores: How many of them resemble another at all: their best score is not nought.
+        compared_with: `nodes`, or `triggers` while the tree is too small: the activation
+            conditions that the rules would write for the episodes.
+        current: τ_base as it is.
+        proposed: τ_base as proposed; None if there is too little to tell.
+        reason: Why nothing is proposed; empty if something is.
+        matching_now: Share of the questions whose best score reaches the current threshold.
+        matching_then: The same for the proposed one.
+        bin_edges: Edges of the histogram of best scores, one more than bins.
+        bin_counts: Questions per bin.
+    """
+
+    tree: str
+    questions: int
+    scores: int
+    compared_with: str
+    current: float
+    proposed: float | None
+    reason: str
+    matching_now: float
+    matching_then: float | None
+    bin_edges: tuple[float, ...]
+    bin_counts: tuple[int, ...]
 
 
 class Method(ABC):
@@ -396,6 +431,33 @@ class Method(ABC):
         """
         fields, optional = self.collections[collection].fields, self.display[collection].optional
         return cleaned(payload, fields, optional)
+
+    def calibrate(
+        self,
+        bank: Bank,
+        *,
+        embedder: Embedder | None = None,
+        between: Callable[[], None] = lambda: None,
+    ) -> list[Proposal]:
+        """Propose a threshold per collection from the bank's own episodes. Nothing is written.
+
+        Args:
+            bank: The bank.
+            embedder: The bank's embedder; loaded if not given.
+            between: Called now and then. What it raises ends the work.
+
+        Raises:
+            UsageError: The method has no thresholds.
+        """
+        raise UsageError(f"the method {self.name} has no thresholds to calibrate")
+
+    def apply(self, bank: Bank, proposals: Sequence[Proposal]) -> Settings:
+        """Make proposed thresholds the bank's own.
+
+        Raises:
+            BankFrozenError: The bank is frozen.
+        """
+        raise UsageError(f"the method {self.name} has no thresholds to calibrate")
 
     def uses_scene(self, settings: Settings) -> bool:
         """Whether an episode without a scene teaches less."""

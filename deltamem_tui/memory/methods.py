@@ -16,7 +16,7 @@ from typing import Any
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory import settings
-from deltamem_tui.memory.method import Method
+from deltamem_tui.memory.method import Display, Method
 from deltamem_tui.memory.settings import Settings
 from deltamem_tui.text import one_line
 
@@ -74,6 +74,14 @@ def method_of(bank: Bank) -> Method:
         UsageError: It is not installed.
     """
     return method_named(bank.manifest.method)
+
+
+def display_of(bank: Bank, collection: str) -> Display:
+    """How a collection is shown: as its method says, or plainly if that is not installed."""
+    try:
+        return method_of(bank).display[collection]
+    except (UsageError, KeyError):
+        return Display(title=collection, noun=collection)
 
 
 def settings_of(bank: Bank) -> Settings:

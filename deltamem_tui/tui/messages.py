@@ -15,8 +15,8 @@ from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.deltamem.calibrate import Proposal
     from deltamem_tui.memory.deltamem.settings import Parameters
+    from deltamem_tui.memory.method import Proposal
     from deltamem_tui.tui.arrivals import Asked
     from deltamem_tui.tui.background import Progress
     from deltamem_tui.tui.models.arrangement import EpisodeArrangement, NodeArrangement

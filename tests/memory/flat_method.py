@@ -1,8 +1,4 @@
-"""A memory method with one flat collection, as small as one can be: the last actions of a success.
-
-It belongs to no folder of the package, yet its banks are learnt, recalled, listed, verified,
-exported, installed, merged and browsed like any other.
-"""
+"""A memory method with one flat collection, as small as one can be, outside the package."""
 
 from __future__ import annotations
 
@@ -56,8 +52,8 @@ class FlatMethod(Method):
         k = of_bank(bank, Numbers).k
         found = self.rank(bank, NOTES, query.task, vector, max(k, query.count))
         found = replace(found, chains=found.chains[:k])
-        shown = [chain_entries(self.display[NOTES], chain) for chain in found.chains]
-        entries = [entry for each in shown for entry in each]
+        shown = [node for chain in found.chains for node in chain]
+        entries = chain_entries(self.display[NOTES], shown)
         return RecallResult({NOTES: found}, compose(bank.manifest.domain, entries, query.folders))
 
     def plan(self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan:

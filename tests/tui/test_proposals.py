@@ -12,6 +12,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.deltamem import calibrate as calibration
+from deltamem_tui.memory.method import Proposal
 from deltamem_tui.tui.widgets.plot import Plot
 from tests.tui.support import Person, browse, take_in_many
 
@@ -65,7 +66,7 @@ def test_proposals_for_what_changed_while_it_was_asked_are_not_shown(
     take_in_many(Bank.open(folder / "kitchen"))
     real, go_on = calibration.calibrate, threading.Event()
 
-    def slow(bank: Bank, **rest: Any) -> list[calibration.Proposal]:
+    def slow(bank: Bank, **rest: Any) -> list[Proposal]:
         assert go_on.wait(20)
         return real(bank, **rest)
 

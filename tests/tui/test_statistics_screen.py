@@ -11,6 +11,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem import calibrate as calibration
+from deltamem_tui.memory.method import Proposal
 from deltamem_tui.tui.models.statistics import Overview, overview, overview_sections
 from deltamem_tui.tui.screens import statistics
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
@@ -179,7 +180,7 @@ def test_the_scores_of_one_bank_are_never_shown_in_another(
     small_bank(folder / "other")
     real, go_on = calibration.calibrate, threading.Event()
 
-    def slow(bank: Bank, **rest: Any) -> list[calibration.Proposal]:
+    def slow(bank: Bank, **rest: Any) -> list[Proposal]:
         assert go_on.wait(20)
         return real(bank, **rest)
 

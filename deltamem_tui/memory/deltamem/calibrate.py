@@ -35,6 +35,7 @@ from deltamem_tui.memory.deltamem.recall import questions_of
 from deltamem_tui.memory.deltamem.settings import Parameters, change, changed, of_bank
 from deltamem_tui.memory.deltamem.threshold_search import dividing_line, widest_jump
 from deltamem_tui.memory.episodes.stored_episodes import episodes
+from deltamem_tui.memory.method import Proposal
 from deltamem_tui.memory.vectors.embedder import embedder_of, weighting_of
 from deltamem_tui.memory.vectors.search import scan_of
 from deltamem_tui.trajectory.model import Outcome, Trajectory
@@ -45,38 +46,6 @@ _LEAST_SCORE = 0.005  # less is nought to the two digits that a threshold is pro
 _LEAST_ROWS = 3
 _LEAST_KINDRED = 0.5
 _BINS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """What calibration found for one tree.
-
-    Attributes:
-        tree: `task` or `env`.
-        questions: How many episodes were asked.
-        scores: How many of them resemble another at all: their best score is not nought.
-        compared_with: `nodes`, or `triggers` while the tree is too small: the activation
-            conditions that the rules would write for the episodes.
-        current: τ_base as it is.
-        proposed: τ_base as proposed; None if there is too little to tell.
-        reason: Why nothing is proposed; empty if something is.
-        matching_now: Share of the questions whose best score reaches the current threshold.
-        matching_then: The same for the proposed one.
-        bin_edges: Edges of the histogram of best scores, one more than bins.
-        bin_counts: Questions per bin.
-    """
-
-    tree: str
-    questions: int
-    scores: int
-    compared_with: str
-    current: float
-    proposed: float | None
-    reason: str
-    matching_now: float
-    matching_then: float | None
-    bin_edges: tuple[float, ...]
-    bin_counts: tuple[int, ...]
 
 
 def calibrate(

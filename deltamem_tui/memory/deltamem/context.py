@@ -13,6 +13,7 @@ DISPLAY: Mapping[str, Display] = {
     "task": Display(
         title="task tree",
         noun="skill",
+        heading="Skills",
         labels={
             "activation_condition": "When",
             "execution_procedure": "How",
@@ -25,6 +26,7 @@ DISPLAY: Mapping[str, Display] = {
     "env": Display(
         title="env tree",
         noun="knowledge",
+        heading="Knowledge",
         labels={
             "activation_condition": "Where",
             "execution_procedure": "What",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.memory.deltamem import consolidate, recall, write
+from deltamem_tui.memory.deltamem import calibrate, consolidate, recall, write
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.context import DISPLAY
 from deltamem_tui.memory.deltamem.settings import Parameters
@@ -18,6 +18,7 @@ from deltamem_tui.memory.method import (
     MaintenancePlan,
     Method,
     Plan,
+    Proposal,
     Query,
     RecallResult,
     Request,
@@ -95,6 +96,20 @@ class DeltaMem(Method):
     def placement(self, collection: str, found: CollectionRecall | None, settings: Settings) -> str:
         """Where equations 4 and 5 would put an episode with this question."""
         return write.placement(found, settings.of(collection))
+
+    def calibrate(
+        self,
+        bank: Bank,
+        *,
+        embedder: Embedder | None = None,
+        between: Callable[[], None] = lambda: None,
+    ) -> list[Proposal]:
+        """τ_base per tree."""
+        return calibrate.calibrate(bank, embedder=embedder, between=between)
+
+    def apply(self, bank: Bank, proposals: Sequence[Proposal]) -> Settings:
+        """Save the proposed thresholds."""
+        return calibrate.apply(bank, proposals)
 
     def uses_scene(self, settings: Settings) -> bool:
         """The env tree is asked with the scene alone."""

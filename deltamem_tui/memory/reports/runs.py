@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -24,6 +24,7 @@ def view_learning(
     without_scene: int = 0,
     draws: bool = False,
     dry_run: bool = False,
+    collections: Iterable[str] = ("task", "env"),
 ) -> ReportView:
     """Show what learning from the waiting episodes came to, or would take.
 
@@ -35,9 +36,10 @@ def view_learning(
         without_scene: How many have no scene that a model could draw.
         draws: Whether scenes are drawn.
         dry_run: Whether nothing was done.
+        collections: The bank's collections.
     """
     record = {
-        **_lesson_counts(found),
+        **_lesson_counts(found, collections),
         "would_learn": episodes if dry_run else 0,
         "waiting": waiting,
         "not_admitted": not_admitted,
@@ -62,10 +64,10 @@ def view_learning(
     return ReportView(record, facts, notes=notes, summary=summary)
 
 
-def _lesson_counts(found: LearningReport) -> dict[str, Any]:
+def _lesson_counts(found: LearningReport, collections: Iterable[str]) -> dict[str, Any]:
     """What the lessons came to; an episode that another process learnt first is not of this run."""
     new = [lesson for lesson in found.lessons if lesson.new]
-    nodes = Counter({"task": 0, "env": 0})
+    nodes = Counter(dict.fromkeys(collections, 0))
     consolidated = skipped = 0
     for lesson in new:
         written = [name for name, taught in lesson.trees.items() if taught.node]

@@ -216,7 +216,7 @@ def _lost_fields(conflict: Conflict) -> Iterator[str]:
     if lost.parent != kept.parent:
         yield field_text(FieldChange("parent", lost.parent, kept.parent))
     for each in changed_fields(lost, kept):
-        if each.name not in ("activation_condition", "consolidated"):
+        if each.name not in (next(iter(lost.payload)), "consolidated"):
             yield field_text(each)
 
 
@@ -239,7 +239,7 @@ def value_change(change: FieldChange) -> str:
 
 
 def _quoted(node: Node, bank: str) -> str:
-    text = "deleted" if node.deleted else node.payload["activation_condition"]
+    text = "deleted" if node.deleted else node.title
     return f"  {one_line(bank, 40)} {node.id[:8]} {one_line(text, _CONDITION_WIDTH)}"
 
 

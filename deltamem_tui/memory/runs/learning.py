@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.settings import of_bank
 from deltamem_tui.memory.episodes.scenes import lacks_scene
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.learn_result import LearnResult
+from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.policies.admission import DEFAULT_POLICY, Policy, admitted_by
 from deltamem_tui.memory.runs.run import LearningRun, Refusal
 from deltamem_tui.memory.writers.extraction import AskingExtractor, Drawer, Extractor
@@ -120,5 +120,5 @@ def learn_episodes(
 
 def without_scene(bank: Bank, episodes: Iterable[Trajectory], extractor: Extractor) -> int:
     """How many episodes have no scene that a model could still draw."""
-    asks = isinstance(extractor, AskingExtractor) and of_bank(bank)["env"].enabled
+    asks = isinstance(extractor, AskingExtractor) and method_of(bank).uses_scene(settings_of(bank))
     return sum(map(lacks_scene, episodes)) if asks else 0

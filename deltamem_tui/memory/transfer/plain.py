@@ -14,12 +14,11 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
+from deltamem_tui.memory.method import Display
+from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.skills.markdown import escaped, fenced
-from deltamem_tui.memory.skills.section import FIELDS
 from deltamem_tui.text import clean, count_tokens, one_line
 
-_HEADINGS: dict[str, str] = {"task": "Skills", "env": "Knowledge"}
 _TITLE_WIDTH = 100
 
 
@@ -59,8 +58,7 @@ def records(bank: Bank) -> Iterator[dict[str, Any]]:
 
     Besides `node_record`, each names its `root` and its `chain`, root to node.
     """
-    for name in COLLECTIONS:
-        tree = bank.tree(name)
+    for tree in bank.trees.values():
         chain: list[str] = []
         for node in _downwards(tree):
             chain[node.depth - 1 :] = [node.id]
@@ -90,20 +88,20 @@ def markdown(bank: Bank) -> Iterator[str]:
     yield f"# {escaped(one_line(bank.name))}"
     if bank.manifest.description:
         yield escaped(one_line(bank.manifest.description))
-    sizes = ", ".join(f"{len(bank.tree(name)):,} {name} nodes" for name in COLLECTIONS)
+    sizes = ", ".join(f"{len(tree):,} {name} nodes" for name, tree in bank.trees.items())
     yield f"Domain {escaped(one_line(bank.manifest.domain))}, {sizes}."
-    for name in COLLECTIONS:
-        tree = bank.tree(name)
+    for name, tree in bank.trees.items():
+        display = display_of(bank, name)
         if len(tree):
-            yield f"## {_HEADINGS[name]}"
+            yield f"## {display.heading or display.title.capitalize()}"
         for node in _downwards(tree):
-            yield from _entry(tree, node)
+            yield from _entry(tree, node, display)
 
 
-def _entry(tree: Tree, node: Node) -> Iterator[str]:
+def _entry(tree: Tree, node: Node, display: Display) -> Iterator[str]:
     """One node: its title, parent, counts and texts."""
     warning = "Warning: " if node.label == "failure" else ""
-    title = warning + one_line(node.payload["activation_condition"], _TITLE_WIDTH)
+    title = warning + one_line(node.title, _TITLE_WIDTH)
     yield f"{'#' * min(node.depth + 2, 6)} {escaped(title)}"
     above = f", adds to {node.parent}" if node.parent else ""
     counts = tree.counts(node.id)
@@ -111,9 +109,9 @@ def _entry(tree: Tree, node: Node) -> Iterator[str]:
         f"`{node.id}` {node.kind} at depth {node.depth}{above}; {node.label}; "
         f"{counts.hits} hits, {counts.recalls} recalls, {counts.successes} successes"
     )
-    for field, text in zip(FIELDS[tree.name], node.payload.values(), strict=True):
+    for name, text in node.payload.items():
         if text:
-            yield f"{field}:\n\n{fenced(clean(text))}"
+            yield f"{display.label(name)}:\n\n{fenced(clean(text))}"
 
 
 def _downwards(tree: Tree) -> Iterator[Node]:

@@ -25,8 +25,8 @@ from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.protocol import Embedder, EmbedderCard
 from deltamem_tui.errors import BankRewrittenError, EmbedderMismatchError, StorageError
 from deltamem_tui.memory.vectors import vector_store
-from deltamem_tui.memory.vectors.conditions import conditions
 from deltamem_tui.memory.vectors.embedder import card_of
+from deltamem_tui.memory.vectors.vector_check import key_texts
 from deltamem_tui.memory.vectors.vector_store import VectorStore, key_of
 
 _BATCH = 64
@@ -153,7 +153,7 @@ class _Lines:
         keys: dict[str, list[bytes]] = {}
         for name in bank.collections:
             keys[name] = []
-            for text in conditions(bank, name):
+            for text in key_texts(bank, name):
                 key = key_of(text) if text else b""
                 keys[name].append(key)
                 if key:

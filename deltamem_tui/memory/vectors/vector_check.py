@@ -11,12 +11,11 @@ from itertools import islice
 
 import numpy as np
 
+from deltamem_tui.bank import tree_index
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.checks import Flaw
 from deltamem_tui.embedding.fingerprint import TOLERANCE
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.vectors.conditions import conditions
 
 _BATCH = 64
 _HINT = "`deltamem reembed` makes all vectors anew"
@@ -36,7 +35,7 @@ def strange_vectors(
         BankCorruptError: A line or an array breaks the format.
         VectorError: The embedder cannot embed one of the texts.
     """
-    for name in COLLECTIONS:
+    for name in bank.trees:
         yield from _strange_in(bank, name, embedder, advance)
 
 
@@ -44,7 +43,7 @@ def _strange_in(
     bank: Bank, name: str, embedder: Embedder, advance: Callable[[int], None]
 ) -> Iterator[Flaw]:
     stored = bank.tree(name).snapshot.vectors
-    said = ((row, text) for row, text in enumerate(conditions(bank, name)) if text)
+    said = ((row, text) for row, text in enumerate(key_texts(bank, name)) if text)
     while batch := list(islice(said, _BATCH)):
         rows = [row for row, _ in batch]
         expected = embedder.embed_passages([text for _, text in batch])
@@ -58,3 +57,17 @@ def _strange_in(
                     _HINT,
                 )
         advance(len(rows))
+
+
+def key_texts(bank: Bank, name: str) -> Iterator[str]:
+    """Every line's key text in one tree, in order; empty for a bare tombstone.
+
+    Raises:
+        BankCorruptError: A line breaks the format.
+        BankRewrittenError: Another commit has replaced the files meanwhile.
+    """
+    snapshot, key = bank.tree(name).snapshot, bank.collections[name].key
+    for row, _, line in snapshot.shelf.lines(snapshot.extent):
+        (record,) = tree_index.parse(snapshot.shelf, [line], [row])
+        yield getattr(record, key)
+    snapshot.require_current()

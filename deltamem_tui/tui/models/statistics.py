@@ -19,7 +19,7 @@ from deltamem_tui.tui.models.bars import BarRow, grouped
 from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.deltamem.calibrate import Proposal
+    from deltamem_tui.memory.method import Proposal
 
 _GROWTH_POINTS = 400
 _GROWTH_LINES = 10

@@ -21,7 +21,7 @@ from deltamem_tui.tui.widgets.text_pane import TextPane
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from deltamem_tui.memory.deltamem.calibrate import Proposal
+    from deltamem_tui.memory.method import Proposal
     from deltamem_tui.tui.app import DeltaMemApp
     from deltamem_tui.tui.messages import BanksFound, WorkAdvanced
     from deltamem_tui.tui.open_bank import OpenBank

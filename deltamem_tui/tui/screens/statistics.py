@@ -32,7 +32,7 @@ from deltamem_tui.tui.widgets.scrolling import Scrolling
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
-    from deltamem_tui.memory.deltamem.calibrate import Proposal
+    from deltamem_tui.memory.method import Proposal
 
 _BARS = {
     "depth": "nodes by depth",
