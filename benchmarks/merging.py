@@ -17,8 +17,8 @@ from benchmarks import big_bank, goals
 from benchmarks.goals import Goal
 from benchmarks.timing import in_turns
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.transfer import NEAR
 from deltamem_tui.memory.transfer.merging import merge
-from deltamem_tui.memory.transfer.near_roots import NEAR
 
 NODES = 100_000
 ROUNDS = 3

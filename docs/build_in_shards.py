@@ -31,8 +31,8 @@ from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.deltamem.settings import assigned, preset
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.transfer import NEAR, NEAR_POLICIES
 from deltamem_tui.memory.transfer.merging import merge
-from deltamem_tui.memory.transfer.near_roots import NEAR, NEAR_POLICIES
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from deltamem_tui.cli import diff, options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.cli.result import Result
-from deltamem_tui.memory.transfer.near_roots import NEAR, NEAR_POLICIES
+from deltamem_tui.memory.transfer import NEAR, NEAR_POLICIES
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.union.merge import Plan

@@ -8,9 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import orjson
+from msgspec import Meta, Struct, structs
 
 from deltamem_tui.bank import codec
 from deltamem_tui.bank.limits import SKILL_LIMITS
@@ -25,12 +27,12 @@ FORMAT = 1
 _KNOWN = {"skills_format", "nodes", "files", "unfinished"}
 _MARK = 8
 _BRACKETS = 2 * SKILL_LIMITS.entries
-_HEXADECIMAL = frozenset("0123456789abcdef")
+Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+
 _OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
 
-@dataclass(frozen=True, slots=True)
-class ListedFile:
+class ListedFile(Struct, frozen=True):
     """A file as it was written.
 
     Attributes:
@@ -38,8 +40,8 @@ class ListedFile:
         around: A mark of 8 digits for each line around the texts of its nodes.
     """
 
-    digest: str
-    around: str
+    digest: Digest
+    around: Annotated[str, Meta(pattern=r"^([0-9a-f]{8})*\Z")]
 
     @classmethod
     def of(cls, data: bytes, around: Iterable[tuple[int, str]]) -> ListedFile:
@@ -91,7 +93,7 @@ class Listing:
         }
         if self.unfinished:
             record["unfinished"] = self.unfinished
-        return orjson.dumps(record, option=_OPTIONS)
+        return orjson.dumps(record, option=_OPTIONS, default=structs.asdict)
 
 
 def digest_of(data: bytes) -> str:
@@ -120,53 +122,27 @@ def read(path: Path) -> Listing:
             hint="a newer version may read it; without this file the skills alone are read",
         )
     try:
-        return Listing(
-            {key: value for key, value in record.items() if key not in _KNOWN},
-            {name: _ids(record.get("nodes", {}).get(name, [])) for name in COLLECTIONS},
-            {_page(key): _written(value) for key, value in record.get("files", {}).items()},
-            {_page(key): _digests(value) for key, value in record.get("unfinished", {}).items()},
-        )
-    except (AttributeError, TypeError, KeyError, ValueError) as error:
+        lists = msgspec.convert(record, _Lists)
+        for page in (*lists.files, *lists.unfinished):
+            if not is_page(page):
+                raise ValueError(f"{page[:80]!r} is not where an export writes")
+        nodes = {name: lists.nodes.get(name, []) for name in COLLECTIONS}
+        if not all(codec.are_ids(ids) for ids in nodes.values() if ids):
+            raise ValueError("not a list of ids")
+    except (msgspec.ValidationError, ValueError) as error:
         raise RecordError(
             f"its lists of nodes and files are broken: {one_line(str(error), 120)}",
             source=str(path),
             hint="export the bank again; without this file the skills alone are read",
         ) from error
+    facts = {key: value for key, value in record.items() if key not in _KNOWN}
+    return Listing(facts, nodes, lists.files, lists.unfinished)
 
 
-def _ids(value: Any) -> list[str]:
-    if not isinstance(value, list) or (value and not codec.are_ids(value)):
-        raise ValueError("not a list of ids")
-    return value
-
-
-def _page(path: str) -> str:
-    if not is_page(path):
-        raise ValueError(f"{path[:80]!r} is not where an export writes")
-    return path
-
-
-def _written(value: Any) -> ListedFile:
-    (digest,) = _digests([value["digest"]])
-    around = value["around"]
-    if not _is_hexadecimal(around) or len(around) % _MARK:
-        raise ValueError("'around' does not hold marks")
-    return ListedFile(digest, around)
-
-
-def _digests(value: Any) -> list[str]:
-    if not isinstance(value, list):
-        raise TypeError("not a list of digests")
-    if not all(
-        _is_hexadecimal(digest) and len(digest) == hashlib.sha256().digest_size * 2
-        for digest in value
-    ):
-        raise ValueError("not a digest")
-    return value
-
-
-def _is_hexadecimal(value: Any) -> bool:
-    return isinstance(value, str) and _HEXADECIMAL.issuperset(value)
+class _Lists(Struct):
+    nodes: dict[str, list[str]] = {}
+    files: dict[str, ListedFile] = {}
+    unfinished: dict[str, list[Digest]] = {}
 
 
 def _mark(line: str) -> str:

@@ -15,7 +15,7 @@ from deltamem_tui.bank.limits import SKILL_LIMITS
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
 from deltamem_tui.memory.skills import placing, section
 from deltamem_tui.memory.skills.listing import ListedFile, Listing
 from deltamem_tui.memory.skills.markdown import escaped
@@ -76,10 +76,16 @@ def write_skills(
     Raises:
         BankExistsError: Something else is at `folder`, or it is not to be replaced, or was
             changed since it was written.
-        BankError: The bank is larger than a folder of skills may be.
+        BankError: The bank is of another method, or larger than a folder of skills may be.
         RecordError: The folder does not say what was written there before.
         StorageError: The disk refused.
     """
+    if bank.manifest.method != METHOD:
+        raise BankError(
+            f"a bank of the method {one_line(bank.manifest.method, 40)} has no form as skills",
+            source=bank.name,
+            hint="`--as markdown` and `--as jsonl` take any bank",
+        )
     old = placing.earlier(folder, replacing=replace)
     if old is None:
         with files.new_folder(folder) as draft:
@@ -210,14 +216,14 @@ def _create(path: Path, data: bytes) -> None:
 
 def _facts(bank: Bank) -> dict[str, Any]:
     """What `deltamem install` needs to make the bank again, with new vectors."""
-    told = bank.manifest
+    manifest = bank.manifest
     return {
-        "name": told.name,
-        "description": told.description,
-        "domain": told.domain,
-        "embedder": told.embedder,
-        "parameters": told.settings,
-        "provenance": told.provenance,
+        "name": manifest.name,
+        "description": manifest.description,
+        "domain": manifest.domain,
+        "embedder": manifest.embedder,
+        "parameters": manifest.settings,
+        "provenance": manifest.provenance,
     }
 
 

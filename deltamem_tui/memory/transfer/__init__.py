@@ -1,1 +1,14 @@
-"""What the method adds when banks travel: merging by meaning, secrets, plain forms."""
+"""Banks that travel: exports and merges. Here is when roots are near each other, on a merge."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+NearPolicy = Literal["keep", "skip", "hang"]
+"""What becomes of a root that is near one of another bank: both stay; it is left out with all
+below; or it becomes a residual of the other."""
+
+NEAR_POLICIES: tuple[NearPolicy, ...] = get_args(NearPolicy)
+
+NEAR = 0.95
+"""The similarity from which two roots are near, unless another is given."""

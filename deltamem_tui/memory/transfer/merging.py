@@ -27,7 +27,7 @@ from deltamem_tui.bank.union.resolve import Join
 from deltamem_tui.bank.upkeep.verify import line_flaws, vector_flaws
 from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.errors import BankCorruptError, EmbedderMismatchError, UsageError
-from deltamem_tui.memory.transfer.near_roots import NEAR, NEAR_POLICIES, NearPolicy
+from deltamem_tui.memory.transfer import NEAR, NEAR_POLICIES, NearPolicy
 from deltamem_tui.memory.vectors.embedder import card_of
 from deltamem_tui.memory.vectors.nearest_pairs import nearest
 from deltamem_tui.text import one_line
