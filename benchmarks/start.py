@@ -23,7 +23,7 @@ def run() -> str:
     timings = in_turns({name: _Process(command) for name, command in _COMMANDS.items()}, ROUNDS)
     ratio = timings.ratio("help", "import_typer")
     return goals.line(
-        "start", [Goal("help_to_import_typer", ratio, "at most", 2.5)], timings.milliseconds()
+        "start", [Goal("help_to_import_typer", ratio, "at most", 1.5)], timings.milliseconds()
     )
 
 

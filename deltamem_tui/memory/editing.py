@@ -18,10 +18,10 @@ from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.bank.undo import UNDO, commits_since, last_standing
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankError
 from deltamem_tui.memory.methods import method_of, settings_of
-from deltamem_tui.memory.undo import UNDO, commits_since, last_standing
 from deltamem_tui.memory.vectors.embedder import embedder_of
 
 if TYPE_CHECKING:

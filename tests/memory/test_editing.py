@@ -12,6 +12,7 @@ from msgspec import structs
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.undo import last_standing
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankCorruptError,
@@ -28,7 +29,6 @@ from deltamem_tui.memory.deltamem.settings import TreeParameters
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
-from deltamem_tui.memory.undo import last_standing
 from deltamem_tui.memory.views.filters import NODES, matching
 from deltamem_tui.memory.views.language import Bound
 from deltamem_tui.trajectory.readers.native import from_record as episode_of

@@ -7,9 +7,9 @@ from typing import Any
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.undo import UNDO, commits_since, last_standing
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.memory.undo import UNDO, commits_since, last_standing
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.native import outcome_of, to_record
 

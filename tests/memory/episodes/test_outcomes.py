@@ -9,6 +9,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
+from deltamem_tui.bank.undo import last_standing
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.banks import create_bank
@@ -17,7 +18,6 @@ from deltamem_tui.memory.episodes import outcomes
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.memory.undo import last_standing
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import to_record
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes

@@ -8,7 +8,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
-from deltamem_tui.memory.undo import commits_since, last_standing
+from deltamem_tui.bank.undo import commits_since, last_standing
 from tests.bank.support import manifest
 
 
