@@ -7,7 +7,7 @@ GENERIC = "generic"
 
 
 def chosen(named: str, *, otherwise: str, given: str = "") -> str:
-    """The domain of an episode; empty if nobody names one.
+    """The domain of an episode; empty if it is not known.
 
     Args:
         named: The domain that its log names; blanks around it, and more than one within, go.

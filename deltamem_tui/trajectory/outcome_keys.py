@@ -113,7 +113,7 @@ def stated_under(record: Mapping[str, object], key: str, *, best: float = 1.0) -
 
 
 def explained(outcome: Outcome, record: Mapping[str, object], keys: Iterable[str]) -> Outcome:
-    """An outcome; if it is unknown and nobody says why, with what stands in its place as reason.
+    """An outcome; if it is unknown for an unstated reason, with what stands in its place as reason.
 
     Args:
         outcome: What the record was understood to say.

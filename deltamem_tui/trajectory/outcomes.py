@@ -2,7 +2,7 @@
 
 Only values are read here, never prose. A flag or a word gives `success`; a number gives
 `reward`, and `decided` says from which reward on that is a success. Where a verdict is
-expected, a nought or a one is a flag too. What contradicts itself outright is no outcome.
+expected, a nought or a one is a flag too. What contradicts itself outright is not an outcome.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def unit_reward(value: object, best: float = 1.0) -> float | None:
     """A log's score as a reward in [0, 1].
 
     Returns:
-        None if it is no number, or above `best`: then it is on a scale that nobody named.
+        None if it is not a number, or above `best`: then it is on an unknown scale.
     """
     score = number(value)
     if score is None or best <= 0:
@@ -129,7 +129,7 @@ def undisputed(outcome: Outcome) -> Outcome:
 
 
 def attributed(outcome: Outcome) -> Outcome:
-    """The outcome, said by the log if it is known and nobody is named who said it."""
+    """The outcome, stated by the log if it is known and its source is not."""
     if outcome.source != "unknown" or (outcome.success is None and outcome.reward is None):
         return outcome
     return replace(outcome, source="stated")
@@ -149,7 +149,7 @@ def _is_contradictory(outcomes: Collection[Outcome]) -> bool:
 
 
 def _rewards(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Those that are no verdict. The reward of a flag in numbers is only the flag once more."""
+    """Those that are not verdicts. The reward of a flag in numbers is only the flag once more."""
     return [each for each in outcomes if each.success is None]
 
 

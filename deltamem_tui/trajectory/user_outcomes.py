@@ -1,7 +1,7 @@
 """Outcomes that the user gives for episodes whose logs do not say how they ended.
 
 Either one word for all of them, or a side file that maps ids to outcomes. An outcome that
-the log states itself always wins; what a judge model said, or somebody before, gives way to
+the log states itself always wins; what a judge model or a person stated before gives way to
 a file that speaks of the episode.
 """
 

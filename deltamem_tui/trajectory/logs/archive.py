@@ -21,7 +21,7 @@ def member_names(path: Path) -> list[str]:
     """The names of all members, in the order of the archive's directory.
 
     Raises:
-        RecordError: It is no zip archive, or a damaged one.
+        RecordError: It is not a zip archive, or a damaged one.
     """
     try:
         with zipfile.ZipFile(path) as archive:

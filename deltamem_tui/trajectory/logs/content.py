@@ -27,7 +27,7 @@ HEAD_BYTES = 64 * 1024
 """How much of a log is looked at to tell what it is."""
 _CHUNK = 1 << 20
 _SHOWN_BYTES = 4096
-_BLANK_RUN = 1000  # no text has more blank lines on end; of those that follow nobody hears
+_BLANK_RUN = 1000  # no text has more blank lines on end; those that follow are not reported
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Content:
     def head(self) -> bytes:
         """The first 64 KB, or the whole first line where that is longer.
 
-        Compressed data that is cut short before is what there is; that it is cut is told when
+        Compressed data that is cut short before is what there is; that it is cut is reported when
         it is read.
 
         Raises:

@@ -40,7 +40,7 @@ def parse_json(data: bytes, nesting: int = DEFAULT_LIMITS.nesting) -> object:
         value: object = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         value = _leniently_parsed(data, error, nesting)
-    # Nearly all records are told from deep ones by how few brackets they have.
+    # Nearly all records have too few brackets to be deep.
     if data.count(b"[") + data.count(b"{") > nesting and _is_deeper(value, nesting):
         raise _too_deep(nesting)
     return value
@@ -165,7 +165,7 @@ class ValueCutter:
                 return quote + 1
             at = (
                 backslash + 2
-            )  # what it speaks of is no end, and may be the next chunk's first byte
+            )  # what it escapes is not an end, and may be the next chunk's first byte
             self._skip_next = at > len(chunk)
             if 0 <= quote < at:
                 quote = chunk.find(b'"', at)
@@ -265,6 +265,6 @@ class ValueCutter:
 
 
 def junk_reason(data: bytes, size: int) -> str:
-    """How bytes that are no JSON object or array are reported."""
+    """The report of bytes that are not a JSON object or array."""
     shown = quoted(data.decode("utf-8", "replace"), 40)
     return f"{human_size(size)} that are no JSON object were left out: {shown}"

@@ -53,7 +53,7 @@ NUL = b"\x00"
 _SNIFFED_LINES = 20
 _OBJECT_START = re.compile(rb'\s*\{\s*["}]')
 _ARRAY_START = re.compile(rb"\s*\[\s*[\[{\]]")
-# Files that are no text, by their first bytes: what to tell the person who gave one.
+# Files that are not text, by their first bytes: what to report.
 _ZIP = b"PK\x03\x04"
 _BINARY_KINDS = (
     (b"\x1f\x8b", "gzip data inside gzip data; unpack it first"),
@@ -91,7 +91,7 @@ def layout_of(head: bytes) -> Layout:
 
 
 def binary_kind(head: bytes) -> str:
-    """What a log that is no text seems to be, and what to do about it."""
+    """What a log that is not text seems to be, and what to do about it."""
     return next((kind for magic, kind in _BINARY_KINDS if head.startswith(magic)), _ANY_BINARY)
 
 
@@ -140,7 +140,7 @@ def _are_records(lines: list[bytes]) -> bool:
 def _is_container(line: bytes) -> bool:
     """Whether a line is a whole JSON object or array with something in it.
 
-    So it may be in another encoding than UTF-8, which is told when it is read.
+    So it may be in another encoding than UTF-8, which is reported when it is read.
     """
     if line[:1] not in (b"{", b"["):
         return False

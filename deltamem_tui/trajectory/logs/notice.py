@@ -10,7 +10,7 @@ from deltamem_tui.errors import RecordError, on_one_line
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """The word about what is left out of a log by design. It is no error and rejects nothing.
+    """A notice of what is left out of a log by design. It is not an error and rejects nothing.
 
     Attributes:
         message: What is left out, and why, without a final full stop.
@@ -34,7 +34,7 @@ class Notice:
 
 
 Remark = RecordError | Notice
-"""What is told of a log beside its episodes."""
+"""What is reported of a log beside its episodes."""
 
 
 @overload

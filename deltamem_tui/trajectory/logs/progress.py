@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
-def _nobody(_: int) -> None:
-    """Nobody waits."""
-
-
 class Pace:
     """Counts the bytes of logs as they lie there, compressed ones by what was unpacked of them.
 
     Attributes:
         total: How many bytes there are to be read.
-        advance: Told how many bytes were read since it was last called; set it to hear of them.
+        advance: Called with the number of bytes read since its last call.
     """
 
     def __init__(self) -> None:
         self.total = 0
-        self.advance: Callable[[int], None] = _nobody
+        self.advance: Callable[[int], object] = lambda _: None
         self._left = 0
 
     def expect(self, size: int) -> None:

@@ -28,7 +28,7 @@ class FoundLog:
 
     Attributes:
         log: The log.
-        named: Whether the person named this very file. One that is no log is then an error
+        named: Whether the person named this very file. One that is not a log is then an error
             of the whole call; found in a folder, it is reported and the others go on.
     """
 
@@ -85,7 +85,7 @@ def _alike(logs: list[Log], names: list[str]) -> list[int]:
 
 def _with_parents(log: Log, more: int) -> str:
     """A log's name with so many more parts of the path before it as it was typed."""
-    if log.keep is not None:  # a copy of a pipe, whose path nobody typed
+    if log.keep is not None:  # a copy of a pipe, whose path the user did not type
         return log.name
     parts = log.path.parts
     return _shown(PurePath(*parts[-min(len(PurePath(log.name).parts) + more, len(parts)) :]))
@@ -125,7 +125,7 @@ def _matching(pattern: str, limits: Limits) -> Iterator[FoundLog]:
             source=one_line(pattern, 200),
             hint="a path, a folder, a pattern in quotes, or - for standard input",
         )
-    # Names are told apart by their path below the part of the pattern that is fixed.
+    # Names are distinguished by their path below the part of the pattern that is fixed.
     fixed = _fixed_part(pattern)
     files = [file for match in matches for file in _files_of(Path(match), "**" not in pattern)]
     if not files:
@@ -178,8 +178,8 @@ def _below(file: Path, folder: Path) -> Path:
 def _files_below(folder: Path) -> Iterator[Path]:
     """The files of a folder and its folders, by name; loops of links are not followed.
 
-    Pipes, devices and links that lead nowhere are among them: that none can be read is told
-    when somebody tries.
+    Pipes, devices and links that lead nowhere are among them: that none can be read is
+    reported when one is read.
     """
     for parent, folders, files in os.walk(folder, onerror=_cannot_list):
         folders[:] = sorted(name for name in folders if name not in _NOT_LOGS)

@@ -53,7 +53,7 @@ def announces(line: str) -> bool:
 def episodes_in(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
     """Part text into episodes, each with the index of its first line.
 
-    Examples that a prompt shows before its `Here is the task` line are no episodes. One prompt
+    Examples that a prompt shows before its `Here is the task` line are not episodes. One prompt
     may follow another; then only what comes right after such a line is sure to be none of the
     next one's examples.
     """

@@ -1,7 +1,7 @@
-"""Sessions in which each message names the one before it, and somebody may have gone back.
+"""Sessions in which each message names the one before it, and the user may have gone back.
 
 What was done on a branch that was left is undone, or at least nothing that follows knows of
-it: told one behind the other, two branches make an episode that never was.
+it: one behind the other, two branches make an episode that never was.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.readers.coding import own_words
 from deltamem_tui.trajectory.readers.messages import answered_calls, calls_made, content_text
-from deltamem_tui.trajectory.readers.reader import notice
 from deltamem_tui.trajectory.readers.shapes import Json, as_text
 
 
@@ -23,7 +22,7 @@ class SessionMessage:
     Attributes:
         name: What others call it that follow it; empty if they cannot.
         position: Where it stands.
-        message: What was said.
+        message: The message itself.
     """
 
     name: str
@@ -43,7 +42,7 @@ class Branches:
         """A message or a note, and the one that it follows (see `before_in`).
 
         One that follows none, or none that stands before it in the log, is a root. There may
-        be several: after a summary in place of what was said, a session begins a second one.
+        be several: after a summary of earlier messages, a session begins a second one.
         """
         if not name or name in self._roots:
             return
@@ -118,10 +117,10 @@ def before_in(line: Json, key: str) -> str | None:
 
 
 def branch_notices(left: Sequence[SessionMessage]) -> Iterator[Notice]:
-    """The word about a branch's messages that are left out, if there are any."""
+    """A notice of a branch's messages that are left out, if there are any."""
     if left:
         what = "1 message is" if len(left) == 1 else f"{len(left):,} messages are"
-        yield notice(
+        yield Notice(
             f"{what} left out: the conversation went back and on from before",
             position=left[0].position,
             hint="the branch that leads to the last message is the episode",

@@ -65,7 +65,7 @@ def spoken(message: object) -> Json:
     """A message with `role` and `content`, whatever the log calls them.
 
     Raises:
-        RecordError: Nobody knows its speaker.
+        RecordError: Its speaker is unknown.
     """
     given = as_mapping(message)
     name = as_text(given.get("role") or given.get("from"))
@@ -96,11 +96,11 @@ def episode(
         messages: The whole conversation.
         task: The task, where the log names it beside the conversation.
         environment: The environment, where the log names it.
-        conversation: Is told all of it, for who wants to know what it left out.
+        conversation: Afterwards it knows what was left out.
 
     Raises:
-        RecordError: No user says anything, the agent does nothing, or a message of a
-            speaker that nobody knows.
+        RecordError: No user says anything, the agent does nothing, or a message of
+            an unknown speaker.
     """
     conversation = conversation or Conversation()
     heard = []
@@ -132,7 +132,7 @@ def episode(
 
 
 def replay(conversation: Conversation, messages: Iterable[Json]) -> None:
-    """Tell a conversation what follows the task.
+    """Add what follows the task to a conversation.
 
     What an agent writes as `Thought: … Action: …` is parted. A thought that is written
     without an action, and answered by nothing but OK, leads to the next action.
@@ -195,7 +195,7 @@ def _asks(message: Json) -> bool:
 
 
 def _add_before_task(conversation: Conversation, message: Json) -> None:
-    """Tell a conversation what was done before there was a task, and what came of it.
+    """Add to a conversation what was done before there was a task, and what came of it.
 
     Nothing of it is a step; but what tools say there that answers no call was lost.
     """
@@ -208,7 +208,7 @@ def _add_before_task(conversation: Conversation, message: Json) -> None:
 
 
 def _add_results(conversation: Conversation, message: Json) -> None:
-    """Tell a conversation what tools answer in a message, and nothing else of it."""
+    """Add to a conversation what tools answer in a message, and nothing else of it."""
     if message["role"] == "tool":
         add_message(conversation, message)
     elif message["role"] == "user" and (found := [*filter(is_result, parts_of(message))]):

@@ -42,7 +42,7 @@ def are_messages(value: object) -> bool:
 
 
 def _is_spoken(value: object) -> bool:
-    """Whether a value is meant as a conversation, also if somebody unknown speaks in it."""
+    """Whether a value is meant as a conversation, also if an unknown speaker is in it."""
     return any(
         "role" in message or "from" in message for message in map(as_mapping, as_list(value))
     )
@@ -80,7 +80,7 @@ def _opened(value: Value | RecordError, log: Log) -> tuple[int, list[Record | Re
 
 
 def _is_loose(value: object, keys: tuple[str, ...]) -> bool:
-    """Whether a record is meant as a message, also if somebody unknown speaks in it."""
+    """Whether a record is meant as a message, also if an unknown speaker is in it."""
     record = as_mapping(value)
     return _is_spoken([record]) and bool(record.keys() & _SAID) and not _listed(record, keys)
 
@@ -177,10 +177,10 @@ def read_conversations(
 
 
 def episode_in(conversation: Conversation, item: ChatRecord) -> Trajectory:
-    """The episode that is told a new conversation, with what its record says about it.
+    """The episode of a conversation, with what its record says about it.
 
     Raises:
-        RecordError: It has no task, or a message that nobody can read.
+        RecordError: It has no task, or an unreadable message.
     """
     trajectory = episode(item.messages, conversation=conversation)
     return replace(

@@ -19,7 +19,7 @@ from deltamem_tui.trajectory.readers.branches import (
 from deltamem_tui.trajectory.readers.coding import typed_command, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import add_message, content_text
-from deltamem_tui.trajectory.readers.reader import Reading, json_reader, notice
+from deltamem_tui.trajectory.readers.reader import Reading, json_reader
 from deltamem_tui.trajectory.readers.records import conversation_readings
 from deltamem_tui.trajectory.readers.sessions import (
     Records,
@@ -74,9 +74,9 @@ class _Strand:
     Attributes:
         position: Where it begins.
         gaps: How many lines could not be read when it was last heard of. Any of them may
-            have been its own, so it goes on only while there is no other.
+            have been its own, so it goes on only without another one.
         breaks_off: Whether it ended at such a line.
-        messages: What was said in it.
+        messages: Its messages.
         directory: Where it was worked.
         agent: The model.
     """
@@ -122,7 +122,7 @@ class _ClaudeSession:
         strand.messages.append(SessionMessage(as_text(line.get("uuid")), position, message))
 
     def readings(self, name: str) -> Iterator[Reading]:
-        """The episodes: the main conversation, or the sub-agents' where there is no other."""
+        """The episodes: the main conversation, or the sub-agents' if there is none."""
         if self._main and (self._main.messages or not self._aside):
             yield from self._told(self._main, name)
             helped = (strand.messages for strand in self._aside.values())
@@ -160,11 +160,11 @@ def _episode(
 
 
 def _helper_notices(message: list[SessionMessage]) -> Iterator[Notice]:
-    """The word about what sub-agents did for a session, if they did anything."""
+    """A notice of what sub-agents did for a session, if they did anything."""
     if message:
         what = "1 message" if len(message) == 1 else f"{len(message):,} messages"
         are = "is" if len(message) == 1 else "are"
-        yield notice(
+        yield Notice(
             f"{what} of sub-agents {are} left out: their work is not the session's",
             position=message[0].position,
             hint="a file of a sub-agent alone is an episode",
@@ -172,7 +172,7 @@ def _helper_notices(message: list[SessionMessage]) -> Iterator[Notice]:
 
 
 def _is_the_programs(line: Json) -> bool:
-    """Whether a line is in somebody's name but written by the program."""
+    """Whether a line is in another's name but written by the program."""
     return any(line.get(key) is True for key in ("isMeta", "isCompactSummary", "isApiErrorMessage"))
 
 

@@ -114,7 +114,7 @@ class _CodexSession(Session):
         return item.get("role") == "user" and bool(own_words(content_text(item.get("content"))))
 
     def _is_new(self, item: Json) -> bool:
-        """Whether an item is told to the conversation, and not in another way beside it."""
+        """Whether an item is part of the conversation, and no event repeats it."""
         if "agent_event" in item:
             return not self.has_items
         return item.get("role") != "user" or not self.has_user_events

@@ -15,7 +15,7 @@ from deltamem_tui.trajectory.readers.shapes import (
     unfolded,
 )
 
-# Whose home it was is nobody's business, and the same project lies elsewhere for others.
+# The home folder is private, and the same project lies elsewhere for others.
 _HOME = re.compile(
     r"^(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:[\\/]Users[\\/][^\\/]+)(?=[\\/]|$)"
 )

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.notice import Remark
+from deltamem_tui.trajectory.logs.notice import Notice, Remark
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers.reader import notice
 from deltamem_tui.trajectory.readers.tasks import issue_of
 
 
@@ -41,7 +40,7 @@ class CallRecord(NamedTuple):
 
     Attributes:
         action: It as one action.
-        tool: The tool's name, if whoever told of it said it.
+        tool: The tool's name, if it is known.
         is_answered: Whether a tool has answered it.
     """
 
@@ -63,8 +62,8 @@ class Conversation:
         self._offered = ""
         self._system = ""
         self._steps: list[_Draft] = []
-        # Calls that nobody has answered yet, and those of them that have no name; who answers
-        # is taken out only once it comes to the front.
+        # Calls without an answer yet, and those of them without a name; one that is answered is
+        # removed only once it comes to the front.
         self._open: deque[_Draft] = deque()
         self._unnamed: deque[_Draft] = deque()
         self._calls: dict[str, _Draft] = {}
@@ -75,12 +74,12 @@ class Conversation:
 
     @property
     def task(self) -> str:
-        """The goal, as far as the user has said it; empty before."""
+        """The goal, as far as the user has stated it; empty before."""
         return "\n\n".join(self._task)
 
     @property
     def has_task(self) -> bool:
-        """Whether the user has said anything yet."""
+        """Whether the user has stated a task yet."""
         return bool(self._task)
 
     @property
@@ -200,7 +199,7 @@ class Conversation:
                 made[index].observations.append(_as_error(text) if failed else text.strip("\n"))
 
     def pass_over(self, what: str, why: str, count: int = 1) -> None:
-        """Something of the log is no part of the episode, by design.
+        """Something of the log is not part of the episode, by design.
 
         Args:
             what: What one of it is called (`message`).
@@ -212,7 +211,7 @@ class Conversation:
             self._passed_over[key] = self._passed_over.get(key, 0) + count
 
     def left_out(self) -> Iterator[Remark]:
-        """The word about what is left out.
+        """Reports what is left out.
 
         That is why tools' answers are that came before the agent had done anything, and a
         notice of what was passed over by design.
@@ -223,7 +222,7 @@ class Conversation:
                 hint="look whether the log has lost its beginning",
             )
         for (what, why), count in self._passed_over.items():
-            yield notice(f"{are_left_out(what, count)}: {why}", position="")
+            yield Notice(f"{are_left_out(what, count)}: {why}", position="")
 
     def episode(
         self,
@@ -293,7 +292,7 @@ class Conversation:
     def _forget_steps(self) -> None:
         calls = sum(draft.is_call for draft in self._steps)
         self.pass_over("call", "made before the user's task", calls)
-        # Nobody but a tool answers before there is a user.
+        # Only a tool answers before there is a user.
         self._unheard += sum(len(each.observations) for each in self._steps if not each.is_call)
         self._steps.clear()
         self._open.clear()
@@ -304,7 +303,7 @@ class Conversation:
 
 
 def are_left_out(what: str, count: int) -> str:
-    """The beginning of the word about things of a log that are no part of an episode."""
+    """The beginning of a notice of what is left out of an episode."""
     return f"1 {what} is left out" if count == 1 else f"{count:,} {what}s are left out"
 
 

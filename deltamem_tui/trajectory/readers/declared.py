@@ -134,7 +134,7 @@ def load_declaration(path: Path) -> Declaration:
 
     Raises:
         ConfigurationError: The file cannot be read, is not TOML, has an unknown key, lacks a
-            task or an action, or holds an expression that is no JMESPath.
+            task or an action, or holds an expression that is not a JMESPath.
     """
     return _declaration(_loaded(path), one_line(path.name, 200))
 
@@ -241,12 +241,12 @@ def _compiled(value: object, key: str, source: str) -> Search:
 def declared_reader(path: Path) -> Reader:
     """The reader that a TOML file declares.
 
-    It claims a log whose first records give a task and a step, less surely than the readers
-    that know their format by heart.
+    It claims a log whose first records give a task and a step, less surely than the built-in
+    readers.
 
     Raises:
         ConfigurationError: The file cannot be read, is not TOML, has an unknown key, lacks a
-            task or an action, or holds an expression that is no JMESPath.
+            task or an action, or holds an expression that is not a JMESPath.
     """
     declaration = load_declaration(path)
 

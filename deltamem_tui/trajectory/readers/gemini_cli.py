@@ -52,7 +52,7 @@ class _GeminiSession(Session):
 
 
 def _readings(name: str, items: list[object], position: str) -> Iterator[Reading]:
-    """What is no message, and the episode that the messages make."""
+    """What is not a message, and the episode of the messages."""
     messages: list[Json] = []
     for number, item in enumerate(map(as_mapping, items), 1):
         if _is_message(item):

@@ -45,7 +45,7 @@ class TextTurn:
 QUESTION = re.compile(r"^\s*(?:Question|Claim):[ \t]*(?P<text>.*)")
 _PART = re.compile(
     r"^(?P<label>Thought|Action|Observation)[ \t]{0,3}\d{0,4}:[ \t]?(?P<text>.*)",
-    re.IGNORECASE | re.ASCII,  # without the long s, of which nobody's lower case is an s
+    re.IGNORECASE | re.ASCII,  # without the long s, whose lower case is not an s
 )
 # What reflecting agents put between the question and the first thought is of former trials.
 _REFLECTIONS = re.compile(
@@ -121,7 +121,7 @@ def _episode(conversation: Conversation, name: str, value: object) -> Trajectory
 def _fireact_outcome(record: Json) -> Outcome:
     """An exact match is the verdict; how far the words overlap is the reward.
 
-    All words in another order are a full overlap and no match, so that is no contradiction.
+    All words in another order are a full overlap and no match, which is not a contradiction.
     """
     match = decided(verdict_of(record.get("em")))
     if match.success is None:

@@ -72,7 +72,7 @@ def _episode(conversation: Conversation, trace: str, found: list[object], _: Lim
         (score for run in runs if run is not root or not is_whole for score in _feedback(run)),
     )
     if outcome.source == "unknown" and (error := as_text(root.get("error"))):
-        # That the program broke down is no verdict on the task, but worth knowing.
+        # That the program broke down is not a verdict on the task, but worth knowing.
         outcome = Outcome(reason=outcome.reason or error)
     return trace_episode(
         conversation,
@@ -86,7 +86,7 @@ def _episode(conversation: Conversation, trace: str, found: list[object], _: Lim
 
 
 def _last_message(root: Json) -> list[object]:
-    """What the trace gave back at the end, if it is no call of one tool and did not break down."""
+    """What the trace gave back at the end, unless it is a call of one tool or broke down."""
     if root.get("run_type") == "tool" or root.get("error"):
         return []
     return last_message(root.get("outputs"))

@@ -203,7 +203,7 @@ _MODEL = re.compile(r"^(?:Main model|Models?): (?P<name>\S+?)(?: with |,|$)")
 _ADDED = re.compile(r"^Added (?P<file>\S+) to the chat\.?$")
 # Commands of the chat program that carry words to the model; the others are about the program.
 _TO_THE_MODEL = re.compile(r"^/(?:ask|code|architect|context)\s+(?P<words>\S.*)", re.DOTALL)
-# What the program says of itself after a reply; it is no answer of the environment.
+# What the program says of itself after a reply; it is not an answer of the environment.
 _SMALL_TALK = re.compile(
     r"^(?:Tokens: |Cost: |Use /help |Restored previous conversation|Aider v|Git repo: |Repo-map: )"
 )
@@ -248,7 +248,7 @@ def _episode(lines: list[str]) -> Trajectory:
                 agent = agent or (model["name"] if model else "")
                 if added and not conversation.has_task:
                     files[added["file"]] = None
-            # What a command of the user's printed is no answer to the agent.
+            # What a command of the user's printed is not an answer to the agent.
             if conversation.has_task and not by_command:
                 said_lines = "\n".join(
                     line for line in block if not _SMALL_TALK.match(line)

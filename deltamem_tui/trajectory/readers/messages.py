@@ -2,7 +2,7 @@
 
 One trace may hold OpenAI's roles and tool calls, Anthropic's and Google's content parts,
 LangChain's message types, OpenAI's response items and OpenTelemetry's parts. They say the
-same few things; here they are told apart.
+same few things; here they are distinguished.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _ROLES: dict[str, Role] = {
 
 
 def speaker(name: object) -> Role | None:
-    """Who speaks under a name, in whatever letters; None if nobody knows it."""
+    """Who speaks under a name, in whatever letters; None if it is unknown."""
     return _ROLES.get(name.lower()) if isinstance(name, str) else None
 
 
 def unknown_speaker(name: str) -> RecordError:
-    """Why a message is refused whose speaker is not known: its words are nobody's to give away."""
+    """The refusal of a message whose speaker is unknown."""
     if name:
         return RecordError(f"a message of unknown role {quoted(name, 40)}")
     return RecordError("a message without a role")
@@ -57,10 +57,10 @@ _FOUND_PARTS = frozenset({"web_search_result", "web_fetch_result"})
 
 
 def add_messages(conversation: Conversation, messages: Iterable[object]) -> Conversation:
-    """Tell a conversation a list of messages, and give it back.
+    """Add a list of messages to a conversation, and return it.
 
     Raises:
-        RecordError: Nobody knows who speaks in one of them.
+        RecordError: The speaker of one of them is unknown.
     """
     for message in messages:
         add_message(conversation, message)
@@ -68,10 +68,10 @@ def add_messages(conversation: Conversation, messages: Iterable[object]) -> Conv
 
 
 def add_message(conversation: Conversation, value: object) -> None:
-    """Tell a conversation one message. An item of a kind that says nothing is passed over.
+    """Add one message to a conversation. An item of a kind that says nothing is passed over.
 
     Raises:
-        RecordError: Nobody knows who speaks in it.
+        RecordError: Its speaker is unknown.
     """
     message = _unwrapped(as_mapping(value))
     role = role_of(message)

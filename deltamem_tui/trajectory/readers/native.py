@@ -24,7 +24,7 @@ from deltamem_tui.trajectory.validation import admitted
 
 _DIGEST = re.compile("[0-9a-f]{16}")
 _PATH = re.compile(r" - at `\$\.(?:steps\[(\d+)\]\.?)?(.*)`$")
-# What msgspec says of a value, and how people are told.
+# What msgspec reports of a value, and what people read.
 _REASONS = {
     "Expected `str`": "is not text",
     "Expected `float": "is not a number",

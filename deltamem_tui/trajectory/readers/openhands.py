@@ -231,7 +231,7 @@ class _SdkSession(Session):
         return _readings(events, record.position) if isinstance(events, list) else None
 
     def begins_another(self, value: object) -> bool:
-        """Whether an agent is told anew what it is for, after it has worked."""
+        """Whether a new system prompt follows the agent's work."""
         return as_mapping(value).get("kind") == "SystemPromptEvent" and (
             self.breaks_off or any(event.get("kind") in _DEEDS for event in self.events)
         )
@@ -247,7 +247,7 @@ class _SdkSession(Session):
 
 
 def _readings(values: list[object], position: str) -> Iterator[Reading]:
-    """What is no event, and the episode that the events make, each with its position."""
+    """What is not an event, and the episode of the events, each with its position."""
     events: list[Json] = []
     for number, value in enumerate(values, 1):
         try:

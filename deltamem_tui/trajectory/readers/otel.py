@@ -32,7 +32,7 @@ from deltamem_tui.trajectory.readers.verdicts import Score, verdict_of_whole
 
 # Typed values that lie deeper than this are nothing that a span is read for.
 _SPAN_DEEPEST = 20
-_NAMES = "name them less deeply, or leave out what is no attribute of an agent"
+_NAMES = "name them less deeply, or leave out what is not an attribute of an agent"
 
 
 @dataclass(slots=True)
@@ -43,10 +43,10 @@ class Span:
         parent: The id of the span that called it; empty if none did.
         name: What was done.
         start: When it began (see `moment`).
-        attributes: All that is told of it, by dotted names.
+        attributes: Its attributes by dotted names.
         failed: Whether its status is an error.
         events: What happened meanwhile: names, each with its attributes.
-        annotations: What others said of it later, as the exporter has it.
+        annotations: Annotations that were added later, as the exporter has them.
     """
 
     parent: str
@@ -150,7 +150,7 @@ _EVENT_MESSAGES = {
     **{f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")},
     "gen_ai.choice": "assistant",
 }
-# Dotted names that go deeper than this are no messages.
+# Dotted names that go deeper than this are not messages.
 _DEEPEST = 20
 
 
@@ -211,7 +211,7 @@ def _model_calls(spans: list[Span]) -> Iterator[ModelCall]:
 
 
 def _last_message(root: Span) -> list[object]:
-    """What the trace gave back at the end, if it is no call of one tool by itself."""
+    """What the trace gave back at the end, unless it is a call of one tool by itself."""
     if _is_tool(root):
         return []
     given = root.attributes

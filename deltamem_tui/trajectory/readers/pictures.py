@@ -1,6 +1,6 @@
 """Pictures and other files that are written into logs: left out, with a note that they were there.
 
-Nobody reads their base64, and it is most of a log that has some.
+Their base64 is unreadable, and most of a log that has some.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def without_images(text: str) -> str:
 
 
 def medium_in(part: Json, kind: str) -> str:
-    """What a part of a message is that is no text: `image`, `audio`, `video` or `document`.
+    """What a part of a message is if it is not text: `image`, `audio`, `video` or `document`.
 
     Returns:
         Empty if it is text, or may be.

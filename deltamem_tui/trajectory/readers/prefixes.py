@@ -4,7 +4,7 @@ Calls of many conversations may stand mixed. What ran so far is held until no lo
 of it can be waited for: up to `MOST_HELD` characters at once, whatever the size of
 the log; beyond that the conversation that was touched longest ago is given out as it is.
 
-What a client tells a provider's cache moves from call to call and is no part of what is said.
+What a client tells a provider's cache moves from call to call and is not part of the conversation.
 """
 
 from __future__ import annotations

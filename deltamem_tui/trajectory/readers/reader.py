@@ -130,17 +130,6 @@ def _placed(trajectory: Trajectory, record: Record) -> Trajectory:
     return replace(trajectory, source=LogSource(position=record.position, format=source.format))
 
 
-def notice(message: str, *, position: str, hint: str | None = None) -> Notice:
-    """The word about what a reader leaves out by design; nothing is wrong with it.
-
-    Args:
-        message: What is left out, and why.
-        position: Where it begins in the log.
-        hint: What else there is to know of it.
-    """
-    return Notice(message, position=position, hint=hint)
-
-
 def share(preview: Preview, matches: Callable[[object], bool]) -> float:
     """The share of a JSON log's first records that satisfy `matches`; 0 if it has none."""
     if not preview.records:

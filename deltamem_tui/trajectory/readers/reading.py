@@ -1,6 +1,6 @@
 """From what a person names to episodes: find the logs, read them in order.
 
-Nothing is skipped in silence. Whatever a log holds that is no episode comes out as a
+Nothing is skipped in silence. Whatever a log holds that is not an episode comes out as a
 `RecordError` in its place, with file, position and reason, and the rest goes on.
 """
 
@@ -36,7 +36,7 @@ def read_logs(
 ) -> Iterator[Reading]:
     """Read the episodes of logs, one at a time.
 
-    What a call can be told is wrong with it is told before the first episode: a path that
+    What is wrong with a call is reported before the first episode: a path that
     does not exist, or a file named by itself that no reader knows. Files found in a folder
     or by a pattern are reported one by one instead.
 
@@ -137,7 +137,7 @@ def _several(paths: object) -> list[str | Path | FoundLog]:
 def _size(log: Log) -> int:
     try:
         return log.path.stat().st_size
-    except OSError:  # gone meanwhile, which is told when it is read
+    except OSError:  # gone meanwhile, which is reported when it is read
         return 0
 
 

@@ -222,7 +222,7 @@ def _steps(rows: Sequence[Row]) -> Iterator[Step]:
     for row, after in pairwise(rows):
         yield Step(row.action, after.observation)
     last = rows[-1]
-    # What was typed when all was over, nobody did.
+    # What was typed when all was over had no effect.
     if not last.done and last.action.lower() not in _LEAVING:
         yield Step(last.action)
 

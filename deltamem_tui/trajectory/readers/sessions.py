@@ -138,7 +138,7 @@ def whole_log(
 
 
 def stray(why: str, position: str | None = None) -> RecordError:
-    """Why a record is refused that is no part of the session it stands in."""
+    """The refusal of a record that is not part of its session."""
     return RecordError(
         f"no part of the session: {why}",
         position=position,
@@ -170,7 +170,7 @@ class Session(ABC):
         log_name: What the log is called that it stands in.
         breaks_off: Whether it ends at a record that cannot be read.
         position: Where the record stands that is taken.
-        remarks: What is no part of the episode though it can be read, once that is made.
+        remarks: What could be read and is not part of the episode; set once that is made.
     """
 
     log_name: str = ""
@@ -190,7 +190,7 @@ class Session(ABC):
         """Take in the next record.
 
         Raises:
-            RecordError: It is no part of the session, which goes on without it.
+            RecordError: It is not part of the session, which goes on without it.
         """
 
     @abstractmethod
@@ -202,7 +202,7 @@ class Session(ABC):
         """
 
     def leave_out(self, value: object) -> None:  # noqa: B027 — most formats need not know
-        """Take notice of a record that stands behind a gap, and is no part of the episode."""
+        """Look at a record behind a gap, which is not part of the episode."""
 
     def whole(self, record: Record) -> Iterable[Reading] | None:  # noqa: ARG002 — half of them have none
         """What a record says that is a session by itself; None if it is none."""
@@ -213,7 +213,7 @@ def sessions(begin: Callable[[str], Session]) -> Callable[[Log], Iterator[Readin
     """A reader's `read`, where a log is a session or several, a record at a time.
 
     A session ends where another begins, and at a record that cannot be read: what stands
-    behind it until another begins is left out, which is told once.
+    behind it until another begins is left out, which is reported once.
 
     Args:
         begin: Opens a session in the log of a name.

@@ -37,7 +37,7 @@ def as_text(value: object) -> str:
 
 
 def unfolded(value: object) -> object:
-    """A value out of the JSON text that holds it; as it is, if it is no text of an object or list.
+    """A value out of the JSON text that holds it; as it is, if it is not such a text.
 
     JSON that lies too deep in itself to be read stays the text that it is.
     """
@@ -83,7 +83,7 @@ def natural_key(name: str) -> list[tuple[int, str]]:
     """A key by which `10` comes after `2`, for names with numbers of any length in them.
 
     Numbers are compared as their digits are, by how many there are first: thousands of them
-    are no number that Python would read.
+    are not a number that Python would read.
     """
     parts = _DIGITS.split(name)
     for index in range(1, len(parts), 2):

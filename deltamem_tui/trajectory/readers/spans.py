@@ -208,16 +208,16 @@ def trace_episode(
     """The episode of one trace.
 
     Args:
-        conversation: A new one; is told the trace, for who wants to know what it left out.
+        conversation: A new one; afterwards it knows what was left out.
         model_calls: In order of time.
         tool_calls: In order of time. They answer the calls that a model's messages hold, and
             are the steps where those hold none.
         task: The goal, if the trace names it; else the first thing the user says.
-        asked: What the trace was given, where that is no goal in itself. The conversation
+        asked: What the trace was given, where that is not a goal in itself. The conversation
             that begins with it, or with the task, is the episode; others are sub-agents'.
         ended: The agent's last message, if the trace as a whole gave one back (see
-            `last_message`). It is told where the calls end with a tool's, whose model's answer to
-            it was not traced.
+            `last_message`). It is added where the calls end with a tool's and the
+            model's answer to it was not traced.
         outcome: How it ended, if the trace says so.
         metadata: Other facts.
 

@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 from msgspec.structs import replace
 
+from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers.coding import repository_of_issue, workspace
@@ -23,7 +24,6 @@ from deltamem_tui.trajectory.readers.reader import (
     Reader,
     Reading,
     json_reader,
-    notice,
     placed_or_refused,
     share,
 )
@@ -47,7 +47,7 @@ def _gather(records: Records) -> Iterator[Reading]:
             yield reading
             shown = sum(map(_is_shown, as_list({**run, **attempt}.get("history"))))
             if shown and isinstance(reading, Trajectory):
-                yield notice(
+                yield Notice(
                     f"{are_left_out('message', shown)}: part of a demonstration", position=position
                 )
         records.release()
@@ -203,7 +203,7 @@ class _MiniSession(Session):
         return list(conversation_readings(record.position, _mini_episode, run, self.log_name))
 
     def begins_another(self, value: object) -> bool:
-        """Whether an agent is told anew what it is for."""
+        """Whether a new system prompt follows the agent's work."""
         return as_mapping(value).get("role") == "system" and (
             self.breaks_off or any(message.get("role") != "system" for message in self.messages)
         )

@@ -185,7 +185,7 @@ def as_name(value: object) -> str | None:
     """What a log calls a trace or a part of one; empty if it does not say.
 
     Returns:
-        None if it is no name: neither text nor a number, or longer than `MOST_NAME`. Names are
+        None if it is not a name: neither text nor a number, or longer than `MOST_NAME`. Names are
         held of every trace, and those of a run are written with each that it called.
     """
     if value is not None and not isinstance(value, str | int):

@@ -130,7 +130,7 @@ TEXT = Reader(
 # Lists and mappings come as themselves, or as Python writes them.
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 _SESSION = re.compile(r"\d{8}_\d+_\w+|fixed_\d+")
-_LONGEST = 2_000  # characters of a written list; nobody types more keywords
+_LONGEST = 2_000  # characters of a written list; no one types more keywords
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ def _described(page: str, content: Json) -> str:
 
 
 def _action(before: _PageView, after: _PageView) -> str:
-    """What somebody did to come from one page to the next; empty if it was only loaded anew."""
+    """The action that led from one page to the next; empty if it was only loaded anew."""
     if after == before:
         return ""
     if after.page == "index":
@@ -235,7 +235,7 @@ def _action_to_item(before: _PageView, after: _PageView) -> str:
 
 @dataclass(slots=True)
 class _Visit(Session):
-    """The pages that somebody saw in one visit."""
+    """The pages of one visit."""
 
     pages: list[object] = field(default_factory=list)
 
