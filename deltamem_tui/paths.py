@@ -1,7 +1,7 @@
 """Where things live: the banks folder, the banks and prompts of the package, the settings files.
 
-Everything here is about names and places. Whether what lies there is a sound bank is
-for the bank package to say; a folder with a manifest counts as a bank.
+Everything here is about names and places. Whether a bank is sound, the bank package decides;
+here a folder with a manifest counts as one.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ def run(
     discard_changes: DiscardChanges = False,
     allow_secrets: AllowSecrets = False,
 ) -> Result:
-    """Write a bank into one file: frozen, with digests, looked through for secrets.
+    """Write a bank into one file: frozen, with digests, searched for secrets.
 
     The same state of a bank gives the same bytes. What it learnt goes along always, what it
     learnt from only if asked for. The digest that is printed can be given to

@@ -1,4 +1,4 @@
-"""`deltamem install`: take in a bank that comes from elsewhere."""
+"""`deltamem install`: a bank from elsewhere, checked and put among the banks."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def run(
     Sizes, names, digests, every line, vector and tree are checked before anything is placed.
     Nothing in it is run, and nothing is fetched for it. Only a folder of Agent Skills has no
     vectors: its nodes are embedded here, by --embedder or by the model that the folder names,
-    which is loaded, and downloaded where it is not at hand.
+    which is loaded, and downloaded if needed.
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.limits import GIGABYTE, LIMITS, Limits
@@ -212,5 +212,5 @@ def _skills_notes(book: SkillBook, path: Path, data: dict[str, Any]) -> list[str
     if data["dry_run"]:
         return [*notes, "sound; nothing was written"]
     notes.append(f"{path.name} is installed" + (", and frozen" if data["frozen"] else ""))
-    notes.append("counts start anew: a folder of skills carries none")
+    notes.append("counts start at 0: a folder of skills has none")
     return notes

@@ -24,7 +24,7 @@ class Interruption:
         return self._asked.is_set()
 
     def __call__(self) -> bool:
-        """Whether the work shall stop."""
+        """Whether the work should stop."""
         return self._asked.is_set()
 
     def ask(self) -> None:

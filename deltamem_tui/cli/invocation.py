@@ -133,7 +133,7 @@ class Invocation:
         path = self.bank(bank)
         if path.is_file():
             raise BankFrozenError(
-                "the bank lies in an archive, which is never written",
+                "the bank is an archive, which is never written",
                 source=one_line(str(path)),
                 hint="`deltamem install --unfreeze` unpacks one that can be",
             )

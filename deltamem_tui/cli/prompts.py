@@ -122,7 +122,7 @@ def _listed(folders: tuple[Path, ...], domain: str | None) -> Result:
 
 
 def _origin(path: Path) -> str:
-    """Whose a prompt file is: `shipped`, or the folder that it lies in instead."""
+    """Where a prompt file comes from: `shipped`, or the folder that it is in."""
     folder = path.parent.parent
     if folder.resolve() == paths.shipped_prompts_folder().resolve():
         return _SHIPPED

@@ -42,7 +42,7 @@ def run(
     calibrate: Calibrate = False,
     dry_run: options.DryRun = False,
 ) -> Result:
-    """Give a bank the vectors of another embedder. No episode is learnt anew.
+    """Give a bank the vectors of another embedder. No episode is learnt again.
 
     An interrupted run goes on where it was. While it runs, the bank can be read and can learn.
     """

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 Vectors = Annotated[
     bool,
-    typer.Option("--vectors", help="Embed every text anew, and compare. Loads the bank's model."),
+    typer.Option("--vectors", help="Embed every text again, and compare. Loads the bank's model."),
 ]
 
-_UNPROVED = "whether each vector is of its own line: `deltamem verify --vectors` embeds them anew"
+_UNPROVED = "whether each vector is of its own line: `deltamem verify --vectors` embeds them again"
 
 
 def run(context: typer.Context, bank: options.Bank, vectors: Vectors = False) -> Result:

@@ -61,7 +61,7 @@ def refused(program: Program, *call: str, code: int = 1) -> str:
         (("consolidate", "kitchen"), "no model was named"),
         (("parameters", "kitchen", "task.tau_base=2"), "tau_base must be a similarity"),
         (("parameters", "kitchen", "task.d_max=1"), "d_max must be a depth"),
-        (("parameters", "kitchen", "tau=1"), "assigns no parameter"),
+        (("parameters", "kitchen", "tau=1"), "there is no parameter"),
         (("recall", "kitchen"), "missing argument"),
         (("import", "kitchen"), "missing argument"),
         (("import", "kitchen", "log.jsonl", "--success-at", "0"), "success is at a reward"),
@@ -129,58 +129,16 @@ def duplicate_id(program: Program) -> None:
     rewrite(program, "task.nodes.jsonl", [found[0], found[0], *found[2:]])
 
 
-def edited_line(program: Program, number: int, **changes: object) -> None:
-    found = lines(program, "task.nodes.jsonl")
-    record = json.loads(found[number]) | changes
-    found[number] = json.dumps(record).encode() + b"\n"
-    rewrite(program, "task.nodes.jsonl", found)
-
-
-def missing_parent(program: Program) -> None:
-    edited_line(program, 1, parent="0" * 16)
-
-
-def cycle(program: Program) -> None:
-    own = json.loads(lines(program, "task.nodes.jsonl")[1])["id"]
-    edited_line(program, 1, parent=own)
-
-
-def wrong_kind(program: Program) -> None:
-    edited_line(program, 0, kind="twig")
-
-
 def truncated(program: Program) -> None:
     path = program.bank / "task.embeddings.npy"
     path.write_bytes(path.read_bytes()[:-5])
 
 
-def changed_array(program: Program, change: Callable[[np.ndarray[Any, Any]], object]) -> None:
-    path = program.bank / "task.embeddings.npy"
-    np.save(path, change(np.load(path)))  # type: ignore[arg-type]
-
-
-def wrong_dtype(program: Program) -> None:
-    changed_array(program, lambda values: values.astype("<f8"))
-
-
-def wrong_width(program: Program) -> None:
-    changed_array(program, lambda values: values[:, :-1].copy())
-
-
 def not_a_number(program: Program) -> None:
-    def change(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        values[1, 7] = np.nan
-        return values
-
-    changed_array(program, change)
-
-
-def infinite(program: Program) -> None:
-    def change(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        values[1, values[0] > 0] = np.inf
-        return values
-
-    changed_array(program, change)
+    path = program.bank / "task.embeddings.npy"
+    values = np.load(path)
+    values[1, 7] = np.nan
+    np.save(path, values)
 
 
 @pytest.mark.parametrize(
@@ -188,14 +146,8 @@ def infinite(program: Program) -> None:
     [
         (corrupt_middle, r"task\.nodes\.jsonl, line 2: not a node"),
         (duplicate_id, r"task\.nodes\.jsonl, line 2: id \w+ stands twice"),
-        (missing_parent, r"task\.nodes\.jsonl, line 2: parent 0{16} does not exist"),
-        (cycle, r"task\.nodes\.jsonl, line 2: parent \w+ does not exist"),
-        (wrong_kind, r"task\.nodes\.jsonl, line 1: not a node: .*\$\.kind"),
         (truncated, r"task\.embeddings\.npy: holds 2 rows where 3 were written"),
-        (wrong_dtype, r"task\.embeddings\.npy: holds <f8 instead of float32"),
-        (wrong_width, r"task\.embeddings\.npy: has shape \(3, 2047\)"),
         (not_a_number, r"task\.embeddings\.npy, row 1: a vector is not finite"),
-        (infinite, r"task\.embeddings\.npy, row 1: a vector is not finite"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -212,9 +164,7 @@ def test_a_broken_tree(program: Program, plant: Callable[[Program], None], reaso
     assert state_of(program.bank) == before
 
 
-@pytest.mark.parametrize(
-    "plant", [corrupt_middle, duplicate_id, missing_parent, truncated, wrong_dtype, wrong_width]
-)
+@pytest.mark.parametrize("plant", [corrupt_middle, duplicate_id, truncated])
 def test_nothing_is_learnt_into_a_broken_tree(
     program: Program, plant: Callable[[Program], None]
 ) -> None:
@@ -243,7 +193,7 @@ def test_another_format_version(program: Program) -> None:
 def test_wrong_numbers_in_a_manifest_are_not_a_wrong_call(program: Program) -> None:
     path = program.bank / "bank.json"
     path.write_bytes(path.read_bytes().replace(b'"d_max": 5', b'"d_max": 1', 1))
-    assert "bank.json, task tree: d_max must be a depth" in refused(program, *RECALL)
+    assert "bank.json, task: d_max must be a depth" in refused(program, *RECALL)
 
 
 @pytest.mark.parametrize(

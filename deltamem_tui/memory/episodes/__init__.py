@@ -1,1 +1,1 @@
-"""Episodes before they are learnt: taken in, judged, admitted."""
+"""Episodes before they are learnt: imported, given outcomes and scenes."""

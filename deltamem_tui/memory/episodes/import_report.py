@@ -37,7 +37,7 @@ _Trait = TypeVar("_Trait")
 
 
 class Arrival(NamedTuple):
-    """An episode as a bank shall keep it, and what is reported of it.
+    """An episode as a bank will keep it, and what is reported of it.
 
     Attributes:
         id: Its id.

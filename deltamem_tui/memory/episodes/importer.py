@@ -126,7 +126,7 @@ class Importer:
                 return ""
 
     def reopen(self) -> None:
-        """Look at the bank anew: other processes may have written it during a pause."""
+        """Look at the bank again: other processes may have written it during a pause."""
         self._bank = Bank.open(self._bank.path)
         self._seen, self._before = {}, None
 
@@ -172,7 +172,7 @@ class Importer:
     def _episodes_before(self) -> Episodes:
         """The episodes that the bank had before this import.
 
-        The import knows by itself what it adds. Looking that up in the bank after each batch
+        The import knows what it adds. Looking that up in the bank after each batch
         would build a new table of all ids each time, so it is done only if another process has
         written.
         """

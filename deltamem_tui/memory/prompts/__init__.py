@@ -1,1 +1,1 @@
-"""The prompts that models get: found, checked, filled in, previewed and handed out."""
+"""The prompts that models get: found, checked, filled in and exported."""

@@ -93,7 +93,7 @@ def require_known_names(folder: Path) -> None:
 
 
 def _misplaced(path: Path) -> ConfigurationError:
-    return file_error(path, f"lies where no prompt is looked for: DOMAIN/NAME{SUFFIX} is")
+    return file_error(path, f"is in a place where no prompt is looked for: DOMAIN/NAME{SUFFIX} is")
 
 
 def _name_flaws(path: Path) -> Iterator[ConfigurationError]:

@@ -1,4 +1,4 @@
-"""A prompt file: where it lies, its front matter, its template.
+"""A prompt file: its place, its front matter, its template.
 
 The front matter is TOML between two lines of `+++`. It is checked key by key, because users
 edit these files, and an error names the file and what it may say instead.
@@ -121,7 +121,7 @@ def _spelt(domain: str, file: str, folder: Path) -> Path | None:
 
 @cache
 def _names_in(folder: Path, _modified: int) -> tuple[str, ...]:
-    """What lies in a folder; read once, until its time of change is another."""
+    """The names in a folder; read again only after it was changed."""
     return tuple(sorted(path.name for path in folder.iterdir()))
 
 

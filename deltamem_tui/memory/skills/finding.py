@@ -96,7 +96,7 @@ class Finder:
                 others.append(Path(entry))
 
     def _entries(self, folder: Path) -> list[os.DirEntry[str]]:
-        """What lies in a folder, hidden things left out; they are other programs' own."""
+        """The entries of a folder; hidden ones belong to other programs and are left out."""
         left = self.limits.entries - self._seen
         with files.storage_errors(folder), os.scandir(folder) as entries:
             found = list(islice(entries, left + 1))

@@ -48,15 +48,15 @@ class ListedFile(Struct, frozen=True):
         """That of a file's bytes, and the lines around its nodes as `section.read` gives them."""
         return cls(digest_of(data), "".join(_mark(line) for _, line in around))
 
-    def strange(self, around: Sequence[tuple[int, str]]) -> list[int]:
+    def unknown(self, around: Sequence[tuple[int, str]]) -> list[int]:
         """The numbers of those lines that were not written so, or not so often."""
         known = self._marks()
-        strange = []
+        unknown = []
         for number, line in around:
             known[_mark(line)] -= 1
             if known[_mark(line)] < 0:
-                strange.append(number)
-        return strange
+                unknown.append(number)
+        return unknown
 
     def gone(self, around: Sequence[tuple[int, str]]) -> int:
         """How many lines were written that are not there now."""

@@ -1,4 +1,4 @@
-"""Names that the Agent Skills specification takes, and where files of such names lie.
+"""Names that the Agent Skills specification allows, and the files that have them.
 
 A name has 1 to 64 of a–z, 0–9 and single hyphens.
 """

@@ -68,7 +68,7 @@ def read_skills(folder: Path, limits: SkillLimits = SKILL_LIMITS) -> SkillBook:
     Raises:
         RecordError: There is a link, more than there may be, or a file that is not what it
             should be; a section is no node's, an id stands twice, a residual's parent is
-            nowhere, or an export was broken off. The error names the file.
+            nowhere, or an export was interrupted. The error names the file.
         StorageError: The disk refused.
     """
     written = _listing(folder / BANK_FILE)
@@ -166,7 +166,7 @@ def _listing(path: Path) -> Listing | None:
     written = listing.read(path)
     if written.unfinished:
         raise RecordError(
-            "an export into this folder was broken off, so it holds parts of two",
+            "an export into this folder was interrupted, so it holds parts of two",
             source=str(path),
             hint="export the bank again with --replace",
         )
@@ -174,15 +174,15 @@ def _listing(path: Path) -> Listing | None:
 
 
 def _changes_around(page: SkillPage, path: Path, written: ListedFile) -> Iterator[RecordError]:
-    strange = written.strange(page.around)
+    unknown = written.unknown(page.around)
     gone = written.gone(page.around)
-    if strange:
-        shown = ", ".join(map(str, strange[:_SHOWN_LINES]))
-        more = " and more" if len(strange) > _SHOWN_LINES else ""
+    if unknown:
+        shown = ", ".join(map(str, unknown[:_SHOWN_LINES]))
+        more = " and more" if len(unknown) > _SHOWN_LINES else ""
         yield RecordError(
             "text outside the fences was changed, which is not taken in",
             source=str(path),
-            position=f"line{'s' if len(strange) > 1 else ''} {shown}{more}",
+            position=f"line{'s' if len(unknown) > 1 else ''} {shown}{more}",
             hint="say it inside a fence",
         )
     elif gone:

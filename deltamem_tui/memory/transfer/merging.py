@@ -178,7 +178,7 @@ class _Neighbours:
         self._policy = policy
 
     def reconcile(self, join: Join, side: Claims) -> Reconciliation:
-        """What shall happen to the roots of the next bank."""
+        """What happens to the roots of the next bank."""
         pairs: list[tuple[int, int]] = []
         here, there = _roots(join, side), _new_roots(join, side)
         for label in get_args(Label):

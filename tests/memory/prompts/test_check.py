@@ -117,7 +117,7 @@ def test_a_name_that_nothing_asks_for_is_a_flaw(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["judge.md", "generic/deep/judge.md", "-odd/judge.md"])
 def test_a_file_in_the_wrong_place_is_a_flaw(tmp_path: Path, name: str) -> None:
     (found,) = flaws_of(tmp_path, JUDGE, name)
-    assert "lies where no prompt is looked for" in found
+    assert "is in a place where no prompt is looked for" in found
     assert tmp_path / name in prompt_check.files(tmp_path)
 
 

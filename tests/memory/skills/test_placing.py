@@ -254,6 +254,6 @@ def _state(read: Callable[[], object], old: object, new: object) -> int:
     try:
         found = read()
     except DeltaMemError as error:
-        return 1 if "broken off" in error.message else -1
+        return 1 if "interrupted" in error.message else -1
     assert found in (old, new)
     return 0 if found == old else 2
