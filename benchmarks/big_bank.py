@@ -20,14 +20,14 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.codec import to_line
 from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.commits.journal import Commit, Extent, Journal
-from deltamem_tui.bank.commits.table import COUNTER
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.bank.table import COUNTER
 from deltamem_tui.bank.tree import shelf
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, index_row
 from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD, Payload
 from deltamem_tui.memory.deltamem.settings import preset, to_record
 
 DIMENSIONS = 384
@@ -109,6 +109,8 @@ def build(folder: Path, rows: int, first: int = 0) -> Bank:
 def _manifest(name: str) -> Manifest:
     return Manifest(
         name=name,
+        method=METHOD,
+        collections=COLLECTIONS,
         embedder=asdict(EMBEDDER),
         settings=to_record(preset("generic")),
     )

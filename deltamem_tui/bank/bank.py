@@ -15,19 +15,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from deltamem_tui.bank import episodes, manifest, replicas, tree
+from deltamem_tui.bank import append, episodes, freezing, manifest, replicas, tree
+from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.collection import Collection
-from deltamem_tui.bank.commits import file_swap, journal, redo
-from deltamem_tui.bank.commits.batch import Batch
+from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.file_swap import Rewriting
 from deltamem_tui.bank.commits.journal import Commit, Journal, Tail
-from deltamem_tui.bank.commits.table import Shelf, ShelfSnapshot
-from deltamem_tui.bank.disk import archive_view, files, locking
+from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.bank.episodes import Episodes
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.table import Shelf, ShelfSnapshot
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.upkeep import freezing
 from deltamem_tui.errors import (
     BankBusyError,
     BankError,
@@ -415,7 +414,7 @@ class Bank:
             file_swap.finish(self.path, tail.commit if tail else Commit())
             tail = self._present_tail()  # the journal may be among what was put in place
             self.manifest = manifest.read(self.path)
-            redo.settle(tail, list(_shelves(self.path, self.manifest).values()))
+            append.settle(tail, list(_shelves(self.path, self.manifest).values()))
             self._settled = tail
         if tail != self._view.tail:
             self._view = self._read_view()
@@ -441,7 +440,7 @@ class Bank:
         with suppress(DeltaMemError):
             if tail.commit.replaces:
                 file_swap.finish(self.path, tail.commit)
-            redo.apply(tail.commit, _shelves(self.path, self.manifest).values())
+            append.apply(tail.commit, _shelves(self.path, self.manifest).values())
             self._settled = tail
         self._view = self._read_view()
 
@@ -476,7 +475,7 @@ class Bank:
         shelves = _shelves(self.path, self.manifest)
         if tail:
             shelves = {name: replace(shelf, commit=tail.commit) for name, shelf in shelves.items()}
-        commit = tail.commit if tail else redo.whole(shelves.values())
+        commit = tail.commit if tail else append.whole(shelves.values())
         return _View(tail, {name: ShelfSnapshot(shelf, commit) for name, shelf in shelves.items()})
 
 
@@ -493,7 +492,7 @@ def writers_turn(path: Path) -> Iterator[None]:
         source=str(path),
         hint="try again when it is done",
     )
-    with locking.held(path / LOCK_NAME, LOCK_SECONDS, busy):
+    with files.held(path / LOCK_NAME, LOCK_SECONDS, busy):
         yield
 
 

@@ -12,7 +12,7 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec
-from deltamem_tui.bank.commits.table import Shelf, ShelfSnapshot
+from deltamem_tui.bank.table import Shelf, ShelfSnapshot
 from deltamem_tui.errors import BankCorruptError
 
 NAME = "trajectories"

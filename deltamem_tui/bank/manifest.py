@@ -1,4 +1,8 @@
-"""`bank.json`: what a bank is, apart from what it has learnt."""
+"""`bank.json`: what a bank is, apart from what it has learnt.
+
+A bank of format 1 names neither its method nor its collections, as all banks were alike then. It
+is read under the keys of the present format, and written as it was until a commit upgrades it.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,33 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from deltamem_tui.bank import codec, formats
-from deltamem_tui.bank.collection import Collection
-from deltamem_tui.bank.commits import file_swap, journal
-from deltamem_tui.bank.commits.journal import Commit
-from deltamem_tui.bank.disk import archive_view, files
-from deltamem_tui.bank.formats import FORMAT, corrupt
-from deltamem_tui.bank.limits import LIMITS
-from deltamem_tui.errors import BankNotFoundError, StorageError
+import orjson
 
-FILE_NAME = journal.MANIFEST_NAME
+from deltamem_tui.bank import codec, collection
+from deltamem_tui.bank.collection import DEPTH_LIMIT, Collection
+from deltamem_tui.bank.commits import file_swap
+from deltamem_tui.bank.commits.journal import MANIFEST_NAME, Commit
+from deltamem_tui.bank.disk import archive, archive_view, files
+from deltamem_tui.bank.disk.archive import LIMITS
+from deltamem_tui.errors import (
+    BankCorruptError,
+    BankFormatError,
+    BankNotFoundError,
+    StorageError,
+)
+from deltamem_tui.text import one_line
+
+FORMAT = 2
+FILE_NAME = MANIFEST_NAME
 NO_BANK_HINT = "`deltamem init` makes a new one"
+
+METHOD_1 = "deltamem"
+_TREE_1 = Collection(
+    fields=("activation_condition", "execution_procedure", "termination_condition"),
+    key="activation_condition",
+    depth=DEPTH_LIMIT,
+)
+COLLECTIONS_1: Mapping[str, Collection] = {"task": _TREE_1, "env": _TREE_1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +63,11 @@ class Manifest:
     """
 
     name: str
+    method: str
+    collections: Mapping[str, Collection]
     description: str = ""
     domain: str = "generic"
     embedder: Mapping[str, Any] = field(default_factory=dict)
-    method: str = formats.METHOD_1
-    collections: Mapping[str, Collection] = field(default_factory=lambda: formats.COLLECTIONS_1)
     settings: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     frozen: bool = False
@@ -117,7 +137,10 @@ def read(folder: Path, commit: Commit | None = None) -> Manifest:
         BankCorruptError: The manifest breaks the format's rules.
     """
     path, text = _present_text(folder / FILE_NAME, commit or Commit())
-    return _checked(str(path), formats.read(text, str(path)))
+    found = _checked(str(path), _record(text, str(path)))
+    if archive_view.is_archive(folder):
+        archive.require_names(folder, found.collections)
+    return found
 
 
 def _present_text(place: Path, commit: Commit) -> tuple[Path, bytes]:
@@ -137,19 +160,19 @@ def _present_text(place: Path, commit: Commit) -> tuple[Path, bytes]:
 def _checked(source: str, record: dict[str, Any]) -> Manifest:
     for key, kind in _TYPES.items():
         if not isinstance(record.get(key), kind):
-            raise corrupt(source, f"{key!r} is missing or not a {kind.__name__}")
+            raise _corrupt(source, f"{key!r} is missing or not a {kind.__name__}")
     dimensions = record["embedder"].get("dimensions")
     if type(dimensions) is not int or not 0 < dimensions <= 1_000_000:
-        raise corrupt(source, "'embedder.dimensions' is not a positive number")
+        raise _corrupt(source, "'embedder.dimensions' is not a positive number")
     if not _METHOD.fullmatch(record["method"]):
-        raise corrupt(source, "'method' is not the name of a method")
+        raise _corrupt(source, "'method' is not the name of a method")
     if not all(
         isinstance(record["settings"].get(name, {}), dict) for name in record["collections"]
     ):
-        raise corrupt(source, "'settings' must hold an object per tree")
+        raise _corrupt(source, "'settings' must hold an object per tree")
     origin = record.get("origin", "")
     if origin != "" and not codec.is_id(origin):
-        raise corrupt(source, "'origin' is not an id of 16 hexadecimal digits")
+        raise _corrupt(source, "'origin' is not an id of 16 hexadecimal digits")
     return Manifest(**{key: record[key] for key in (*_TYPES, "format")}, origin=origin)
 
 
@@ -159,8 +182,47 @@ def write(folder: Path, manifest: Manifest) -> None:
 
 
 def encode(manifest: Manifest) -> bytes:
-    """The manifest as the text of `bank.json`, in its own format."""
+    """The manifest as the text of `bank.json`, in its own format: indented, for people."""
     record = {key: getattr(manifest, key) for key in _TYPES}
+    if manifest.format == 1:
+        del record["method"], record["collections"]
+        record = {"parameters" if key == "settings" else key: record[key] for key in record}
+    else:
+        record["collections"] = collection.to_record(manifest.collections)
     if manifest.origin:  # else the text stays that which a frozen bank has promised
         record["origin"] = manifest.origin
-    return formats.write(manifest.format, record)
+    text = {"format": manifest.format, **record}
+    return orjson.dumps(text, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _record(text: bytes, source: str) -> dict[str, Any]:
+    """What a manifest says, whatever its format, with `collections` as it declares them."""
+    try:
+        record = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise _corrupt(source, f"not JSON: {error}") from error
+    if not isinstance(record, dict):
+        raise _corrupt(source, "not a JSON object")
+    found = record.get("format")
+    if type(found) is not int or found not in (1, FORMAT):
+        raise BankFormatError(
+            f"bank format {str(found)[:40]!r} is not known, only 1 and {FORMAT}",
+            source=source,
+            hint="a newer version of deltamem may read it",
+        )
+    if found == 1:
+        settings = record.pop("parameters", None)
+        return {
+            **record,
+            "method": METHOD_1,
+            "collections": COLLECTIONS_1,
+            "settings": settings,
+        }
+    try:
+        return {**record, "collections": collection.parse(record.get("collections"))}
+    except ValueError as error:
+        raise _corrupt(source, f"'collections': {one_line(str(error), 200)}") from error
+
+
+def _corrupt(source: str, message: str) -> BankCorruptError:
+    return BankCorruptError(message, source=source, hint="restore the file from a copy")

@@ -27,12 +27,12 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec
-from deltamem_tui.bank.commits.table import Rows, Shelf, ShelfSnapshot
-from deltamem_tui.bank.keys import Keys, key, keys, places, texts
+from deltamem_tui.bank.table import Rows, Shelf, ShelfSnapshot
+from deltamem_tui.bank.tree_index import Keys, key, keys, places, texts
 from deltamem_tui.errors import BankCorruptError
 
 if TYPE_CHECKING:
-    from deltamem_tui.bank.commits.batch import Batch
+    from deltamem_tui.bank.batch import Batch
 
 NAME = "origins"
 COUNTERS = 3

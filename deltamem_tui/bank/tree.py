@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.collection import Collection
-from deltamem_tui.bank.commits.table import Rows, Shelf, ShelfSnapshot
 from deltamem_tui.bank.disk import archive_view
 from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.table import Rows, Shelf, ShelfSnapshot
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, build_index, index_row
 from deltamem_tui.errors import BankCorruptError, NodeNotFoundError, wrong_argument
 

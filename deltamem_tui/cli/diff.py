@@ -69,7 +69,7 @@ def run(
 
 
 def _text_dump(path: Path, banks: list[str]) -> Result:
-    from deltamem_tui.bank.text_dump import readable
+    from deltamem_tui.bank.diff import readable
 
     if banks:
         raise UsageError("--text shows one file, and compares no banks", hint="leave the banks out")

@@ -67,7 +67,7 @@ def run(
     which is loaded, and downloaded if needed.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.limits import GIGABYTE, LIMITS, Limits
+    from deltamem_tui.bank.disk.archive import GIGABYTE, LIMITS, Limits
     from deltamem_tui.bank.transfer import installing
     from deltamem_tui.memory.reports.transfer import view_install
 

@@ -12,7 +12,7 @@ from deltamem_tui.cli.result import Result
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.upkeep.checks import Flaw
+    from deltamem_tui.bank.upkeep.verify import Flaw
 
 Vectors = Annotated[
     bool,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.batch import Batch
+from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree

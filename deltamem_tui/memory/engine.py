@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.batch import Batch
+from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder

@@ -14,6 +14,7 @@ from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.transfer.package import Parcel
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
 from tests.bank.support import learn_one
 from tests.bank.support import manifest as described
 
@@ -50,7 +51,9 @@ def sealed(files: Mapping[str, bytes]) -> Parcel:
         package.member_of(name, [data]) for name, data in files.items() if name != "bank.json"
     ]
     found = {member.name: package.seal(member) for member in others}
-    before = manifest.Manifest(**{**known, "digests": {}, "frozen": True})
+    before = manifest.Manifest(
+        **{"method": METHOD, "collections": COLLECTIONS, **known, "digests": {}, "frozen": True}
+    )
     return package._promising(before, others, found)
 
 

@@ -16,7 +16,7 @@ import orjson
 from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.batch import Batch
+from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.bank.tree import Tree

@@ -18,10 +18,10 @@ import orjson
 import pytest
 
 from deltamem_tui.bank import bank as bank_module
+from deltamem_tui.bank import freezing
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.upkeep import freezing
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankBusyError,

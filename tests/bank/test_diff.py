@@ -10,8 +10,7 @@ import pytest
 from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.diff import FieldChange, diff
-from deltamem_tui.bank.text_dump import readable
+from deltamem_tui.bank.diff import FieldChange, diff, readable
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.memory.deltamem.collections import Payload

@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from deltamem_tui.bank import formats, manifest
+from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import diff
 from deltamem_tui.bank.node import Origin, born
@@ -35,7 +35,7 @@ from tests.bank.support import manifest as described
 
 
 def test_format_1_is_deltamem() -> None:
-    assert (formats.METHOD_1, formats.COLLECTIONS_1) == (METHOD, COLLECTIONS)
+    assert (manifest.METHOD_1, manifest.COLLECTIONS_1) == (METHOD, COLLECTIONS)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.fingerprint import fingerprint
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.deltamem.collections import Payload
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD, Payload
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters, to_record
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -105,6 +105,8 @@ def new_bank(path: Path, numbers: Parameters | None = None, *, domain: str = "ge
         path,
         Manifest(
             name=path.name,
+            method=METHOD,
+            collections=COLLECTIONS,
             domain=domain,
             embedder=asdict(CARD),
             settings=to_record(numbers or parameters()),

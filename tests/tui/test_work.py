@@ -15,7 +15,7 @@ from textual import events
 from textual.widgets import Input
 
 from benchmarks.terminal import Terminal
-from deltamem_tui.bank.upkeep import checks
+from deltamem_tui.bank.upkeep import verify as verifying
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.deltamem import calibrate as calibration
@@ -110,7 +110,7 @@ def test_what_cannot_be_cancelled_says_so_and_goes_on(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "module", "name", "said"),
     [
-        (("V",), checks, "shelf_flaws", "verifying was cancelled"),
+        (("V",), verifying, "_tree_flaws", "verifying was cancelled"),
         (("4", "c"), calibration, "_questions", "asking every episode was cancelled"),
     ],
 )

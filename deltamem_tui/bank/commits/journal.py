@@ -19,7 +19,6 @@ from typing import Any
 
 import orjson
 
-from deltamem_tui.bank.commits import whole_lines
 from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.errors import BankCorruptError, BankError
 
@@ -246,7 +245,7 @@ class Journal:
         Raises:
             BankCorruptError: The last whole line is not a commit, or there is none.
         """
-        line, end = next(whole_lines.backwards(self.path, _LINE_LIMIT), (b"", 0))
+        line, end = next(archive_view.backwards(self.path, _LINE_LIMIT), (b"", 0))
         if not line:
             raise BankCorruptError(
                 "holds no whole line",
@@ -291,7 +290,7 @@ class Journal:
         Raises:
             BankCorruptError: A line is not a commit, or too long to be one.
         """
-        for number, line in enumerate(whole_lines.forwards(self.path, _LINE_LIMIT), start=1):
+        for number, line in enumerate(archive_view.forwards(self.path, _LINE_LIMIT), start=1):
             yield parse(line, str(self.path), f"line {number}")
 
     def newest_first(self) -> Iterator[Commit]:
@@ -300,5 +299,5 @@ class Journal:
         Raises:
             BankCorruptError: A line is not a commit, or too long to be one.
         """
-        for line, end in whole_lines.backwards(self.path, _LINE_LIMIT):
+        for line, end in archive_view.backwards(self.path, _LINE_LIMIT):
             yield parse(line, str(self.path), f"byte {end - len(line)}")

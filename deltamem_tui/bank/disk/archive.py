@@ -9,11 +9,40 @@ encrypted or compressed members have no place to be.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from deltamem_tui.bank.disk import files
+from deltamem_tui.errors import BankCorruptError
+from deltamem_tui.text import one_line
+
+_MEGABYTE = 1024 * 1024
+GIGABYTE = 1024 * _MEGABYTE
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a bank that comes from elsewhere may take.
+
+    Attributes:
+        members: Files.
+        manifest: Bytes of `bank.json`.
+        total: Bytes of all files together.
+    """
+
+    members: int = 80
+    manifest: int = 4 * _MEGABYTE
+    total: int = 8 * GIGABYTE
+
+
+LIMITS = Limits()
+"""What is taken in unless the caller says otherwise."""
 
 ALIGNMENT = 64
 
@@ -194,3 +223,192 @@ def _end(count: int, length: int, start: int) -> bytes:
     )
     locator = LOCATOR.pack(_LOCATOR_SIGNATURE, 0, start + length, 1)
     return large + locator + END.pack(END_SIGNATURE, 0, 0, count, count, length, FULL, 0)
+
+
+_NAME_BYTES = 64
+_LINE_BYTES = CENTRAL.size + _NAME_BYTES + LARGE_CENTRAL.size
+_END_BYTES = LARGE_END.size + LOCATOR.size + END.size
+_ENCRYPTED = 1
+# What is read in place takes no room on the disk, and only that in memory which is looked at.
+_IN_PLACE = replace(LIMITS, total=2**48)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line of the list of files, as it stands there."""
+
+    name: bytes
+    flags: int
+    method: int
+    crc: int
+    size: int
+    mode: int
+
+
+def read_layout(path: Path, limits: Limits = LIMITS) -> Layout:
+    """Check an archive's layout. Its files are not read.
+
+    Raises:
+        BankCorruptError: It is no archive of a bank, was cut short, holds what no bank
+            consists of, or is not laid out as `deltamem export` does it.
+        StorageError: It cannot be read.
+    """
+    with files.storage_errors(path):
+        # A pipe would wait for a writer.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            return _Reading(path, descriptor, limits).layout()
+        finally:
+            os.close(descriptor)
+
+
+def members(path: Path) -> dict[str, tuple[int, int]]:
+    """Where the files of an archive lie, as (start, length) by name.
+
+    Raises:
+        BankCorruptError: The archive is not one of a bank, or is not whole.
+        StorageError: It cannot be read.
+    """
+    with files.storage_errors(path):
+        found = path.stat()
+    return _members(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def require_names(path: Path, collections: Iterable[str]) -> None:
+    """See that an archive holds files of a bank with these collections only, in their order.
+
+    Raises:
+        BankCorruptError: It does not.
+    """
+    found = list(members(path))
+    known = member_names(collections)
+    if found != [name for name in known if name in found]:
+        wrong = next((name for name in found if name not in known), "its files out of order")
+        raise _wrong(path, f"holds {wrong}, which its bank does not declare")
+
+
+@lru_cache(maxsize=64)
+def _members(path: Path, *_identity: int) -> dict[str, tuple[int, int]]:
+    layout = read_layout(path, _IN_PLACE)
+    return {
+        entry.name: (start, entry.size)
+        for entry, start in zip(layout.entries, layout.starts, strict=True)
+    }
+
+
+class _Reading:
+    """The reading of one archive's layout."""
+
+    def __init__(self, path: Path, descriptor: int, limits: Limits) -> None:
+        self._path = path
+        self._descriptor = descriptor
+        self._limits = limits
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise self._wrong("is not a plain file")
+        self._size = found.st_size
+
+    def layout(self) -> Layout:
+        """The layout, of which every byte but the files' own was compared."""
+        self._require_archive()
+        listed = self._list()
+        layout = Layout(tuple(self._entries(listed)))
+        if layout.size > self._limits.total:
+            raise self._too_large(layout.size)
+        pieces = [*zip(self._header_starts(layout), layout.headers, strict=True)]
+        pieces.append((layout.directory_start, layout.directory))
+        same = all(self._read(at, len(piece)) == piece for at, piece in pieces)
+        if layout.size != self._size or not same:
+            raise self._wrong("is not laid out as `deltamem export` does it")
+        return layout
+
+    def _require_archive(self) -> None:
+        if not self._read(0, 4).startswith(LOCAL_SIGNATURE):
+            raise self._wrong(
+                "is not an archive of a bank", hint="`deltamem export` makes them, as FILE.deltamem"
+            )
+
+    def _list(self) -> Sequence[_Line]:
+        """The list of files as it stands there."""
+        text = self._read(max(self._size - END.size, 0), END.size)
+        if len(text) < END.size or not text.startswith(END_SIGNATURE):
+            raise self._wrong("was cut short, or something was added at its end")
+        _, _, _, _, count, length, start, _ = END.unpack(text)
+        if count > self._limits.members or length > count * _LINE_BYTES:
+            raise self._wrong(f"lists more than the {self._limits.members} files it may have")
+        if start == FULL:
+            start = self._size - _END_BYTES - length
+        return list(self._lines(self._read(max(start, 0), length), count))
+
+    def _lines(self, text: bytes, count: int) -> Iterator[_Line]:
+        position = 0
+        for _ in range(count):
+            try:
+                fixed = CENTRAL.unpack_from(text, position)
+                signature, _, _, flags, method, _, _, crc, _, size = fixed[:10]
+                name_length, field_length, comment_length, _, _, mode, _ = fixed[10:]
+                position += CENTRAL.size
+                name = text[position : position + name_length]
+                position += name_length
+                if size == FULL:
+                    size = LARGE_CENTRAL.unpack_from(text, position)[2]
+                position += field_length + comment_length
+            except struct.error as error:
+                raise self._wrong("has a list of files that is damaged") from error
+            if signature != CENTRAL_SIGNATURE:
+                raise self._wrong("has a list of files that is damaged")
+            yield _Line(name, flags, method, crc, size, mode >> 16)
+
+    def _entries(self, lines: Sequence[_Line]) -> Iterator[Entry]:
+        """The files, if all are such as a bank has, each once."""
+        for line in lines:
+            self._require_plain(line)
+        names = [line.name.decode("ascii") for line in lines]
+        if not names or names[0] != MANIFEST:
+            raise self._wrong(f"holds no {MANIFEST!r}")
+        for place, (name, line) in enumerate(zip(names, lines, strict=True)):
+            if name in names[:place]:
+                raise self._wrong(f"holds {name!r} twice")
+            yield Entry(name, line.size, line.crc)
+
+    def _require_plain(self, line: _Line) -> None:
+        name = line.name.decode("ascii", "replace")
+        if not FILE_NAME.fullmatch(name):
+            raise self._wrong(f"holds {one_line(name, 80)!r}, and no file of a bank is called so")
+        if stat.S_IFMT(line.mode) not in {0, stat.S_IFREG}:
+            raise self._wrong(f"holds {name!r} as a link or device, not as a plain file")
+        if line.flags & _ENCRYPTED:
+            raise self._wrong(f"holds {name!r} encrypted")
+        if line.method:
+            raise self._wrong(f"holds {name!r} compressed")
+        if name == MANIFEST and line.size > self._limits.manifest:
+            raise self._wrong(
+                f"has a {name!r} of {line.size:,} bytes, more than {self._limits.manifest:,}"
+            )
+        if line.size > self._limits.total:  # as much as a list claims, no offset can hold
+            raise self._too_large(line.size)
+
+    @staticmethod
+    def _header_starts(layout: Layout) -> Iterator[int]:
+        for start, header in zip(layout.starts, layout.headers, strict=True):
+            yield start - len(header)
+
+    def _read(self, position: int, length: int) -> bytes:
+        return os.pread(self._descriptor, length, position)
+
+    def _too_large(self, size: int) -> BankCorruptError:
+        return self._wrong(
+            f"has {size:,} bytes, more than the {self._limits.total:,} it may have",
+            hint="allow more with `--max-gigabytes`, if you trust where it comes from",
+        )
+
+    def _wrong(self, message: str, hint: str | None = None) -> BankCorruptError:
+        return _wrong(self._path, message, hint)
+
+
+def _wrong(path: Path, message: str, hint: str | None = None) -> BankCorruptError:
+    return BankCorruptError(
+        message,
+        source=str(path),
+        hint=hint or "get it again from where it came from; an archive is never repacked",
+    )

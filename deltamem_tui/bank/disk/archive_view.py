@@ -14,11 +14,12 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from deltamem_tui.bank.disk import archive_reading, files
-from deltamem_tui.errors import StorageError
+from deltamem_tui.bank.disk import archive, files
+from deltamem_tui.errors import BankCorruptError, StorageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def find(path: Path) -> Region | None:
 
 
 def _in_archive(path: Path) -> Region | None:
-    place = archive_reading.members(path.parent).get(path.name)
+    place = archive.members(path.parent).get(path.name)
     return None if place is None else Region(path.parent, *place)
 
 
@@ -128,7 +129,7 @@ def mapped(path: Path, length: int) -> memoryview:
 def names(folder: Path) -> list[str]:
     """The names of everything that lies in a bank's folder or archive, sorted."""
     if is_archive(folder):
-        return sorted(archive_reading.members(folder))
+        return sorted(archive.members(folder))
     with files.storage_errors(folder):
         return sorted(path.name for path in folder.iterdir())
 
@@ -191,3 +192,70 @@ def pieces(view: memoryview, length: int) -> Iterator[memoryview]:
     """A view in pieces of `length` bytes."""
     for start in range(0, len(view), length):
         yield view[start : start + length]
+
+
+_BLOCK = 64 * 1024
+
+
+def forwards(path: Path, limit: int) -> Iterator[bytes]:
+    """The lines of a file, first first, each with its newline.
+
+    Args:
+        path: The file.
+        limit: The most bytes that a line may have, newline included.
+
+    Raises:
+        BankCorruptError: A line is longer. The lines before it were given.
+        StorageError: The disk refused.
+    """
+    with files.storage_errors(path), opened(path) as stream:
+        for number in count(1):
+            line = stream.readline(limit)
+            if len(line) == limit and not line.endswith(b"\n"):
+                raise _too_long(path, limit, f"line {number}")
+            if not line.endswith(b"\n"):
+                return
+            yield line
+
+
+def backwards(path: Path, limit: int) -> Iterator[tuple[bytes, int]]:
+    """The lines of a file, last first, each with its newline and the byte behind that.
+
+    Who stops early has read only the end of the file.
+
+    Args:
+        path: The file.
+        limit: The most bytes that a line may have, newline included.
+
+    Raises:
+        BankCorruptError: A line is longer, or what may be one. The lines behind it were given.
+        StorageError: The disk refused.
+    """
+    with files.storage_errors(path), opened(path) as stream:
+        start = stream.seek(0, 2)
+        text = b""  # from `start` to the end of what was not given yet
+        while start:
+            step = min(max(_BLOCK, len(text)), start)
+            start -= step
+            stream.seek(start)
+            text = stream.read(step) + text
+            end = text.rfind(b"\n") + 1
+            while end:
+                begin = text.rfind(b"\n", 0, end - 1) + 1
+                if end - begin > limit:
+                    raise _too_long(path, limit, f"before byte {start + end}")
+                if start and not begin:
+                    break  # the line may begin further ahead
+                yield text[begin:end], start + end
+                text, end = text[:begin], begin
+            if not end and len(text) > limit:
+                raise _too_long(path, limit, f"before byte {start + len(text)}")
+
+
+def _too_long(path: Path, limit: int, position: str) -> BankCorruptError:
+    return BankCorruptError(
+        f"the line has more than the {limit:,} bytes it may have",
+        source=str(path),
+        position=position,
+        hint="restore the file from a copy of the bank",
+    )

@@ -14,8 +14,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+import filelock
+
 from deltamem_tui.bank.disk import temp_files
-from deltamem_tui.errors import BankExistsError, StorageError
+from deltamem_tui.errors import BankBusyError, BankExistsError, StorageError
 
 _HINTS = {
     errno.ENOSPC: "free some disk space and try again",
@@ -292,3 +294,33 @@ def size(path: Path) -> int:
         if isinstance(error.__cause__, FileNotFoundError):
             return 0
         raise
+
+
+@contextmanager
+def held(path: Path, seconds: float, busy: BankBusyError) -> Iterator[None]:
+    """Hold the lock for the length of the block.
+
+    Args:
+        path: The lock's file, in the bank's folder.
+        seconds: How long to wait for another who holds it.
+        busy: What to say if it was held for longer.
+
+    Raises:
+        BankBusyError: It was.
+        StorageError: The folder cannot be written.
+    """
+    lock = filelock.FileLock(path, timeout=seconds)
+    try:
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise busy from error
+    except OSError as error:
+        raise StorageError(
+            "the bank cannot be locked for writing",
+            source=str(path.parent),
+            hint="check the permissions of the folder",
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from deltamem_tui.bank import episodes, manifest, replicas
+from deltamem_tui.bank.append import apply
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.commits import file_swap, journal
-from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.journal import Commit, Journal
-from deltamem_tui.bank.commits.redo import apply
-from deltamem_tui.bank.commits.table import ShelfSnapshot
 from deltamem_tui.bank.disk import archive_view, files
+from deltamem_tui.bank.table import ShelfSnapshot
 
 _CHUNK_ROWS = 16_384
 _CHUNK_BYTES = 16 * 1024 * 1024

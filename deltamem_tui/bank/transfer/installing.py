@@ -16,16 +16,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from deltamem_tui.bank import manifest
+from deltamem_tui.bank import freezing, manifest
 from deltamem_tui.bank.bank import LOCK_NAME, Bank, writers_turn
-from deltamem_tui.bank.disk import archive, archive_reading, archive_view, files
-from deltamem_tui.bank.limits import LIMITS, Limits
+from deltamem_tui.bank.disk import archive, archive_view, files
+from deltamem_tui.bank.disk.archive import LIMITS, Limits
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.transfer.package import Member, Seal
-from deltamem_tui.bank.upkeep import freezing
-from deltamem_tui.bank.upkeep.checks import Flaw
-from deltamem_tui.bank.upkeep.verify import line_flaws, vector_flaws
+from deltamem_tui.bank.upkeep.verify import Flaw, line_flaws, vector_flaws
 from deltamem_tui.errors import BankCorruptError, BankError, BankNotFoundError, UsageError
 from deltamem_tui.text import one_line
 
@@ -174,7 +172,7 @@ def checked_digest(text: str | None) -> str | None:
 
 
 def _from_archive(source: Path, limits: Limits) -> Delivery:
-    layout = archive_reading.read_layout(source, limits)
+    layout = archive.read_layout(source, limits)
     found = manifest.read(source)
     if not found.frozen:
         raise BankCorruptError(

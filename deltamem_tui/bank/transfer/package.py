@@ -18,16 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import episodes, manifest
+from deltamem_tui.bank import episodes, freezing, manifest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.journal import Commit
-from deltamem_tui.bank.commits.table import ShelfSnapshot
 from deltamem_tui.bank.disk import archive, archive_view, files
 from deltamem_tui.bank.disk.archive import Entry, Layout
 from deltamem_tui.bank.disk.npy_file import MatrixFile
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.upkeep import freezing
+from deltamem_tui.bank.table import ShelfSnapshot
 from deltamem_tui.errors import StorageError
 
 _PIECE_BYTES = 4 * 1024 * 1024

@@ -15,7 +15,6 @@ A person's later change of the node writes a line without it: what was seen is a
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,14 +24,12 @@ from numpy.typing import NDArray
 from deltamem_tui.bank import tree_index
 from deltamem_tui.bank.codec import Meant
 from deltamem_tui.bank.collection import DEPTH_LIMIT
-from deltamem_tui.bank.commits.table import Rows, ShelfSnapshot
-from deltamem_tui.bank.keys import Keys, key, keys, places
 from deltamem_tui.bank.replicas import first_rows
+from deltamem_tui.bank.table import Rows, ShelfSnapshot
+from deltamem_tui.bank.tree_index import Keys, key, keys, places
 from deltamem_tui.errors import BankCorruptError, BankError
 
 Flags = NDArray[np.bool_]
-
-_MEANT = re.compile(rb'"meant"\s*:')
 
 
 @dataclass(slots=True)
@@ -102,20 +99,9 @@ def read(snapshot: ShelfSnapshot) -> Claims:
         consolidated=index["consolidated"][rows],
         displaced=np.zeros(len(rows), dtype=np.bool_),
     )
-    for place in np.flatnonzero(np.isin(rows, displaced_rows(snapshot))).tolist():
+    for place in np.flatnonzero(np.isin(rows, tree_index.displaced_rows(snapshot))).tolist():
         _take_claim(claims, place)
     return claims
-
-
-def displaced_rows(snapshot: ShelfSnapshot) -> Rows:
-    """The rows of the lines that keep a claim aside. int64.
-
-    No text of a node can look like a claim: in it, quotation marks are escaped.
-    """
-    found = [match.start() for match in _MEANT.finditer(snapshot.text)]
-    offsets = snapshot.index["offset"]
-    rows: Rows = np.searchsorted(offsets, np.array(found, dtype=np.uint64), side="right") - 1
-    return np.unique(rows)
 
 
 def _take_claim(claims: Claims, place: int) -> None:

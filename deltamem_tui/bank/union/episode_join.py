@@ -17,11 +17,11 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import episodes
-from deltamem_tui.bank.commits.batch import Batch
-from deltamem_tui.bank.commits.table import Rows, ShelfSnapshot
+from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.keys import Keys, keys, places, texts
 from deltamem_tui.bank.replicas import first_rows
+from deltamem_tui.bank.table import Rows, ShelfSnapshot
+from deltamem_tui.bank.tree_index import Keys, keys, places, texts
 
 
 @dataclass(frozen=True, slots=True)

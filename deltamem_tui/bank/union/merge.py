@@ -22,19 +22,18 @@ import numpy as np
 from deltamem_tui.bank import episodes, replicas
 from deltamem_tui.bank import manifest as manifests
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.commits import journal
-from deltamem_tui.bank.commits.batch import Batch
 from deltamem_tui.bank.commits.journal import Journal
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.keys import places
 from deltamem_tui.bank.replicas import Shares
 from deltamem_tui.bank.transfer import copying
-from deltamem_tui.bank.union import columns, episode_join, forks, manifest_join, tree_changes
-from deltamem_tui.bank.union.apply import Graft
+from deltamem_tui.bank.tree_index import places
+from deltamem_tui.bank.union import columns, episode_join, forks, manifest_join
+from deltamem_tui.bank.union.apply import Graft, TreeChanges, tree_changes
 from deltamem_tui.bank.union.columns import Claims, Flags
 from deltamem_tui.bank.union.episode_join import EpisodeJoin
 from deltamem_tui.bank.union.resolve import Conflict, Join
-from deltamem_tui.bank.union.tree_changes import TreeChanges
 from deltamem_tui.errors import BankError
 
 
@@ -217,7 +216,7 @@ class Plan:
 
     def _changes(self, name: str) -> TreeChanges:
         d_max = self.manifest.settings.get(name, {}).get("d_max")
-        return tree_changes.found(
+        return tree_changes(
             self.grafts[name],
             *self.counts(name),
             deepest=d_max if isinstance(d_max, int) else None,

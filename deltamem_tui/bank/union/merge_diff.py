@@ -9,7 +9,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from deltamem_tui.bank.commits.table import Rows
 from deltamem_tui.bank.diff import (
     BankDiff,
     CountChange,
@@ -19,8 +18,9 @@ from deltamem_tui.bank.diff import (
     manifest_changes,
     moved_nodes,
 )
-from deltamem_tui.bank.keys import texts
+from deltamem_tui.bank.table import Rows
 from deltamem_tui.bank.tree import Counts, Tree
+from deltamem_tui.bank.tree_index import texts
 from deltamem_tui.bank.union.merge import Plan
 
 

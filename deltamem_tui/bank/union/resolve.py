@@ -20,9 +20,9 @@ from msgspec import UNSET
 from msgspec.structs import asdict, replace
 
 from deltamem_tui.bank.collection import Collection
-from deltamem_tui.bank.commits.table import Rows, ShelfSnapshot
-from deltamem_tui.bank.keys import places, texts
 from deltamem_tui.bank.node import REVISION_LIMIT, Node
+from deltamem_tui.bank.table import Rows, ShelfSnapshot
+from deltamem_tui.bank.tree_index import places, texts
 from deltamem_tui.bank.union import columns
 from deltamem_tui.bank.union.columns import Claims, Flags, Holding
 from deltamem_tui.errors import BankError

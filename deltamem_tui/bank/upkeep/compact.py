@@ -9,7 +9,8 @@ goes is the way back: earlier revisions, and the decisions that the journal told
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -22,12 +23,10 @@ from deltamem_tui.bank import codec, tree_index
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.commits.file_swap import Cells, Rewriting
-from deltamem_tui.bank.commits.journal import Extent
-from deltamem_tui.bank.commits.table import Rows, ShelfSnapshot
+from deltamem_tui.bank.commits.journal import Commit, Extent
 from deltamem_tui.bank.disk.npy_file import MatrixFile
+from deltamem_tui.bank.table import Rows, ShelfSnapshot
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.union import columns
-from deltamem_tui.bank.upkeep import journal_compaction
 
 _PIECE_BYTES = 4 * 1024 * 1024
 _PIECE_ROWS = 16_384
@@ -131,7 +130,7 @@ class _Plan:
     def described(self, changes: Rewriting) -> Compaction:
         """Tell the commit what it will be, and say what that saves."""
         history, tail = self._bank.journal, self._bank.tail
-        summary = journal_compaction.folded(history.commits()) if history.exists else {}
+        summary = folded(history.commits()) if history.exists else {}
         lines = sum(1 for _ in history.commits()) if history.exists else 0
         changes.log("compact", {"folded": summary}, fold=True)
         for shelf in self._shelves:
@@ -269,7 +268,7 @@ class _CompactShelf:
         empty = dict.fromkeys(self._shelf.collection.fields, "")
         deleted = self._rows[self._index["deleted"][self._rows]]
         # What a merge put there lives again when what is above it does, and needs its text.
-        for row in deleted[~np.isin(deleted, columns.displaced_rows(self._snapshot))]:
+        for row in deleted[~np.isin(deleted, tree_index.displaced_rows(self._snapshot))]:
             yield (
                 int(row),
                 codec.to_line(msgspec.structs.replace(found.node_at(int(row)), payload=empty)),
@@ -313,3 +312,65 @@ def _array_pieces(matrix: MatrixFile, values: NDArray[Any], rows: Rows) -> Itera
     for start in range(0, len(rows), _PIECE_ROWS):
         piece = values[rows[start : start + _PIECE_ROWS]]
         yield np.ascontiguousarray(piece, dtype=matrix.dtype).tobytes()
+
+
+_TOKENS = ("calls", "cached", "prompt_tokens", "completion_tokens")
+
+
+def folded(commits: Iterable[Commit]) -> dict[str, Any]:
+    """What some commits come to together. A summary among them counts for all that it sums up.
+
+    Returns:
+        `commits`, the times of the `first` and the `last`, `events` by name, and `usage`: what
+        language models were asked and took. A `cost` of null is one that nobody knows.
+    """
+    number, first, last = 0, "", ""
+    events: Counter[str] = Counter()
+    usage: dict[str, Any] = {**dict.fromkeys(_TOKENS, 0), "cost": 0.0}
+    for commit in commits:
+        before = commit.detail.get("folded")
+        earlier: Mapping[str, Any] = before if isinstance(before, dict) else {}
+        number += 1 + _number(earlier.get("commits"))
+        first = first or str(earlier.get("first") or commit.time)
+        last = commit.time
+        events[commit.event] += 1
+        events.update({str(name): _number(count) for name, count in _items(earlier.get("events"))})
+        for asked in _usages(commit.detail):
+            _add(usage, asked)
+    return {
+        "commits": number,
+        "first": first,
+        "last": last,
+        "events": dict(sorted(events.items())),
+        "usage": usage,
+    }
+
+
+def _usages(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Every record of what a model took, wherever in a commit's detail it stands."""
+    if isinstance(value, dict):
+        if "prompt_tokens" in value and "completion_tokens" in value:
+            yield value
+        else:
+            for inner in value.values():
+                yield from _usages(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _usages(inner)
+
+
+def _add(usage: dict[str, Any], asked: Mapping[str, Any]) -> None:
+    for name in _TOKENS:
+        usage[name] += _number(asked.get(name))
+    cost = asked.get("cost")
+    known = isinstance(cost, (int, float)) and not isinstance(cost, bool)
+    usage["cost"] = usage["cost"] + cost if known and usage["cost"] is not None else None
+
+
+def _items(value: Any) -> Iterable[tuple[Any, Any]]:
+    return value.items() if isinstance(value, dict) else ()
+
+
+def _number(value: Any) -> int:
+    """A count of a journal that may be a stranger's."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

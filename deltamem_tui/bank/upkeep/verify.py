@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain
+from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from deltamem_tui.bank import codec, freezing, replicas
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.table import ShelfSnapshot
 from deltamem_tui.bank.disk import archive_view
-from deltamem_tui.bank.upkeep import checks
-from deltamem_tui.bank.upkeep.checks import Between, Flaw
-from deltamem_tui.errors import BankError
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.table import UNIT_TOLERANCE, Shelf, ShelfSnapshot
+from deltamem_tui.bank.tree_index import NO_PARENT, read_lines
+from deltamem_tui.errors import BankCorruptError, BankError
+
+Between = Callable[[], None]
+"""Called between two pieces of a check. What it raises ends the check."""
+
+_CHUNK_ROWS = 16_384
+_CHUNK_LINES = 4_096
+_ELSEWHERE = "get it again from where it came from"
+_IF_MEANT = (
+    "restore the bank from a copy; if you changed it yourself, `deltamem unfreeze` and "
+    "`deltamem freeze` state it as it is"
+)
+ItemT = TypeVar("ItemT")
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """One broken promise.
+
+    Attributes:
+        message: What is wrong.
+        source: The file.
+        position: Where in the file, if known.
+        hint: What to do about it, if it is not to restore the file from a copy.
+    """
+
+    message: str
+    source: str
+    position: str | None = None
+    hint: str | None = None
 
 
 def verify(bank: Bank, between: Between = lambda: None) -> list[Flaw]:
@@ -24,7 +60,7 @@ def verify(bank: Bank, between: Between = lambda: None) -> list[Flaw]:
         Every flaw found; none for a sound bank.
     """
     found = chain(
-        checks.digest_flaws(bank, between), line_flaws(bank, between), vector_flaws(bank, between)
+        _digest_flaws(bank, between), line_flaws(bank, between), vector_flaws(bank, between)
     )
     return list(dict.fromkeys(found))
 
@@ -40,8 +76,8 @@ def line_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
         between: Called before each piece of the work. What it raises ends the check.
     """
     for tree in bank.trees.values():
-        yield from checks.shelf_flaws(tree.snapshot, between)
-    for check in (checks.episode_flaws, checks.origin_flaws, checks.journal_flaws):
+        yield from _tree_flaws(tree.snapshot, between)
+    for check in (_episode_flaws, _replica_flaws, _journal_flaws):
         between()
         yield from check(bank)
 
@@ -54,7 +90,7 @@ def vector_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
         between: Called before each piece of the work. What it raises ends the check.
     """
     for tree in bank.trees.values():
-        yield from checks.vector_flaws(tree.snapshot, between)
+        yield from _vector_flaws(tree.snapshot, between)
 
 
 def unchecked(bank: Bank) -> list[str]:
@@ -94,3 +130,216 @@ def _tells_all(bank: Bank) -> bool:
     except BankError:
         return False
     return first is not None and first.event in {"init", "compact"}
+
+
+def _digest_flaws(bank: Bank, between: Between) -> Iterator[Flaw]:
+    """The files of a frozen bank are those that were frozen."""
+    if not bank.frozen:
+        return
+    for name, message in freezing.broken_promises(bank.path, bank.manifest, between):
+        yield Flaw(message, name, hint=_ELSEWHERE if bank.archived else _IF_MEANT)
+
+
+def _tree_flaws(snapshot: ShelfSnapshot, between: Between) -> Iterator[Flaw]:
+    """The lines of a tree are nodes of one forest, and its index says what they say."""
+    shelf, extent = snapshot.shelf, snapshot.extent
+    built: NDArray[Any] | Flaw
+    try:
+        lines = _pausing(shelf.lines(extent), between)
+        built, altered = read_lines(shelf, lines, extent.rows, born=True)
+    except BankError as error:
+        built, altered = Flaw(error.message, shelf.lines_name, error.position), []
+    if isinstance(built, Flaw) or not _is_forest(built):
+        yield from _node_flaws(snapshot, between)
+    elif altered:
+        yield from _identity_flaws(snapshot, built, altered)
+    yield from _index_flaws(snapshot, built)
+
+
+def _built_index(snapshot: ShelfSnapshot) -> NDArray[Any] | Flaw:
+    """The index as the lines have it, or why there is none."""
+    shelf = snapshot.shelf
+    try:
+        return shelf.build_index(shelf, shelf.lines(snapshot.extent), snapshot.extent.rows)
+    except BankError as error:
+        return Flaw(error.message, shelf.lines_name, error.position)
+
+
+def _is_forest(index: NDArray[Any]) -> bool:
+    """Whether all parents of living nodes live, one level above.
+
+    Says at once, for lines that were all read, whether `_node_flaws` would find anything.
+    """
+    births = np.flatnonzero(index["first"] == np.arange(len(index)))
+    current = np.arange(len(index))
+    np.maximum.at(current, index["first"], np.arange(len(index)))
+    living = current[births]
+    children = living[(index["parent"][living] != NO_PARENT) & ~index["deleted"][living]]
+    parents = current[index["parent"][children]]
+    rising = index["depth"][parents] + 1 == index["depth"][children]
+    return bool(np.all(rising & ~index["deleted"][parents]))
+
+
+def _identity_flaws(
+    snapshot: ShelfSnapshot, index: NDArray[Any], altered: Iterable[int]
+) -> Iterator[Flaw]:
+    """A node that was never changed still says what its id is the digest of."""
+    for row in altered:
+        node_id = bytes(index["id"][row]).decode()
+        message = f"node {node_id} does not say what its id was made from"
+        yield Flaw(message, snapshot.shelf.lines_name, f"line {row + 1}")
+
+
+def _node_flaws(snapshot: ShelfSnapshot, between: Between) -> Iterator[Flaw]:
+    """Lines one by one: readable, ids once, revisions rising, parents alive one level above."""
+    shelf = snapshot.shelf
+    nodes: dict[str, Node] = {}
+    try:
+        for row, _, line in _pausing(shelf.lines(snapshot.extent), between):
+            position = f"line {row + 1}"
+            try:
+                node = codec.from_line(line, shelf.collection, shelf.lines_name, position)
+            except BankCorruptError as error:
+                yield Flaw(error.message, shelf.lines_name, position)
+                continue
+            before = nodes.get(node.id)
+            # A merge may put a node right without changing its revision.
+            if before is not None and (node.revision < before.revision or node == before):
+                yield Flaw(f"id {node.id} stands twice", shelf.lines_name, position)
+            nodes[node.id] = node
+    except BankError as error:
+        yield Flaw(error.message, shelf.lines_name, error.position)
+    for node in nodes.values():
+        parent = nodes.get(node.parent) if node.parent else None
+        if node.deleted or node.parent is None:
+            continue
+        if parent is None:
+            yield Flaw(f"node {node.id} has a parent that does not exist", shelf.lines_name)
+        elif parent.deleted:
+            yield Flaw(f"node {node.id} has a deleted parent", shelf.lines_name)
+        elif parent.depth + 1 != node.depth:
+            # Depths that rise by one from parent to child also rule out every cycle.
+            yield Flaw(f"node {node.id} is not one level below its parent", shelf.lines_name)
+
+
+def _index_flaws(snapshot: ShelfSnapshot, built: NDArray[Any] | Flaw) -> Iterator[Flaw]:
+    """The stored index says what the lines say."""
+    shelf = snapshot.shelf
+    if not snapshot.extent.rows:
+        yield from _empty_array_flaws(shelf)
+        return
+    stored = snapshot.stored_index()
+    name = shelf.index_file.path.name
+    if stored is None and archive_view.exists(shelf.index_file.path):
+        yield Flaw("does not fit the lines; delete it and it is made again", name)
+    if isinstance(built, Flaw):
+        yield built
+        return
+    if stored is not None and not np.array_equal(stored, built):
+        row = int(np.flatnonzero(stored != built)[0])
+        yield Flaw("contradicts the lines; delete it and it is made again", name, f"row {row}")
+
+
+def _empty_array_flaws(shelf: Shelf) -> Iterator[Flaw]:
+    """The arrays of a shelf where nothing counts yet: nobody had a reason to open them."""
+    for matrix in (shelf.index_file, shelf.counters_file):
+        try:
+            if archive_view.exists(matrix.path):
+                matrix.rows()
+        except BankError as error:
+            yield Flaw(error.message, matrix.path.name)
+
+
+def _vector_flaws(snapshot: ShelfSnapshot, between: Between) -> Iterator[Flaw]:
+    """Every vector of a tree has the length 1."""
+    matrix = snapshot.shelf.vectors_file
+    if matrix is None:
+        return
+    try:
+        vectors = snapshot.vectors
+    except BankError as error:
+        yield Flaw(error.message, matrix.path.name)
+        return
+    for start in range(0, len(vectors), _CHUNK_ROWS):
+        between()
+        chunk = vectors[start : start + _CHUNK_ROWS]
+        with np.errstate(all="ignore"):
+            lengths = np.sqrt(np.einsum("ij,ij->i", chunk, chunk))
+        wrong = np.flatnonzero(~(np.abs(lengths - 1.0) < UNIT_TOLERANCE))
+        for row in wrong[:10]:
+            yield Flaw(
+                f"the vector has length {lengths[row]:.4g} instead of 1",
+                matrix.path.name,
+                f"row {start + int(row)}",
+            )
+
+
+def _episode_flaws(bank: Bank) -> Iterator[Flaw]:
+    """The index of the episodes says what their lines say; each is in a state that there is."""
+    snapshot = bank.episodes.snapshot
+    yield from _index_flaws(snapshot, _built_index(snapshot))
+    for row in np.flatnonzero(snapshot.counters[:, 0] > max(EpisodeState))[:10]:
+        state = int(snapshot.counters[row, 0])
+        yield Flaw(f"no state {state}", snapshot.shelf.counters_name, f"row {row}")
+
+
+def _replica_flaws(bank: Bank) -> Iterator[Flaw]:
+    """What others counted is of nodes that are there, and no more than their totals."""
+    shelf = bank.snapshots[replicas.NAME]
+    built = _built_index(shelf)
+    yield from _index_flaws(shelf, built)
+    if isinstance(built, Flaw):
+        return
+    try:
+        for message in replicas.contradictions(bank.snapshots, bank.manifest.counts_as):
+            yield Flaw(message, shelf.shelf.counters_name)
+    except BankError as error:
+        yield Flaw(error.message, shelf.shelf.lines_name, error.position)
+
+
+def _journal_flaws(bank: Bank) -> Iterator[Flaw]:
+    """Every line is a commit, sequences rise by one, and the counters are their sum."""
+    if not bank.journal.exists:
+        return
+    name = bank.journal.path.name
+    counters: dict[tuple[str, int], list[int]] = {}
+    complete, sequence = False, None
+    try:
+        for commit in bank.journal.commits():
+            if commit.sequence > bank.commit.sequence:
+                break
+            if sequence is None:
+                complete = commit.event in {"init", "compact"}
+            elif commit.sequence != sequence + 1:
+                yield Flaw(f"commit {commit.sequence} follows commit {sequence}", name)
+            sequence = commit.sequence
+            for shelf, rows in commit.cells.items():
+                counters.update({(shelf, row): list(values) for row, values in rows.items()})
+    except BankError as error:
+        yield Flaw(error.message, name, error.position)
+        return
+    if complete:
+        yield from _counter_flaws(bank, counters)
+
+
+def _counter_flaws(bank: Bank, counters: dict[tuple[str, int], list[int]]) -> Iterator[Flaw]:
+    for snapshot in bank.snapshots.values():
+        shelf = snapshot.shelf
+        stated = np.zeros_like(snapshot.counters)
+        for (name, row), values in counters.items():
+            if name == shelf.name and row < len(stated) and len(values) == shelf.counters:
+                stated[row] = values
+        for row in np.flatnonzero((snapshot.counters != stated).any(axis=1)).tolist():
+            yield Flaw(
+                f"counts {snapshot.counters[row].tolist()} where the journal states "
+                f"{stated[row].tolist()}",
+                shelf.counters_name,
+                f"row {row}",
+            )
+
+
+def _pausing(items: Iterable[ItemT], between: Between) -> Iterator[ItemT]:
+    for number, item in enumerate(items):
+        if number % _CHUNK_LINES == 0:
+            between()
+        yield item

@@ -13,9 +13,9 @@ from typing import TypedDict, Unpack
 import orjson
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.batch import Batch
-from deltamem_tui.bank.commits.table import LINE_LIMIT
+from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import Episodes, EpisodeState
+from deltamem_tui.bank.table import LINE_LIMIT
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.episodes.domains import DomainTally, domain_of
 from deltamem_tui.memory.episodes.import_report import (

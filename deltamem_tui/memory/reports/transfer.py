@@ -12,9 +12,9 @@ from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.diff import FieldChange, changed_fields
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer.installing import Delivery
+from deltamem_tui.bank.union.apply import TreeChanges
 from deltamem_tui.bank.union.merge import Plan
 from deltamem_tui.bank.union.resolve import Conflict
-from deltamem_tui.bank.union.tree_changes import TreeChanges
 from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView
 from deltamem_tui.memory.transfer.export import Leak, PreparedExport
 from deltamem_tui.memory.transfer.merging import Merge, NearRoots

@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.limits import SkillLimits
 from deltamem_tui.errors import RecordError
+from deltamem_tui.memory.skills.limits import SkillLimits
 from deltamem_tui.memory.skills.naming import (
     BANK_FILE,
     KNOWLEDGE,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.limits import LIMITS
+from deltamem_tui.bank.disk.archive import LIMITS
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer import installing
@@ -19,6 +19,7 @@ from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ConfigurationError, RecordError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
 from deltamem_tui.memory.deltamem.settings import Parameters, from_record, preset, to_record
 from deltamem_tui.memory.skills.naming import BANK_FILE
 from deltamem_tui.memory.skills.reading import SkillBook
@@ -73,6 +74,8 @@ def install_skills(
     loaded = embedder or load(embedder_name(book))
     manifest = Manifest(
         name=path.name,
+        method=METHOD,
+        collections=COLLECTIONS,
         description=_text(book, "description"),
         domain=_text(book, "domain") or "generic",
         embedder=asdict(loaded.card),

@@ -11,12 +11,12 @@ from typing import Any
 from msgspec import structs
 
 from deltamem_tui.bank.collection import DEPTH_LIMIT
-from deltamem_tui.bank.limits import SKILL_LIMITS, SkillLimits
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.skills import foreign, listing, section
 from deltamem_tui.memory.skills.finding import Finder
+from deltamem_tui.memory.skills.limits import SKILL_LIMITS, SkillLimits
 from deltamem_tui.memory.skills.listing import ListedFile, Listing
 from deltamem_tui.memory.skills.naming import BANK_FILE, SKILL_FILE
 from deltamem_tui.memory.skills.section import NodeSection, SkillPage

@@ -26,10 +26,10 @@ import orjson
 from msgspec import structs
 
 from deltamem_tui.bank import codec
-from deltamem_tui.bank.limits import SKILL_LIMITS
 from deltamem_tui.bank.node import REVISION_LIMIT, Node, born
 from deltamem_tui.errors import BankCorruptError, BankError, RecordError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
+from deltamem_tui.memory.skills.limits import SKILL_LIMITS
 from deltamem_tui.memory.skills.markdown import Block, BlockKind, blocks, fenced
 from deltamem_tui.text import clean
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files, temp_files
-from deltamem_tui.bank.limits import SKILL_LIMITS
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
 from deltamem_tui.memory.skills import placing, section
+from deltamem_tui.memory.skills.limits import SKILL_LIMITS
 from deltamem_tui.memory.skills.listing import ListedFile, Listing
 from deltamem_tui.memory.skills.markdown import escaped
 from deltamem_tui.memory.skills.naming import (

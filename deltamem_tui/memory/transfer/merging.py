@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.table import Rows
 from deltamem_tui.bank.node import Label, Node
+from deltamem_tui.bank.table import Rows
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.union import columns
 from deltamem_tui.bank.union.columns import Claims, Flags

@@ -19,8 +19,8 @@ import numpy as np
 from deltamem_tui.bank import manifest, tree
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.file_swap import Rewriting
-from deltamem_tui.bank.commits.table import VECTOR
 from deltamem_tui.bank.disk.npy_file import MatrixFile
+from deltamem_tui.bank.table import VECTOR
 from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.protocol import Embedder, EmbedderCard
 from deltamem_tui.errors import BankRewrittenError, EmbedderMismatchError, StorageError

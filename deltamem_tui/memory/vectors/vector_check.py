@@ -13,7 +13,7 @@ import numpy as np
 
 from deltamem_tui.bank import tree_index
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.checks import Flaw
+from deltamem_tui.bank.upkeep.verify import Flaw
 from deltamem_tui.embedding.fingerprint import TOLERANCE
 from deltamem_tui.embedding.protocol import Embedder
 

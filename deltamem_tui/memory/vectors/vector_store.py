@@ -20,7 +20,7 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.commits import file_swap
-from deltamem_tui.bank.disk import files, locking
+from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.disk.npy_file import MatrixFile
 from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.protocol import EmbedderCard
@@ -127,7 +127,7 @@ def opened(folder: Path, card: EmbedderCard) -> Iterator[VectorStore]:
         source=str(folder),
         hint="wait until it is done",
     )
-    with locking.held(lock, 0, busy):
+    with files.held(lock, 0, busy):
         try:
             store = VectorStore(folder, card)
             store.load()

@@ -13,6 +13,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.transfer import installing
 from deltamem_tui.bank.transfer.installing import install, receive
 from deltamem_tui.errors import BankError, DeltaMemError
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
 from tests.bank.forging import Files, everything
 from tests.bank.support import DIMENSIONS
 
@@ -86,6 +87,6 @@ def with_old_digests(path: Path, files: Files) -> Path:
         package.member_of(name, [data]) for name, data in files.items() if name != "bank.json"
     ]
     seals = {member.name: package.seal(member) for member in members}
-    described = Manifest("x", embedder={"dimensions": DIMENSIONS})
+    described = Manifest("x", METHOD, COLLECTIONS, embedder={"dimensions": DIMENSIONS})
     package.as_written(described, files["bank.json"], members, seals).write(path, replace=True)
     return path

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import LOCK_NAME, Bank
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.limits import Limits
+from deltamem_tui.bank.disk.archive import Limits
 from deltamem_tui.bank.transfer import installing, package
 from deltamem_tui.bank.transfer.installing import install, receive
 from deltamem_tui.bank.upkeep.verify import verify

@@ -21,8 +21,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.upkeep.compact import compact, planned
-from deltamem_tui.bank.upkeep.journal_compaction import folded
+from deltamem_tui.bank.upkeep.compact import compact, folded, planned
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankCorruptError,

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deltamem_tui.bank import freezing
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep import checks, freezing
-from deltamem_tui.bank.upkeep.checks import Flaw
-from deltamem_tui.bank.upkeep.verify import unchecked, verify
+from deltamem_tui.bank.upkeep import verify as verifying
+from deltamem_tui.bank.upkeep.verify import Flaw, unchecked, verify
 from deltamem_tui.errors import BankError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from tests.bank.support import learn_one, manifest, mark_first
@@ -243,8 +243,8 @@ class StoppedError(Exception):
 def test_a_check_can_be_ended_before_each_file_and_each_piece_of_a_tree(
     frozen: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checks, "_CHUNK_LINES", 2)
-    monkeypatch.setattr(checks, "_CHUNK_ROWS", 2)
+    monkeypatch.setattr(verifying, "_CHUNK_LINES", 2)
+    monkeypatch.setattr(verifying, "_CHUNK_ROWS", 2)
     bank = Bank.open(frozen)
     read: list[str] = []
     digest = freezing.digest

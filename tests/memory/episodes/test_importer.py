@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.table import LINE_LIMIT
+from deltamem_tui.bank.table import LINE_LIMIT
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankFrozenError, RecordError
 from deltamem_tui.memory.engine import learn

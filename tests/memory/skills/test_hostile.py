@@ -14,7 +14,6 @@ import orjson
 import pytest
 from msgspec import structs
 
-from deltamem_tui.bank.limits import SKILL_LIMITS
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.embedding.load import load
@@ -22,6 +21,7 @@ from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.skills import section
 from deltamem_tui.memory.skills.installing import install_skills
+from deltamem_tui.memory.skills.limits import SKILL_LIMITS
 from deltamem_tui.memory.skills.reading import SkillBook, read_skills
 from deltamem_tui.text import clean
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deltamem_tui.bank import manifest
 from deltamem_tui.bank.disk import archive_view, files
-from deltamem_tui.bank.limits import LIMITS
+from deltamem_tui.bank.disk.archive import LIMITS
 from deltamem_tui.bank.manifest import Manifest
 
 _CHANGED = "was changed since the bank was frozen"

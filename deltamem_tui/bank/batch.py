@@ -24,11 +24,15 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec, episodes, manifest, tree_index
-from deltamem_tui.bank.commits import file_swap, journal, redo
-from deltamem_tui.bank.commits.append import Gathered, Growth, grow, take_back
+from deltamem_tui.bank import append, codec, episodes, manifest, tree_index
+from deltamem_tui.bank.append import Gathered, Growth, grow, take_back
+from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.journal import COUNTER_LIMIT, Commit, Journal, Tail
-from deltamem_tui.bank.commits.table import (
+from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.manifest import Manifest
+from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.table import (
     LINE_LIMIT,
     UNIT_TOLERANCE,
     VECTOR,
@@ -36,10 +40,6 @@ from deltamem_tui.bank.commits.table import (
     Shelf,
     ShelfSnapshot,
 )
-from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankCorruptError, BankError, DeltaMemError
 
@@ -285,7 +285,7 @@ class Batch:
         for shelf in shelves:
             shelf.create()
         grow(touched)
-        redo.apply(commit, shelves)
+        append.apply(commit, shelves)
         for shelf in shelves:
             for matrix in shelf.matrices:
                 files.sync(matrix.path)
