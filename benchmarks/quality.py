@@ -35,9 +35,8 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.embedding.scan import Rows, Scan
 from deltamem_tui.errors import EmbedderUnavailableError
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.calibrate import calibrate
 from deltamem_tui.memory.deltamem.settings import Parameters, changed, preset
-from deltamem_tui.memory.engine import learn, recall
+from deltamem_tui.memory.engine import calibrate, learn, recall
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs

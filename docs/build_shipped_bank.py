@@ -23,8 +23,8 @@ from deltamem_tui.bank.bank import LOCK_NAME, Bank
 from deltamem_tui.bank.disk.files import new_folder
 from deltamem_tui.bank.transfer.copying import copy_into
 from deltamem_tui.embedding.fingerprint import TOLERANCE
+from deltamem_tui.memory import engine
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem import calibrate
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
@@ -45,7 +45,7 @@ def build_scienceworld(folder: Path) -> Bank:
             provenance={"episodes": "the project's sample", "extractor": "rules"},
         )
         take_in(bank, read_logs([DOCS / "sample" / "scienceworld.jsonl.gz"]))
-        calibrate.apply(bank, calibrate.calibrate(bank))
+        engine.apply_proposals(bank, engine.calibrate(bank))
         for trajectory in waiting(bank):
             learn(bank, trajectory)
         shipped = _without_episodes(bank, folder / "scienceworld")

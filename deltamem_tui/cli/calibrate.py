@@ -34,16 +34,15 @@ def run(
 ) -> Result:
     """Propose a threshold per tree from the scores of the bank's own episodes."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.methods import method_of
+    from deltamem_tui.memory import engine
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.writable_bank(bank) if apply else invocation.bank(bank))
-    method = method_of(opened)
     with invocation.output.progress("scoring"):
-        proposals = method.calibrate(opened)
+        proposals = engine.calibrate(opened)
     applied = apply and any(proposal.proposed is not None for proposal in proposals)
     if applied:
-        method.apply(opened, proposals)
+        engine.apply_proposals(opened, proposals)
 
     def view(page: Page) -> None:
         for proposal in proposals:

@@ -104,11 +104,11 @@ def _unchanged(found: Reembedding, bank: str) -> list[str]:
 
 
 def _calibrated(bank: Bank, embedder: Embedder, *, apply: bool) -> list[Proposal]:
-    from deltamem_tui.memory.deltamem import calibrate
+    from deltamem_tui.memory import engine
 
-    proposals = calibrate.calibrate(bank, embedder=embedder)
+    proposals = engine.calibrate(bank, embedder=embedder)
     if apply:
-        calibrate.apply(bank, proposals)
+        engine.apply_proposals(bank, proposals)
     return proposals
 
 

@@ -7,7 +7,7 @@ again on what the bank shows then, and no writer is asked the same thing twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,12 +32,14 @@ from deltamem_tui.memory.method import (
     Count,
     Due,
     MaintenanceResult,
+    Proposal,
     Query,
     RecallResult,
     Request,
     Writer,
 )
 from deltamem_tui.memory.methods import method_of
+from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import Extraction, Extractor, ExtractorWriter
 from deltamem_tui.text import clean, one_line
@@ -152,11 +154,16 @@ def learn(
     return learn_kept(bank, trajectory, writer, embedder_of(bank, embedder))
 
 
+def default_writer() -> Writer:
+    """The writer that needs no model: the rules."""
+    from deltamem_tui.memory.writers.rules import RulesExtractor
+
+    return RulesExtractor()
+
+
 def _writer(given: object) -> Writer:
     if given is None:
-        from deltamem_tui.memory.writers.rules import RulesExtractor
-
-        return RulesExtractor()
+        return default_writer()
     if isinstance(given, Writer):
         return given
     if isinstance(given, Extractor):
@@ -257,6 +264,35 @@ def maintain(bank: Bank, task: Due, writer: Writer, embedder: Embedder) -> Maint
             _apply(batch, plan.changes)
             batch.log(plan.event if plan.changes else "refuse", plan.result.record())
         return plan.result
+
+
+def calibrate(
+    bank: Bank,
+    *,
+    embedder: Embedder | None = None,
+    between: Callable[[], None] = lambda: None,
+) -> list[Proposal]:
+    """Propose thresholds from a bank's own episodes. Nothing is written.
+
+    Args:
+        bank: The bank.
+        embedder: The bank's embedder; loaded if not given.
+        between: Called now and then. What it raises ends the work.
+
+    Raises:
+        UsageError: The bank's method has no thresholds.
+    """
+    method = method_of(bank)
+    return method.calibrate(bank, default_writer(), embedder_of(bank, embedder), between)
+
+
+def apply_proposals(bank: Bank, proposals: Sequence[Proposal]) -> Settings:
+    """Make proposed thresholds the bank's own.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+    """
+    return method_of(bank).apply(bank, proposals)
 
 
 def _apply(batch: Batch, changes: Iterable[Change]) -> None:

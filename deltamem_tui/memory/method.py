@@ -433,17 +433,14 @@ class Method(ABC):
         return cleaned(payload, fields, optional)
 
     def calibrate(
-        self,
-        bank: Bank,
-        *,
-        embedder: Embedder | None = None,
-        between: Callable[[], None] = lambda: None,
+        self, bank: Bank, writer: Writer, embedder: Embedder, between: Callable[[], None]
     ) -> list[Proposal]:
         """Propose a threshold per collection from the bank's own episodes. Nothing is written.
 
         Args:
             bank: The bank.
-            embedder: The bank's embedder; loaded if not given.
+            writer: The rules.
+            embedder: The bank's embedder.
             between: Called now and then. What it raises ends the work.
 
         Raises:

@@ -33,10 +33,10 @@ from deltamem_tui.errors import ExtractionError, NodeNotFoundError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.recall import questions_of
 from deltamem_tui.memory.deltamem.settings import Parameters, change, changed, of_bank
-from deltamem_tui.memory.deltamem.threshold_search import dividing_line, widest_jump
+from deltamem_tui.memory.deltamem.write import purpose_of
 from deltamem_tui.memory.episodes.stored_episodes import episodes
-from deltamem_tui.memory.method import Proposal
-from deltamem_tui.memory.vectors.embedder import embedder_of, weighting_of
+from deltamem_tui.memory.method import Proposal, Writer
+from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import scan_of
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
@@ -49,27 +49,33 @@ _BINS = 20
 
 
 def calibrate(
-    bank: Bank,
-    *,
-    embedder: Embedder | None = None,
-    between: Callable[[], None] = lambda: None,
+    bank: Bank, *, writer: Writer, embedder: Embedder, between: Callable[[], None] = lambda: None
 ) -> list[Proposal]:
     """Propose a threshold for each tree. Nothing is written.
 
     Args:
         bank: The bank; its nodes and all its episodes, learnt or waiting, are looked at.
-        embedder: The bank's embedder; loaded if not given.
+        writer: The rules: what they would write says which episodes are of one kind.
+        embedder: The bank's embedder.
         between: Called before each question to a tree, and before what takes time beside them.
             What it raises ends the work.
     """
-    loaded = embedder_of(bank, embedder)
     asked = _sample(list(episodes(bank)))
     parameters = of_bank(bank)
     return [
-        _propose(bank, name, asked, parameters, loaded, between)
+        _propose(bank, name, asked, parameters, _Tools(writer, embedder, between))
         for name in COLLECTIONS
         if parameters[name].enabled
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    """What scoring works with."""
+
+    writer: Writer
+    embedder: Embedder
+    between: Callable[[], None]
 
 
 def apply(bank: Bank, proposals: Sequence[Proposal]) -> Parameters:
@@ -101,16 +107,16 @@ def _propose(
     name: str,
     asked: Sequence[Trajectory],
     parameters: Parameters,
-    embedder: Embedder,
-    between: Callable[[], None],
+    tools: _Tools,
 ) -> Proposal:
+    embedder, between = tools.embedder, tools.between
     between()
     questions = _questions(name, asked)
     # All at once: a vector's last bits depend on the texts that are embedded beside it.
     vectors = embedder.embed_queries(list(questions.values()))
     between()
     penalty = parameters[name].failure_penalty
-    triggers = _triggers(name, asked, questions, between)
+    triggers = _triggers(name, asked, questions, tools)
     compared = _compared(bank, name, asked, questions, triggers, embedder)
     firsts: list[float] = []
     jumps: list[float] = []
@@ -184,21 +190,18 @@ def _triggers(
     name: str,
     asked: Sequence[Trajectory],
     questions: Mapping[str, str],
-    between: Callable[[], None],
+    tools: _Tools,
 ) -> list[str]:
     """What the rules would have the asking episodes' own nodes be found by."""
-    from deltamem_tui.memory.writers.rules import RulesExtractor
-
-    extractor = RulesExtractor()
     triggers = []
     for each in asked:
         if each.id not in questions:
             continue
-        between()
+        tools.between()
         # A trigger does not tell how the episode ended, and many wait because nobody knows.
         known = each if each.outcome.known else each.with_outcome(Outcome(success=True))
         try:
-            payload = extractor.extract(name, known, ()).payload
+            payload = tools.writer.write(purpose_of(name, known, ()), known, ()).payload
         except ExtractionError:
             payload = None
         triggers.append(payload["activation_condition"] if payload else questions[each.id])
@@ -263,3 +266,43 @@ def _objects(texts: Sequence[str]) -> NDArray[np.object_]:
 
 def _share(best: NDArray[np.float32], threshold: float) -> float:
     return round(float(np.mean(best >= threshold)), 3) if len(best) else 0.0
+
+
+def dividing_line(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """The threshold that most questions reach with their own kind and fewest with another.
+
+    Args:
+        pairs: Per question, its best score among its kind and its best among the others.
+
+    Returns:
+        The middle of the best stretch between two scores, the lowest such stretch; None if
+        no threshold is better than one that lets everything pass.
+    """
+    if not pairs:
+        return None
+    own, other = (np.sort(np.array(scores)) for scores in zip(*pairs, strict=True))
+    scores = np.unique(np.concatenate((own, other)))
+    middles = (scores[:-1] + scores[1:]) / 2
+    if not len(middles):
+        return None
+    # Both have as many scores, so the counts that lie below compare like the shares above.
+    gain = np.searchsorted(other, middles) - np.searchsorted(own, middles)
+    best = int(np.argmax(gain))
+    return float(middles[best]) if gain[best] > 0 else None
+
+
+def widest_jump(scores: NDArray[np.float32]) -> float | None:
+    """The middle of the widest jump among the better half of scores that fall.
+
+    Args:
+        scores: float32 [scores], best first.
+
+    Returns:
+        None if there are too few scores, or all are the same.
+    """
+    upper = scores[: max(len(scores) // 2, 2)]
+    if len(upper) < 2:
+        return None
+    jumps = upper[:-1] - upper[1:]
+    widest = int(np.argmax(jumps))
+    return float(upper[widest] + upper[widest + 1]) / 2 if jumps[widest] > 0 else None

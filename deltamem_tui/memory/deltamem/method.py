@@ -98,14 +98,10 @@ class DeltaMem(Method):
         return write.placement(found, settings.of(collection))
 
     def calibrate(
-        self,
-        bank: Bank,
-        *,
-        embedder: Embedder | None = None,
-        between: Callable[[], None] = lambda: None,
+        self, bank: Bank, writer: Writer, embedder: Embedder, between: Callable[[], None]
     ) -> list[Proposal]:
         """τ_base per tree."""
-        return calibrate.calibrate(bank, embedder=embedder, between=between)
+        return calibrate.calibrate(bank, writer=writer, embedder=embedder, between=between)
 
     def apply(self, bank: Bank, proposals: Sequence[Proposal]) -> Settings:
         """Save the proposed thresholds."""

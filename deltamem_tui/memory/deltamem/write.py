@@ -80,10 +80,15 @@ def _recalled(
 
 
 def _request(tree: str, episode: Trajectory, chain: tuple[Node, ...]) -> Request:
+    return Request(purpose_of(tree, episode, chain), episode, chain)
+
+
+def purpose_of(tree: str, episode: Trajectory, chain: Sequence[Node]) -> str:
+    """The prompt that an episode takes: by tree, by match, and in the task tree by outcome."""
     purpose = f"{tree}_{'residual' if chain else 'root'}"
     if tree == "task":
         purpose += "_success" if episode.outcome.success else "_failure"
-    return Request(purpose, episode, chain)
+    return purpose
 
 
 @dataclass(frozen=True, slots=True)

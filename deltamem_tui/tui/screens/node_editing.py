@@ -11,7 +11,7 @@ from textual.reactive import reactive
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.errors import BankError, DeltaMemError
-from deltamem_tui.memory.deltamem.failure_markers import marks_in
+from deltamem_tui.memory.writers.failure_markers import marks_in
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.background import Progress, look_up
 from deltamem_tui.tui.messages import Changed, Planned, SubtreeRead

@@ -144,7 +144,7 @@ class StatisticsScreen(BankScreen):
         bank = self.bank
 
         def work(progress: Progress) -> Proposed:
-            from deltamem_tui.memory.deltamem.calibrate import calibrate
+            from deltamem_tui.memory.engine import calibrate
 
             return Proposed(bank.path, calibrate(bank, between=progress.go_on), grounds_of(bank))
 
@@ -181,9 +181,9 @@ def _marks(proposals: Sequence[Proposal]) -> Mapping[str, float]:
 
 
 def _apply(bank: Bank, proposals: Sequence[Proposal]) -> str:
-    from deltamem_tui.memory.deltamem.calibrate import apply
+    from deltamem_tui.memory.engine import apply_proposals
 
-    applied = apply(bank, proposals)
+    applied = apply_proposals(bank, proposals)
     return "saved: " + ", ".join(
         f"{name} threshold {applied[name].tau_base:g}" for name in COLLECTIONS
     )

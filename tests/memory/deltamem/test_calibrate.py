@@ -16,9 +16,9 @@ from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.errors import BankExistsError, BankFrozenError, BankNotFoundError
 from deltamem_tui.memory.banks import create_bank, open_bank
 from deltamem_tui.memory.deltamem import calibrate as calibrate_module
-from deltamem_tui.memory.deltamem.calibrate import LEAST_SCORES, apply, calibrate
+from deltamem_tui.memory.deltamem.calibrate import LEAST_SCORES, apply, dividing_line, widest_jump
 from deltamem_tui.memory.deltamem.settings import of_bank, preset
-from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.engine import calibrate, learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.views.statistics import bank_statistics
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -283,3 +283,38 @@ def test_it_can_be_ended_between_its_steps_and_before_every_question(tmp_path: P
         with pytest.raises(StoppedError):
             calibrate(bank, embedder=embedder, between=stop)
         assert embedder.asked == expected
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([], None),
+        ([0.9], None),
+        ([0.9, 0.5], 0.7),
+        ([0.9, 0.9], None),
+        ([0.9, 0.9, 0.9, 0.1], None),  # the drop lies in the worse half
+        ([0.9, 0.4, 0.3, 0.2], 0.65),
+        ([0.95, 0.94, 0.93, 0.6, 0.5, 0.1, 0.0, -0.5], 0.765),
+        ([0.9, 0.7, 0.5, 0.3, 0.1, 0.0], 0.8),  # equal jumps: the first
+    ],
+)
+def test_the_widest_jump_of_the_better_half(scores: list[float], expected: float | None) -> None:
+    found = widest_jump(np.array(scores, dtype=np.float32))
+    assert found == (None if expected is None else pytest.approx(expected, abs=1e-6))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        ([], None),
+        ([(0.9, 0.9)], None),
+        ([(0.2, 0.9)], None),  # another kind scores higher: no line is better than none
+        ([(0.9, 0.5), (0.8, 0.6)], 0.7),
+        ([(0.9, 0.1), (0.8, 0.3), (0.2, 0.4)], 0.6),  # the last question is given up
+    ],
+)
+def test_the_line_that_most_reach_with_their_kind_and_fewest_with_another(
+    pairs: list[tuple[float, float]], expected: float | None
+) -> None:
+    found = dividing_line(pairs)
+    assert found == (None if expected is None else pytest.approx(expected, abs=1e-6))

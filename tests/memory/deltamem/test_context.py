@@ -15,7 +15,7 @@ from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.memory.context import FENCE, compose, fenced, header
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.context import chain_entries
-from deltamem_tui.memory.deltamem.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
+from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 
 CLOSING = re.compile(rf"<\s*/?\s*{FENCE}", re.IGNORECASE)
 UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060]")

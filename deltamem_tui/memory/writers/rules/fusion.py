@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.failure_markers import PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.memory.writers.failure_markers import PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.memory.writers.rules.known import Known, procedure_lines, record_lines
 from deltamem_tui.memory.writers.rules.wording import bulleted, key, numbered, unlike
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from deltamem_tui.bank.node import Label, Node
-from deltamem_tui.memory.deltamem.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
+from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.memory.writers.rules.wording import key, unlike, unmarked
 
 ARROW = " → "

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal
 from deltamem_tui.memory.writers.rules.known import (
     ARROW,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.failure_markers import marks_in
+from deltamem_tui.memory.writers.failure_markers import marks_in
 
 
 @pytest.mark.parametrize(
