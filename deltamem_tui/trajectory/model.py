@@ -49,7 +49,7 @@ class _worked_out_once(Generic[_Value]):  # noqa: N801 - used as a decorator
 
 def _like_a_dataclass(kind: _Type) -> _Type:
     """Let `dataclasses.replace`, `fields` and `asdict` take a struct, as users' code does."""
-    like = dataclasses.make_dataclass(kind.__name__, kind.__struct_fields__)
+    like = dataclasses.make_dataclass(kind.__name__, kind.__match_args__)
     kind.__dataclass_fields__ = like.__dataclass_fields__  # type: ignore[attr-defined]
     return kind
 
@@ -77,6 +77,10 @@ class _CheckedType(StructMeta):
 
 class _StepType(StructMeta):
     """Takes a step's action first, and checks its types."""
+
+    @property
+    def __match_args__(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("action", "observation", "thought", "reward")
 
     def __call__(
         self, action: str, observation: str = "", thought: str = "", reward: float | None = None
@@ -123,6 +127,10 @@ class Step(
             thought: str = "",
             reward: float | None = None,
         ) -> None: ...
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let copies and pickles call the constructor in its own order."""
+        return Step, (self.action, self.observation, self.thought, self.reward)
 
     def with_texts(self, change: Callable[[str], str]) -> Step:
         """The same step, each of its texts changed."""
