@@ -67,7 +67,7 @@ class EpisodeImport(NamedTuple):
 
     Attributes:
         arrival: The episode as it was read.
-        reception: What became of it.
+        reception: `imported` if it is new, `updated` if only its outcome is, else `duplicate`.
         outcome: The outcome that counts from now on.
         before: The outcome that counted before; unknown for a new episode.
     """
@@ -86,29 +86,6 @@ class EpisodeImport(NamedTuple):
     def is_disputed(self) -> bool:
         """Whether the user's file says the opposite of what counts."""
         return self.arrival.given is not None and self.arrival.given != self.outcome.success
-
-
-@dataclass(frozen=True, slots=True)
-class ImportEntry:
-    """What is reported of one episode that was read.
-
-    Attributes:
-        id: The episode's id.
-        task: Its task.
-        steps: How many steps it has.
-        outcome: The outcome that counts.
-        source: Where it was read.
-        reception: `imported` if it is new, `updated` if only its outcome is, else `duplicate`.
-        redactions: How many secrets were taken out of it, by kind.
-    """
-
-    id: str
-    task: str
-    steps: int
-    outcome: Outcome
-    source: LogSource
-    reception: Reception
-    redactions: tuple[tuple[str, int], ...] = ()
 
 
 class _Kind(NamedTuple):
@@ -230,7 +207,7 @@ class ImportReport:
     dry_run: bool = False
     listed: bool = True
     files: dict[str, FileTally] = field(default_factory=dict)
-    entries: list[ImportEntry] = field(default_factory=list)
+    entries: list[EpisodeImport] = field(default_factory=list)
     rejected: list[RecordError] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     notice_count: int = 0
@@ -249,7 +226,8 @@ class ImportReport:
         if received.is_disputed:
             self.disputed[received.arrival.id] = None
         if self.listed:
-            self.entries.append(_entry(received))
+            # Without its line: that is large, and on disk.
+            self.entries.append(received._replace(arrival=received.arrival._replace(line=b"")))
 
     def reject(self, error: RecordError) -> None:
         """Count a record that was refused."""
@@ -316,16 +294,3 @@ class ImportReport:
             name = file if len(self.files) < LISTED_FILES else OTHER_FILES
             tally = self.files.setdefault(name, FileTally())
         return tally
-
-
-def _entry(received: EpisodeImport) -> ImportEntry:
-    arrival = received.arrival
-    return ImportEntry(
-        id=arrival.id,
-        task=arrival.task,
-        steps=arrival.steps,
-        outcome=received.outcome,
-        source=arrival.source,
-        reception=received.reception,
-        redactions=tuple(arrival.redactions.counts.items()),
-    )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from deltamem_tui.memory.episodes.import_report import FileTally, ImportEntry, ImportReport
+from deltamem_tui.memory.episodes.import_report import EpisodeImport, FileTally, ImportReport
 from deltamem_tui.memory.reports.view import ReportNote, ReportView
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import OutcomeSource
@@ -93,18 +93,19 @@ def _file_record(file: str, tally: FileTally) -> dict[str, Any]:
     }
 
 
-def _entry_record(entry: ImportEntry) -> dict[str, Any]:
+def _entry_record(entry: EpisodeImport) -> dict[str, Any]:
+    arrival, outcome = entry.arrival, entry.outcome
     return {
-        "id": entry.id,
-        "task": entry.task,
-        "steps": entry.steps,
-        "success": entry.outcome.success,
-        "reward": entry.outcome.reward,
-        "outcome_source": entry.outcome.source,
-        "reason": entry.outcome.reason or None,
-        "format": entry.source.format,
-        "source": entry.source.file,
-        "position": entry.source.position,
+        "id": arrival.id,
+        "task": arrival.task,
+        "steps": arrival.steps,
+        "success": outcome.success,
+        "reward": outcome.reward,
+        "outcome_source": outcome.source,
+        "reason": outcome.reason or None,
+        "format": arrival.source.format,
+        "source": arrival.source.file,
+        "position": arrival.source.position,
     }
 
 
