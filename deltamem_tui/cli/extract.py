@@ -87,7 +87,7 @@ def run(
         errors.append(done.failure)
     for error in errors:
         invocation.output.trace(error)
-    if (done.failure and not isinstance(done.failure, DeltaMemError)) or (stop and not errors):
+    if isinstance(done.failure, KeyboardInterrupt) or (stop and not errors):
         hint = "what was learnt before stays; run it again"
         errors.append(InterruptionError("interrupted", hint=hint))
     status = Result.verdict(len(done.lessons), errors)

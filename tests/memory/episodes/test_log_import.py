@@ -1,0 +1,74 @@
+"""Logs come into a bank: read once, paused at other domains, stopped, and held against outcomes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.episodes import importer
+from deltamem_tui.memory.episodes.log_import import LogImport
+from deltamem_tui.trajectory.model import Outcome
+from deltamem_tui.trajectory.user_outcomes import UserOutcomes
+from tests.cli.support import heat, write_log
+
+DOMAINS = ["alfworld", "alfworld", "town", "alfworld"]
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    return create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> str:
+    records = [heat(f"egg {n}") | {"domain": domain} for n, domain in enumerate(DOMAINS)]
+    return str(write_log(tmp_path / "log.jsonl", records))
+
+
+@pytest.mark.parametrize(("batch", "before"), [(10, 0), (1, 2)])
+def test_it_pauses_at_another_domain_and_goes_on_from_there(
+    bank: Bank, log: str, monkeypatch: pytest.MonkeyPatch, batch: int, before: int
+) -> None:
+    """Nothing is written if that is in the first batch; nothing is read twice."""
+    monkeypatch.setattr(importer, "_BATCH_EPISODES", batch)
+    job = LogImport(bank, [log])
+    assert job.run(pauses=True) == "town"
+    assert len(Bank.open(bank.path).episodes) == job.report.episodes == before
+    again = [0]
+    assert job.run(advance=again.append) == ""
+    assert len(Bank.open(bank.path).episodes) == job.report.count("imported") == len(DOMAINS)
+    assert job.report.domains.of_others == 1
+    assert sum(again) == job.total_bytes == Path(log).stat().st_size
+
+
+def test_another_process_may_write_during_the_pause(bank: Bank, log: str) -> None:
+    job = LogImport(bank, [log])
+    job.run(pauses=True)
+    LogImport(Bank.open(bank.path), [log]).run()
+    job.run()
+    assert job.report.count("duplicate") == len(DOMAINS)
+
+
+def test_it_stops_between_two_episodes(bank: Bank, log: str) -> None:
+    left = [False, False, True]
+    job = LogImport(bank, [log], outcomes=UserOutcomes({"x": Outcome(success=True)}))
+    job.run(stopped=lambda: left.pop(0) if left else True)
+    assert job.report.count("imported") == 2
+    assert job.report.unmatched == []  # the rest of the log may name it
+
+
+def test_ids_of_the_user_that_name_nothing_are_reported(bank: Bank, log: str) -> None:
+    job = LogImport(bank, [log], outcomes=UserOutcomes({"x": Outcome(success=True)}))
+    job.run()
+    assert job.report.unmatched == ["x"]
+
+
+def test_a_list_that_names_no_episode_is_refused(bank: Bank, log: str) -> None:
+    failed = Outcome(success=False, source="user")
+    resolved = UserOutcomes({"x": Outcome(success=True)}, failed, only_identified=True)
+    with pytest.raises(TrajectoryError, match="none of its 1 id"):
+        LogImport(bank, [log], outcomes=resolved, outcomes_name="said.json")

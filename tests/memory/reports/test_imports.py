@@ -1,0 +1,45 @@
+"""What an import came to, as data and text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from deltamem_tui.memory.episodes import domains
+from deltamem_tui.memory.episodes.domains import DomainTally
+from deltamem_tui.memory.episodes.import_report import Arrival, EpisodeImport, ImportReport
+from deltamem_tui.memory.reports.imports import view_import
+from deltamem_tui.trajectory.model import LogSource, Outcome
+
+
+def report(outcomes: Iterable[Outcome], names: Iterable[str] = ()) -> ImportReport:
+    found = ImportReport(domains=DomainTally("alfworld"))
+    for outcome in outcomes:
+        arrival = Arrival("0" * 16, b"", "heat it", 3, outcome, LogSource("log.jsonl"), "alfworld")
+        found.add(EpisodeImport(arrival, "imported", outcome))
+    for name in names:
+        found.domains.add(name)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(1, "1 episode waits without"), (2, "2 episodes wait without")]
+)
+def test_episodes_without_an_outcome_wait(count: int, text: str) -> None:
+    view = view_import(report([Outcome()] * count))
+    (note,) = view.notes
+    assert note.text.startswith(text)
+    assert "--outcome" in note.hint
+    assert note.text in view.summary
+    assert note.hint not in view.summary  # it is of the command line
+    assert view.facts["imported"] == view.record["imported"] == count
+
+
+def test_the_first_of_other_domains_are_named_and_all_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(domains, "LISTED_DOMAINS", 4)
+    view = view_import(report([], (f"d{n}" for n in range(6))))
+    assert str(view.notes[0]) == "6 episodes are of d0, d1, d2, …, while the bank is of alfworld"
+    assert view.record["domains"]["total"] == 6
