@@ -65,7 +65,7 @@ def main() -> NoReturn:
 
 def _goes_on() -> bool:
     """Whether the browser was left while something that it had begun was still at work."""
-    background = sys.modules.get("deltamem_tui.tui.background")
+    background = sys.modules.get("deltamem_tui.tui.core.background")
     return background is not None and bool(background.still_running())
 
 

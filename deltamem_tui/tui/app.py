@@ -1,47 +1,52 @@
-"""The browser: the program that the screens ask, that workers tell, and that a person leaves."""
+"""The browser: the program that holds notes, long work and the open bank for its screens."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.theme import Theme
+from textual import events
+from textual.screen import ModalScreen, Screen
+from textual.theme import Theme, ThemeProvider
 
 from deltamem_tui.config import Configuration
-from deltamem_tui.errors import BankFrozenError
-from deltamem_tui.paths import is_shipped
-from deltamem_tui.text import counted, one_line
-from deltamem_tui.tui import state
-from deltamem_tui.tui.actions import bindings, key_of
-from deltamem_tui.tui.arrivals import Sought
-from deltamem_tui.tui.background import look_up
-from deltamem_tui.tui.bank_session import Visiting
-from deltamem_tui.tui.forms import Forms
-from deltamem_tui.tui.jobs.numbers import grounds_of
-from deltamem_tui.tui.keymap import checked_keys
-from deltamem_tui.tui.messages import BanksFound, Changed, Failed, Proposed, Told
-from deltamem_tui.tui.palette import ActionProvider, PaletteOpener
-from deltamem_tui.tui.screens.base import BrowserScreen
-from deltamem_tui.tui.shutdown import see_off
-from deltamem_tui.tui.terminal import require_screen
-from deltamem_tui.tui.textual_compat import FailureKeeper
+from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.tui.core import state
+from deltamem_tui.tui.core.actions import bindings, key_of
+from deltamem_tui.tui.core.attention import Attention, UserPosition
+from deltamem_tui.tui.core.background import LookupFailed
+from deltamem_tui.tui.core.bank_session import READING, BankSession
+from deltamem_tui.tui.core.browser import main_screen
+from deltamem_tui.tui.core.error_hints import if_gone, with_keys
+from deltamem_tui.tui.core.forms import FormAnswer, FormLine, Forms
+from deltamem_tui.tui.core.job import BankChange, see_off
+from deltamem_tui.tui.core.keymap import checked_keys
+from deltamem_tui.tui.core.notes import Notes
+from deltamem_tui.tui.core.open_bank import OpenBank
+from deltamem_tui.tui.core.texts import Keep, Texts
+from deltamem_tui.tui.core.textual_compat import FailureKeeper
+from deltamem_tui.tui.core.work import Work
+from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.palette import ActionProvider, Palette
 from deltamem_tui.tui.themes import checked_theme
 
+if TYPE_CHECKING:
+    from textual.notifications import SeverityLevel
 
-class DeltaMemApp(Visiting, Forms, PaletteOpener, FailureKeeper):
-    """The program.
+
+class DeltaMemApp(FailureKeeper):
+    """The program; it fulfils `Browser`.
+
+    `NO_COLOR` removes every colour, including the shades of grey that textual leaves: the styles
+    for terminal colours show by reverse and bold what others show by colour.
 
     Args:
         folder: The banks folder.
         bank: A bank to open at once; the list of banks if None.
         configuration: Theme, keys, and what a new bank is made with.
-
-    Attributes:
-        folder: The banks folder.
-        configuration: The settings.
-        debounce: Seconds of silence after which a typed question is asked; 0 asks at once.
     """
 
     TITLE = "DeltaMem"
@@ -56,7 +61,7 @@ class DeltaMemApp(Visiting, Forms, PaletteOpener, FailureKeeper):
     def __init__(
         self, folder: Path, bank: Path | None = None, configuration: Configuration | None = None
     ) -> None:
-        super().__init__(bank)
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.folder = folder
         settings = configuration or Configuration()
         self.configuration = replace(settings, keys=checked_keys(settings.keys))
@@ -64,163 +69,242 @@ class DeltaMemApp(Visiting, Forms, PaletteOpener, FailureKeeper):
         self.animation_level = "none"
         self.theme = checked_theme(self.configuration.theme)
         self.set_keymap(self.configuration.keys)
-
-    def typed(self) -> None:
-        """Whatever is typed, what was said before is read."""
-        self.note_was_seen()
-
-    def forgot(self, keys: int) -> None:
-        """Who typed ahead for too long learns that it was in vain."""
-        self.tell(f"{counted(keys, 'key')} typed meanwhile did nothing", warning=True)
+        self.attention = Attention(self)
+        self.notes = Notes(self, self._adapted)
+        self.work = Work(self, self.attention, self.notes, self.key_of, self.confirm)
+        self.session = BankSession(
+            self, self.attention, self.notes, self.key_of, bank_screen, banks_screen, bank
+        )
+        self.forms = Forms(self.notes, self._show_form)
+        self.texts = Texts(self, self.notes, self._edit_on_page)
+        self.work.bank_changed = self._follow
+        self.work.failed = self.session.look_for_changes
 
     def key_of(self, action: str) -> str:
-        """The first key of an action, for a person."""
+        """Returns the first key of an action, for people."""
         return key_of(action, self.configuration.keys)
 
+    def get_default_screen(self) -> Screen[Any]:
+        """Returns the banks, or the bank that was named: it is read while it is laid out."""
+        return self.session.first_screen()
+
     def on_mount(self) -> None:
-        """Follow the theme."""
+        """Begins to read, and follows the theme."""
+        self.session.begin()
         self.theme_changed_signal.subscribe(self, self._remember_theme)
 
+    async def on_event(self, event: events.Event) -> None:
+        """Counts what the user does; a note before it has been read by then."""
+        if isinstance(event, events.InputEvent) and not event.is_forwarded:
+            if isinstance(event, events.Key | events.Paste):
+                self.notes.seen()
+            if isinstance(event, events.Key | events.Paste | events.MouseDown):
+                self.attention.count()
+        await super().on_event(event)
+
     def _remember_theme(self, theme: Theme) -> None:
-        """Keep the theme that a person chose, unless the settings name one."""
+        """Saves the theme that the user chose, unless the settings name one."""
         if self.configuration.theme is None:
             state.save_theme(theme.name)
         else:
-            self.tell(f"{theme.name} until you leave: deltamem.toml names the theme")
+            self.notes.notify(f"{theme.name} until you quit: deltamem.toml names the theme")
 
-    # What screens ask for
+    # What went wrong, and what was changed
 
-    def find_banks(self) -> None:
-        """Look through the banks folder."""
-        folder = self.folder
+    def _adapted(self, error: DeltaMemError) -> DeltaMemError:
+        """Names keys instead of commands, and the one reason for all that a lost bank causes."""
+        home = self.session.home
+        unfreeze = self.key_of("freeze_bank" if home is None else "freeze")
+        error = with_keys(error, unfreeze, self.key_of("look_again"))
+        if home is not None and home.is_read:
+            error = if_gone(error, home.path, self.key_of("close_bank"))
+        return error
 
-        def work(_: object) -> BanksFound:
-            from deltamem_tui.tui.models.banks import bank_lines
+    async def on_lookup_failed(self, message: LookupFailed) -> None:
+        """Reports what could not be looked up; another process may have written the bank."""
+        self.notes.report(message.error)
+        if message.name == READING:
+            await self.session.reading_failed()
+        self.session.look_for_changes()
 
-            return BanksFound(folder, bank_lines(folder))
+    def _follow(self, change: BankChange, position: UserPosition) -> None:
+        """Shows a bank that was written; a new one in the list, where the user waits for it."""
+        from deltamem_tui.tui.screens.banks import BanksScreen
 
-        look_up(self, "looking for banks", work, keys_wait=True)
-
-    def is_own(self, path: Path) -> bool:
-        """Whether a bank is the person's to write; if not, the reason is shown."""
-        if not is_shipped(path, self.folder):
-            return True
-        error = BankFrozenError(
-            "the bank came with the program and is read only",
-            source=one_line(str(path)),
-            hint=f"{self.key_of('install_bank')} on the list of banks makes a copy to be written",
-        )
-        self.tell_error(error)
-        return False
-
-    def freeze(self, path: Path, *, frozen: bool) -> None:
-        """Freeze a bank, which one key undoes, or ask whether it shall be unfrozen."""
-        from deltamem_tui.tui.jobs import maintenance
-
-        if not self.is_own(path):
+        if self.session.follow(change, position):
             return
-        thaw = self.key_of("freeze_bank")
-        if frozen:
-            self.work("freezing", lambda _: maintenance.freeze(path, thaw))
-        else:
-            self.work("looking at what is frozen", lambda _: maintenance.plan_unfreeze(path))
-
-    def verify(self, path: Path) -> None:
-        """Check every file of a bank."""
-        from deltamem_tui.tui.jobs import maintenance
-
-        self.work("verifying", lambda at: maintenance.verify(path, at), can_stop=True)
-
-    # What workers tell
-
-    def on_banks_found(self, message: BanksFound) -> None:
-        """Show the banks."""
         for screen in self.screen_stack:
-            if isinstance(screen, BrowserScreen):
-                screen.show_banks(message)
+            if isinstance(screen, BanksScreen):
+                if self.attention.is_at(position):
+                    screen.expect(change.path)
+                screen.look()
 
-    def on_changed(self, message: Changed) -> None:
-        """Say what was done, and show the new state."""
-        self.tell(message.summary)
-        if self._open is not None and self._open.path == message.path:
-            if message.node and message.asked:
-                self._open.expected = Sought(*message.node, message.asked)
-            self.open_bank(message.path)
-        else:
-            if message.asked and self.is_awaited(message.asked) and message.asked.screen:
-                message.asked.screen.expect_bank(message.path)
-            self.find_banks()
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",  # noqa: ARG002 - the line has no room for a title
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,  # noqa: ARG002 - nor the note a time of its own
+        markup: bool = True,  # noqa: ARG002 - and outside text is never markup
+    ) -> None:
+        """Shows what widgets of textual say in the same line, where it covers nothing."""
+        self.notes.notify(message, warning=severity != "information")
 
-    def on_told(self, message: Told) -> None:
-        """Say what was found."""
-        self.tell(message.summary, warning=message.warning)
+    # Dialogs
 
-    def on_proposed(self, message: Proposed) -> None:
-        """Show the scores, unless the bank that was asked is left by now."""
-        here = self._open
-        if here is None or here.path != message.path or here.screens.get("statistics") is None:
-            self.tell(f"{message.path.name} was left while it was asked for its scores")
-            return
-        if message.grounds != grounds_of(here.bank):
-            self.tell("the trees changed while they were asked for their scores: ask again")
-            return
-        for _, screen in here.screens:
-            screen.show_proposals(message.proposals, message.grounds)
-        if any(each.proposed is not None for each in message.proposals):
-            self.tell(f"thresholds are proposed; {self.key_of('apply_proposal')} saves them")
+    def confirm(
+        self, question: str, sections: Sequence[Section], answered: Callable[[bool | None], None]
+    ) -> None:
+        """Shows what would be done, and asks."""
+        from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 
-    async def on_failed(self, message: Failed) -> None:
-        """Say what went wrong; if there is no bank to look at, show the banks."""
-        self.tell_error(message.error)
-        await self.after_failure(message)
-        self.look_for_changes()  # what another process wrote may be the reason
+        self.push_screen(ConfirmDialog(question, sections), answered)
+
+    def _show_form(
+        self,
+        title: str,
+        lines: Sequence[FormLine],
+        reason: str,
+        refused: str,
+        answered: Callable[[FormAnswer | None], None],
+    ) -> None:
+        from deltamem_tui.tui.widgets.dialogs import AskDialog
+
+        self.push_screen(AskDialog(title, lines, reason, refused), answered)
+
+    def _edit_on_page(self, text: str, then: Keep, keep: Keep) -> None:
+        from deltamem_tui.tui.widgets.edit_dialog import SheetDialog
+
+        def answered(after: str | None) -> None:
+            if after is not None:
+                then(after)
+
+        self.push_screen(SheetDialog(text, keep), answered)
 
     # What can be done everywhere
 
+    @property
+    def _in_dialog(self) -> bool:
+        return isinstance(self.screen, ModalScreen)
+
     def action_help(self) -> None:
-        """Show the keys of the screen in front."""
+        """Shows the keys of the screen in front."""
         from deltamem_tui.tui.screens.help import HelpScreen
 
-        if isinstance(self.screen, BrowserScreen):
-            self.push_screen(HelpScreen(self.screen.SCOPES, self.configuration.keys))
+        if screen := main_screen(self.screen):
+            self.push_screen(HelpScreen(screen.SCOPES, self.configuration.keys))
 
     def action_jump(self) -> None:
-        """Show a letter on every pane and line; the letter goes there."""
+        """Shows a letter on every pane and line; the letter goes there."""
         from deltamem_tui.tui.screens.jump import JumpScreen, Place, jump_targets
 
         below = self.screen
-        if not isinstance(below, BrowserScreen):
-            return
 
         def go(place: Place | None) -> None:
             if place is not None and place.widget.screen is below:
                 place.go()
 
-        self.push_screen(JumpScreen(jump_targets(below)), go)
+        if not self._in_dialog:
+            self.push_screen(JumpScreen(jump_targets(below)), go)
+
+    def action_notes(self) -> None:
+        """Shows the last notes, whole."""
+        from deltamem_tui.tui.widgets.dialogs import NotesDialog
+
+        if not self.notes.history:
+            self.notes.notify("there were no notes yet")
+        elif not self._in_dialog:
+            self.push_screen(NotesDialog([*reversed(self.notes.history)]))
+
+    def action_plan(self) -> None:
+        """Opens the plan that waits."""
+        if not self._in_dialog:
+            self.work.open_plan()
+
+    def action_cancel_work(self) -> None:
+        """Cancels the work that goes on."""
+        self.work.cancel()
+
+    def action_command_palette(self) -> None:
+        """Finds an action by name."""
+        self.push_screen(Palette())
+
+    def search_themes(self) -> None:
+        """Chooses a theme by name."""
+        self.push_screen(Palette([ThemeProvider], placeholder="a theme's name"))
 
     def action_help_quit(self) -> None:
-        """Who presses ctrl+c out of habit is told the key."""
-        self.tell(f"{self.key_of('quit')} quits")
+        """Names the key that quits after ctrl+c."""
+        self.notes.notify(f"{self.key_of('quit')} quits")
 
     async def action_quit(self) -> None:
-        """Remember how the bank was left, and go."""
-        if not self.may_leave():
+        """Remembers how the bank was left, and quits."""
+        if not self.work.may_leave():
             return
-        if self._open is not None:
-            self._open.remember()
+        if self.session.home is not None:
+            self.session.home.remember()
         self.exit()
+
+
+def bank_screen(name: str, home: OpenBank) -> Screen[Any]:
+    """Makes a screen of a bank.
+
+    Each is imported when it is first shown: most visits look at the trees only, and what the
+    others import would delay the first screen.
+    """
+    if name == "recall":
+        from deltamem_tui.tui.screens.recall import RecallScreen
+
+        return RecallScreen(home)
+    if name == "episodes":
+        from deltamem_tui.tui.screens.episodes import EpisodesScreen
+
+        return EpisodesScreen(home)
+    if name == "statistics":
+        from deltamem_tui.tui.screens.statistics import StatisticsScreen
+
+        return StatisticsScreen(home)
+    from deltamem_tui.tui.screens.trees import TreesScreen
+
+    return TreesScreen(home)
+
+
+def banks_screen(left: Path | None) -> Screen[Any]:
+    """Makes the list of banks, the cursor on the one that was left."""
+    from deltamem_tui.tui.screens.banks import BanksScreen
+
+    return BanksScreen(left)
+
+
+def require_screen() -> None:
+    """Checks that the terminal can show screens. A driver of textual's own needs none.
+
+    A terminal that calls itself dumb moves no cursor and knows no colour, so nothing could be
+    drawn there.
+
+    Raises:
+        UsageError: It cannot.
+    """
+    if os.environ.get("TERM") == "dumb" and "TEXTUAL_DRIVER" not in os.environ:
+        raise UsageError(
+            "the browser cannot be drawn on a dumb terminal",
+            source="TERM=dumb",
+            hint="set TERM to what your terminal is, such as xterm-256color; "
+            "`deltamem browse --web` serves a page, and every other command works here",
+        )
 
 
 def run(
     folder: Path, bank: Path | None, configuration: Configuration, tell: Callable[[str], None]
 ) -> None:
-    """Run the browser until the person leaves it.
+    """Runs the browser until the user quits.
 
     Args:
         folder: The banks folder.
         bank: A bank to open at once; the list of banks if None.
         configuration: The settings.
-        tell: Says something on the terminal, once the browser has given it back.
+        tell: Writes a line to the terminal, once the browser has given it back.
 
     Raises:
         UsageError: The terminal cannot show screens.
@@ -228,9 +312,9 @@ def run(
         BankCorruptError: A bank broke the rules of its format while it was looked at.
     """
     require_screen()
-    app: DeltaMemApp = DeltaMemApp(folder, bank, configuration)
+    app = DeltaMemApp(folder, bank, configuration)
     app.run()
     if app.failure is not None:
         raise app.failure
-    if app.unfinished is not None:
-        see_off(app.unfinished, tell)
+    if app.work.unfinished is not None:
+        see_off(app.work.unfinished, tell)

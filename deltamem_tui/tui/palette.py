@@ -6,16 +6,14 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from textual.app import App
 from textual.binding import Binding
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.dom import DOMNode
-from textual.theme import ThemeProvider
 from textual.widgets import Input
 
-from deltamem_tui.tui.actions import SCOPE_TITLES, Action, key_names, of_scopes
-from deltamem_tui.tui.screens.base import BrowserScreen
+from deltamem_tui.tui.core.actions import SCOPE_TITLES, Action, key_names, of_scopes
+from deltamem_tui.tui.core.browser import BrowserScreen, browser_of, main_screen
 
 _ABOVE = 1_000.0
 """More than any score of textual's matcher, which finds letters anywhere between others."""
@@ -40,27 +38,14 @@ class Palette(CommandPalette):
         self.query_one(Input).cursor_blink = False
 
 
-class PaletteOpener(App[None]):
-    """The part of the program that opens palettes."""
-
-    def action_command_palette(self) -> None:
-        """Find an action by name."""
-        self.push_screen(Palette())
-
-    def search_themes(self) -> None:
-        """Choose a theme by name."""
-        self.push_screen(Palette([ThemeProvider], placeholder="a theme's name"))
-
-
 class ActionProvider(Provider):
     """Finds actions for what was typed."""
 
     def _actions(self) -> Iterator[tuple[Action, str]]:
-        screen = self.screen
-        if isinstance(screen, BrowserScreen):
-            for scope in screen.SCOPES:
-                for action in of_scopes([scope]):
-                    yield action, f"{SCOPE_TITLES[scope]}: {action.title}"
+        screen = main_screen(self.screen)
+        for scope in screen.SCOPES if screen else ():
+            for action in of_scopes([scope]):
+                yield action, f"{SCOPE_TITLES[scope]}: {action.title}"
 
     async def discover(self) -> Hits:
         """Everything, before anything is typed."""
@@ -79,14 +64,12 @@ class ActionProvider(Provider):
                 yield Hit(score, shown, partial(self._run, action), title, self._keys(action))
 
     def _keys(self, action: Action) -> str:
-        screen = self.screen
-        keys = screen.browser.configuration.keys if isinstance(screen, BrowserScreen) else {}
-        return key_names(action, keys)
+        return key_names(action, browser_of(self.screen).configuration.keys)
 
     async def _run(self, action: Action) -> None:
         """Do it where its key would do it."""
-        screen = self.screen
-        if isinstance(screen, BrowserScreen) and (owner := _owner(action, screen)):
+        screen = main_screen(self.screen)
+        if screen and (owner := _owner(action, screen)):
             await self.app.run_action(action.method, owner)
 
 

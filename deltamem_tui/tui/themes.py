@@ -8,7 +8,7 @@ from textual.theme import BUILTIN_THEMES
 
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.text import clean
-from deltamem_tui.tui import state
+from deltamem_tui.tui.core import state
 
 USUAL = "textual-dark"
 

@@ -16,7 +16,7 @@ import pytest
 from textual import _wait, app, pilot
 from textual._context import active_app
 
-from deltamem_tui.tui import background
+from deltamem_tui.tui.core import background
 
 AT_ONCE = 0.002
 """Seconds: what is due earlier is waited for; what is due later, by who waits for it."""

@@ -227,7 +227,7 @@ class Person:
     @property
     def said(self) -> list[str]:
         """What the program told the person, oldest first."""
-        return list(self.app.said)
+        return list(self.app.notes.history)
 
 
 def screen_text(app: App[None]) -> str:

@@ -14,14 +14,13 @@ from textual.widgets import Input, OptionList
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
-from deltamem_tui.tui.actions import ACTIONS, SCOPE_TITLES, Action
 from deltamem_tui.tui.app import DeltaMemApp
-from deltamem_tui.tui.background import Progress
-from deltamem_tui.tui.messages import Planned, Told
+from deltamem_tui.tui.core.actions import ACTIONS, SCOPE_TITLES, Action
+from deltamem_tui.tui.core.job import Info, Progress, WorkPlan
+from deltamem_tui.tui.core.state import save_theme
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
-from deltamem_tui.tui.state import save_theme
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.plot import Plot
@@ -39,25 +38,25 @@ async def nothing(person: Person) -> None:
 async def something_goes_on(person: Person) -> None:
     """Work that ends only when it is asked to."""
 
-    def work(progress: Progress) -> Told:
+    def work(progress: Progress) -> Info:
         while not progress.stopped:
             threading.Event().wait(0.001)
-        return Told("stopped as asked")
+        return Info("stopped as asked")
 
-    person.app.work("waiting", work, can_stop=True)
+    person.app.work.start("waiting", work, can_stop=True)
     await person.pilot.pause()
 
 
 async def a_plan_that_waits(person: Person) -> None:
     """A plan that came up while the person did something else."""
-    plan = Planned("planned", "Shall it be?", [], lambda _: Told("done as planned"))
+    plan = WorkPlan("planned", "Shall it be?", [], lambda _: Info("done as planned"))
     gone_on = threading.Event()
 
-    def work(_: Progress) -> Planned:
+    def work(_: Progress) -> WorkPlan:
         assert gone_on.wait(30)
         return plan
 
-    person.app.work("planning", work)
+    person.app.work.start("planning", work)
     await person.pilot.press("j", "k")
     gone_on.set()
     await person.settle()
@@ -84,8 +83,8 @@ async def a_match(person: Person) -> None:
 
 async def scores(person: Person) -> None:
     """The scores of episodes enough for a proposal."""
-    take_in_many(Bank.open(person.app.bank.path))
-    person.app.look_for_changes()
+    take_in_many(Bank.open(person.app.session.bank.path))
+    person.app.session.look_for_changes()
     await person.settle()
     await person.press("c")
 
@@ -201,8 +200,8 @@ DEEDS: Mapping[str, Deed] = {
     "sort_episodes": Deed({"order": "newest"}, before=("3",)),
     "import_logs": asks("Import episodes", "3"),
     "extract": asks("Learn from the waiting episodes", "3"),
-    "succeeded": Deed({"event": "outcome"}, "is a success, you say", before=("3", "G")),
-    "failed": Deed({"event": "outcome"}, "is a failure, you say", before=("3", "G")),
+    "succeeded": Deed({"event": "outcome"}, "is a success now", before=("3", "G")),
+    "failed": Deed({"event": "outcome"}, "is a failure now", before=("3", "G")),
     "take_back": Deed(
         {"event": "undo"},
         "is as before: outcome unknown (source: unknown)",
@@ -232,7 +231,7 @@ def state(person: Person) -> dict[str, object]:
         "screen": type(screen).__name__,
         "focus": focused.id or type(focused).__name__ if focused else None,
         "over": app._exit,
-        "busy": app.work_state is not None,
+        "busy": app.work.state is not None,
         "sealed": Bank.open(app.folder / "kitchen").frozen,
         "copied": bool(app.clipboard),
     }
@@ -251,15 +250,15 @@ def state(person: Person) -> dict[str, object]:
             "depth": node.depth,
             "label": node.label,
             "step": screen.query_one("#detail", TextPane).current,
-            "order": screen.arrangement.order,
+            "order": screen.list_filter.arrangement.order,
         }
     elif isinstance(screen, EpisodesScreen):
-        found["order"] = screen.arrangement.order
+        found["order"] = screen.list_filter.arrangement.order
         found["number"] = str(screen.query_one("#node", TextPane).border_title)
     elif isinstance(screen, StatisticsScreen):
         found["scores"] = screen.query_one("#scores", Plot).display
-    if app._open is not None and app._open.is_read:
-        bank = app.bank
+    if app.session.home is not None and app.session.home.is_read:
+        bank = app.session.bank
         found |= {
             "frozen": bank.frozen,
             "event": bank.commit.event,
@@ -309,8 +308,8 @@ def test_an_action_does_what_it_says(
     paged: list[str] = []
 
     async def story(person: Person) -> None:
-        person.app.edited = lambda text: text.replace("heat some", "warm some")
-        person.app.paged = paged.append
+        person.app.texts.editor = lambda text: text.replace("heat some", "warm some")
+        person.app.texts.pager = paged.append
         if deed.before:
             await person.press(*deed.before)
         await deed.ready(person)
@@ -385,7 +384,7 @@ def test_a_theme_is_chosen_by_name(folder: Path) -> None:
         assert person.app.theme == "nord"
         person.app.theme = "textual-dark"
         await person.settle()
-        assert person.said == ["textual-dark until you leave: deltamem.toml names the theme"]
+        assert person.said == ["textual-dark until you quit: deltamem.toml names the theme"]
 
     browse(folder, story, "kitchen")
     browse(folder, another_time)

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual import events
-from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
@@ -20,11 +18,10 @@ from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.runs import estimate
 from deltamem_tui.memory.writers.rules import RulesExtractor
-from deltamem_tui.tui import bank_session, key_order, state
-from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.core import bank_session
+from deltamem_tui.tui.core.job import Info, Progress, WorkPlan
+from deltamem_tui.tui.core.open_bank import read_bank
 from deltamem_tui.tui.jobs import extracting
-from deltamem_tui.tui.jobs.reading import read_bank
-from deltamem_tui.tui.messages import BankRead, Planned, Told
 from deltamem_tui.tui.models.arrangement import arrange
 from deltamem_tui.tui.screens import trees as trees_module
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
@@ -32,7 +29,6 @@ from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
-from deltamem_tui.tui.widgets.match_list import MatchList
 from tests.tui.support import Person, add_plain, browse, small_bank, trajectory
 
 
@@ -70,13 +66,13 @@ def test_of_two_openings_that_cross_only_the_last_one_comes_up(two: Path) -> Non
         assert isinstance(banks, BanksScreen)
         before = labels(two / "bbb")
         await person.pilot.press("enter")  # aaa is asked for, and read
-        app.post_message(BankRead(Bank.open(two / "aaa"), ()))
+        app.call_later(app.session.show_bank, (Bank.open(two / "aaa"), ()))
         banks.query_one(BankList).cursor = 1
         banks.call_later(banks.action_open_bank)
         await person.settle()
         shown = app.screen
         assert isinstance(shown, BankScreen)
-        assert app.bank.path == shown.home.path == shown.bank.path
+        assert app.session.bank.path == shown.home.path == shown.bank.path
         await person.press("L")
         assert (labels(two / "bbb") != before) is (shown.home.path.name == "bbb")
 
@@ -85,14 +81,14 @@ def test_of_two_openings_that_cross_only_the_last_one_comes_up(two: Path) -> Non
 
 def test_a_bank_nobody_asked_for_does_not_come_up(two: Path) -> None:
     async def story(person: Person) -> None:
-        person.app.post_message(BankRead(Bank.open(two / "aaa"), ()))
+        person.app.session.show_bank((Bank.open(two / "aaa"), ()))
         await person.settle()
         assert isinstance(person.app.screen, BanksScreen)
         await person.press("j", "enter")
-        assert person.app.bank.path == two / "bbb"
-        person.app.post_message(BankRead(Bank.open(two / "aaa"), ()))
+        assert person.app.session.bank.path == two / "bbb"
+        person.app.session.show_bank((Bank.open(two / "aaa"), ()))
         await person.settle()
-        assert person.app.bank.path == person.trees.bank.path == two / "bbb"
+        assert person.app.session.bank.path == person.trees.bank.path == two / "bbb"
 
     browse(two, story)
 
@@ -104,7 +100,7 @@ def test_what_is_changed_is_what_the_screen_shows(two: Path) -> None:
         await person.press("enter")
         shown, before = person.trees, labels(two / "bbb")
         await person.press("b", "j", "enter")
-        assert person.app.bank.path == two / "bbb"
+        assert person.app.session.bank.path == two / "bbb"
         shown.change("writing", lambda bank: f"wrote {bank.name}")
         await person.settle()
         assert person.said[-1] == "wrote aaa"
@@ -118,11 +114,9 @@ def test_a_bank_that_opens_late_does_not_come_up_over_a_dialog(
 ) -> None:
     gate = Gate(read_bank)
     monkeypatch.setattr(bank_session, "read_bank", gate)
-    monkeypatch.setattr(key_order, "PATIENCE", 0.05)
 
     async def story(person: Person) -> None:
         await person.pilot.press("enter")
-        await person.until(lambda: not person.app._awaited)
         await person.pilot.press("n", "m", "y")
         await person.pilot.pause()
         assert isinstance(person.app.screen, AskDialog)
@@ -130,7 +124,7 @@ def test_a_bank_that_opens_late_does_not_come_up_over_a_dialog(
         await person.settle()
         await person.press("L", "Z")
         assert isinstance(person.app.screen, AskDialog)
-        assert person.said[-1] == "kitchen is read by now; enter opens it"
+        assert person.said[-1] == "kitchen has been read; enter opens it"
         await person.press("escape", "enter")
         assert isinstance(person.app.screen, TreesScreen)
 
@@ -148,11 +142,9 @@ def test_who_went_on_is_not_asked_whether_to_delete_but_finds_the_question(
 ) -> None:
     gate = Gate(editing.subtree)
     monkeypatch.setattr(editing, "subtree", gate)
-    monkeypatch.setattr(key_order, "PATIENCE", 0.05)
 
     async def story(person: Person) -> None:
         await person.pilot.press("D")
-        await person.until(lambda: not person.app._awaited)
         await person.pilot.press("2", "slash")
         await person.until(lambda: isinstance(person.app.screen, RecallScreen))
         gate.opened.set()
@@ -174,16 +166,16 @@ def test_a_question_that_was_answered_while_another_thing_goes_on_names_its_bank
 ) -> None:
     go_on = threading.Event()
 
-    def work(_: Progress) -> Told:
+    def work(_: Progress) -> Info:
         assert go_on.wait(20)
-        return Told("learnt")
+        return Info("learnt")
 
     async def story(person: Person) -> None:
         await person.press("D")
         assert "Delete 3 nodes of the task tree?" in person.screen
-        person.app.work("learning", work)
+        person.app.work.start("learning", work)
         await person.pilot.press("y")
-        await person.until(lambda: person.app.plan is not None)
+        await person.until(lambda: person.app.work.plan is not None)
         go_on.set()
         await person.settle()
         await person.press("escape", "P")
@@ -208,46 +200,12 @@ def test_what_was_not_shown_is_not_deleted(folder: Path) -> None:
 # A node
 
 
-def typed_at_once(person: Person, *keys: str) -> None:
-    for key in keys:
-        person.app.post_message(events.Key(key, key if len(key) == 1 else None))
-
-
-@pytest.mark.parametrize("was_seen", [True, False])
-def test_what_is_typed_behind_the_key_that_shows_a_node_is_meant_for_it(
-    folder: Path, was_seen: bool
-) -> None:
-    """Also where the trees are shown for the first time, and are to be arranged before."""
-    if not was_seen:
-        state.save(folder / "kitchen", state.BankState(screen="recall"))
-
-    async def story(person: Person) -> None:
-        if was_seen:
-            await person.press("2", "slash")
-        person.app.screen.query_one("#task", Input).value = "heat some object with a broken stove"
-        await person.settle()
-        matches = person.app.screen.query_one("#task-matches", MatchList)
-        matches.focus()
-        await person.settle()
-        wanted = matches.node
-        assert wanted is not None
-        assert wanted.depth > 1
-        typed_at_once(person, "enter", "L")
-        await person.until(lambda: bool(person.said))
-        await person.settle()
-        assert person.said[-1].startswith(f"{wanted.id} is a ")
-        assert person.node.id == wanted.id
-
-    browse(folder, story, "kitchen")
-
-
 def test_the_cursor_does_not_leave_who_went_on(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate(arrange)
     gate.opened.set()
     monkeypatch.setattr(trees_module, "arrange", gate)
-    monkeypatch.setattr(key_order, "PATIENCE", 0.05)
 
     async def story(person: Person) -> None:
         hidden = list(Bank.open(folder / "kitchen").tree("task"))[1]
@@ -258,9 +216,8 @@ def test_the_cursor_does_not_leave_who_went_on(
         await person.write("lamp")
         await person.press("enter")
         gate.opened.clear()
-        person.app.show_node("task", hidden.id)  # the filter hides it
-        await person.until(lambda: person.trees.arrangement.text == "")
-        await person.until(lambda: not person.app._awaited)
+        person.app.session.show_node("task", hidden.id)  # the filter hides it
+        await person.until(lambda: person.trees.list_filter.arrangement.text == "")
         await person.pilot.press("t")
         gate.opened.set()
         await person.settle()
@@ -294,34 +251,31 @@ def test_a_change_does_not_take_back_who_went_on(
 # Plans
 
 
-def plan(done: list[str], question: str = "Spend money?") -> Planned:
-    def then(_: Progress) -> Told:
+def plan(done: list[str], question: str = "Spend money?") -> WorkPlan:
+    def then(_: Progress) -> Info:
         done.append(question)
-        return Told("spent")
+        return Info("spent")
 
-    return Planned("asking", question, [], then, called="estimate")
+    return WorkPlan("asking", question, [], then, kind="estimate")
 
 
 def test_work_begun_since_does_not_make_a_plan_of_an_old_key_come_up(folder: Path) -> None:
     done: list[str] = []
     gate = threading.Event()
 
-    def work(_: Progress) -> Planned:
+    def work(_: Progress) -> WorkPlan:
         assert gate.wait(20)
         return plan(done)
 
     async def story(person: Person) -> None:
-        person.app.work("rehearsing", work)
-        go = person.app.hold_keys()
+        person.app.work.start("rehearsing", work)
         await person.pilot.press("V")
         gate.set()
-        await person.settle()
-        go()
         await person.settle()
         assert not isinstance(person.app.screen, ConfirmDialog)
         await person.press("y")
         assert done == []
-        assert person.app.plan is not None
+        assert person.app.work.plan is not None
 
     browse(folder, story, "kitchen")
 
@@ -331,16 +285,16 @@ def test_a_plan_that_takes_the_place_of_another_says_so(folder: Path) -> None:
 
     async def story(person: Person) -> None:
         for question in ("First?", "Second?"):
-            person.app.post_message(plan(done, question))
+            person.app.work.offer(plan(done, question))
             await person.settle()
         assert person.said[0] == "the estimate is ready; P opens it"
         assert person.said[1] == (
             "the estimate is ready; P opens it in place of the estimate that waited: First?"
         )
-        person.app.work("planning", lambda _: plan(done, "Third?"))
+        person.app.work.start("planning", lambda _: plan(done, "Third?"))
         await person.settle()
         await person.press("escape")
-        assert person.app.plan is not None, "a plan that comes up takes no other's place"
+        assert person.app.work.plan is not None, "a plan that comes up takes no other's place"
         await person.press("P", "y")
         assert done == ["Second?"]
 
@@ -355,7 +309,7 @@ def test_an_estimate_names_its_bank_and_what_came_since_is_not_paid_for(
     choice = extracting.ModelChoice("gpt-x")
 
     async def story(person: Person) -> None:
-        person.app.work(
+        person.app.work.start(
             "rehearsing",
             lambda progress: extracting.plan_by_model(
                 two / "aaa", choice, Configuration(), progress
@@ -378,8 +332,8 @@ def test_episodes_that_were_learnt_meanwhile_are_not_asked_about_again(folder: P
         folder / "kitchen",
         extracting.ModelChoice("gpt-x"),
         Configuration(),
-        Progress("learning", None),  # type: ignore[arg-type]
+        Progress("learning"),
         ["not waiting"],
     )
-    assert isinstance(told, Told)
+    assert isinstance(told, Info)
     assert told.summary == "the episodes that were asked about wait no more; nothing was sent"

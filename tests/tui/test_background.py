@@ -6,8 +6,8 @@ import sys
 import threading
 from pathlib import Path
 
-from deltamem_tui.tui.background import Stopped, look_up
-from deltamem_tui.tui.messages import Told
+from deltamem_tui.tui.core.background import Stopped, look_up
+from deltamem_tui.tui.core.job import Info
 from tests.tui.support import Person, browse
 
 
@@ -15,21 +15,24 @@ def test_what_is_found_out_after_it_was_given_up_is_not_told(folder: Path) -> No
     go_on, ended = threading.Event(), threading.Event()
     knew: list[bool] = []
 
-    def slow(stopped: Stopped) -> Told:
+    shown: list[str] = []
+
+    def slow(stopped: Stopped) -> str:
         assert go_on.wait(20)
         knew.append(stopped())
-        return Told("the old answer")
+        return "the old answer"
 
     async def story(person: Person) -> None:
-        look_up(person.app, "asking", slow, then=ended.set)
+        app = person.app
+        look_up(app, "asking", slow, shown.append, ended=ended.set)
         await person.pilot.pause()
-        look_up(person.app, "asking", lambda _: Told("the new answer"))
+        look_up(app, "asking", lambda _: "the new answer", shown.append)
         await person.settle()
         go_on.set()
         await person.until(ended.is_set)
         await person.settle()
         assert knew == [True]
-        assert person.said == ["the new answer"]
+        assert shown == ["the new answer"]
 
     browse(folder, story)
 
@@ -37,7 +40,7 @@ def test_what_is_found_out_after_it_was_given_up_is_not_told(folder: Path) -> No
 def test_work_beside_the_screen_leaves_it_its_turns(folder: Path) -> None:
     async def story(person: Person) -> None:
         sys.setswitchinterval(0.005)
-        person.app.work("counting", lambda _: Told(str(sys.getswitchinterval() < 0.001)))
+        person.app.work.start("counting", lambda _: Info(str(sys.getswitchinterval() < 0.001)))
         await person.settle()
         assert person.said[-1] == "True"
 

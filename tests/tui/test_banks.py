@@ -13,8 +13,8 @@ from textual.widgets import OptionList
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
+from deltamem_tui.tui.core.job import BankChange
 from deltamem_tui.tui.jobs import maintenance
-from deltamem_tui.tui.messages import Changed
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from tests.tui.support import Person, browse
@@ -76,7 +76,7 @@ def test_enter_opens_and_escape_leaves(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press(*["j"] * names(person).index("kitchen"), "enter")
         assert isinstance(person.app.screen, TreesScreen)
-        assert person.app.bank.name == "kitchen"
+        assert person.app.session.bank.name == "kitchen"
         await person.press("escape", "j", "escape")
         assert isinstance(person.app.screen, TreesScreen), "one escape too many leaves nothing"
         assert person.said[-1] == "escape again goes back to the banks, b at once"
@@ -154,7 +154,7 @@ def test_who_went_on_while_a_bank_was_made_keeps_the_cursor(
 ) -> None:
     go_on, create = threading.Event(), maintenance.create
 
-    def late(path: Path, **rest: str) -> Changed:
+    def late(path: Path, **rest: str) -> BankChange:
         assert go_on.wait(20)
         return create(path, **rest)
 

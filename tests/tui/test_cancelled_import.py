@@ -6,32 +6,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from textual.message_pump import MessagePump
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.episodes import importer
 from deltamem_tui.trajectory.readers import to_line
-from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.core.job import BankChange, Progress, WorkPlan
 from deltamem_tui.tui.jobs.importing import import_logs
-from deltamem_tui.tui.messages import Changed, Planned
 from tests.tui.support import trajectory
 
 OWN, FOREIGN = 6, 2
 
 
-class Quiet(Progress):
-    """Work without a screen."""
-
-    def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
-        """Nobody looks."""
-
-
-class Cancelled(Quiet):
+class Cancelled(Progress):
     """Work that somebody cancels once it was asked so often whether it is."""
 
     def __init__(self, after: int) -> None:
-        super().__init__("importing", MessagePump(), can_stop=True)
+        super().__init__("importing", can_stop=True)
         self._left = after
 
     @property
@@ -71,7 +62,7 @@ def test_a_cancelled_import_asks_nothing_and_says_what_it_did(
     """Cancelled before any of the episodes, the first of another domain among them."""
     monkeypatch.setattr(importer, "_BATCH_EPISODES", batch)
     ended = import_logs(bank.path, str(log), "", Cancelled(after))
-    assert isinstance(ended, Changed)
+    assert isinstance(ended, BankChange)
     assert ended.summary.endswith("(cancelled)")
     assert f"imported {imported(bank)} episode" in ended.summary
     assert imported(bank) == after
@@ -81,11 +72,11 @@ def test_a_cancelled_import_asks_nothing_and_says_what_it_did(
 def test_what_goes_on_after_the_question_is_cancelled_too(
     bank: Bank, log: Path, after: int
 ) -> None:
-    asked = import_logs(bank.path, str(log), "", Quiet("importing", MessagePump()))
-    assert isinstance(asked, Planned)
+    asked = import_logs(bank.path, str(log), "", Progress("importing"))
+    assert isinstance(asked, WorkPlan)
     assert asked.can_stop
     assert imported(bank) == 0
     ended = asked.then(Cancelled(after))
-    assert isinstance(ended, Changed)
+    assert isinstance(ended, BankChange)
     assert imported(bank) == after
     assert ended.summary.endswith("(cancelled)")

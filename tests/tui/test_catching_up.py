@@ -30,7 +30,7 @@ def write(bank: Path) -> None:
 
 async def written(person: Person, bank: Path) -> None:
     write(bank)
-    person.app.look_for_changes()
+    person.app.session.look_for_changes()
     await person.settle()
 
 
@@ -54,9 +54,9 @@ class InTurn:
 
 async def seen(person: Person) -> None:
     """The program has read the bank again after it was written."""
-    before = person.app.bank
-    person.app.look_for_changes()
-    await person.until(lambda: person.app.bank is not before)
+    before = person.app.session.bank
+    person.app.session.look_for_changes()
+    await person.until(lambda: person.app.session.bank is not before)
     await person.pilot.pause()
 
 
@@ -243,7 +243,7 @@ def test_a_bank_that_is_gone_is_told_as_that_whatever_is_asked_of_it(folder: Pat
 
     async def story(person: Person) -> None:
         (folder / "kitchen").rename(folder.parent / "elsewhere")
-        person.app.look_for_changes()
+        person.app.session.look_for_changes()
         await person.settle()
         assert person.said[-1] == gone
         for keys in (("3",), ("L",), ("V",), ("u",)):

@@ -9,7 +9,7 @@ from textual import events
 
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.tui.messages import Planned, Told
+from deltamem_tui.tui.core.job import Info, WorkPlan
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
@@ -32,15 +32,15 @@ async def click(person: Person, words: str) -> None:
 
 @pytest.mark.parametrize("size", [(60, 20), (120, 40)])
 def test_a_question_is_answered_by_mouse(folder: Path, size: tuple[int, int]) -> None:
-    plan = Planned("asking", "Shall it be?", [], lambda _: Told("done"))
+    plan = WorkPlan("asking", "Shall it be?", [], lambda _: Info("done"))
 
     async def story(person: Person) -> None:
-        person.app.work("planning", lambda _: plan)
+        person.app.work.start("planning", lambda _: plan)
         await person.settle()
         await click(person, "escape leaves it")
         assert not isinstance(person.app.screen, ConfirmDialog)
         assert not person.said
-        person.app.work("planning", lambda _: plan)
+        person.app.work.start("planning", lambda _: plan)
         await person.settle()
         await click(person, "y does it")
         assert person.said == ["done"]
@@ -105,11 +105,11 @@ def test_a_double_click_on_a_dialog_answers_it_once(
     async def story(person: Person) -> None:
         if bank is None:
             await person.press("enter")
-        person.app.tell("something")
+        person.app.notes.notify("something")
         await person.press(*keys)
         await click_twice(person, words)
         assert isinstance(person.app.screen, BankScreen)
-        assert person.app.bank.path == person.app.screen.home.path
+        assert person.app.session.bank.path == person.app.screen.home.path
         await person.press("1", "b", "enter")
         assert isinstance(person.app.screen, TreesScreen)
 

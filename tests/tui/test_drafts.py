@@ -13,8 +13,8 @@ from textual.widgets import TextArea
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import TEXT_LIMIT
 from deltamem_tui.memory import editing
-from deltamem_tui.tui import programs
-from deltamem_tui.tui.drafts import Drafts, drafts_file
+from deltamem_tui.tui.core import texts as programs
+from deltamem_tui.tui.core.drafts import Drafts, drafts_file
 from deltamem_tui.tui.widgets.dialogs import DraftDialog
 from deltamem_tui.tui.widgets.edit_dialog import SheetDialog
 from tests.tui.support import Person, browse
@@ -68,7 +68,7 @@ def test_a_refused_edit_is_offered_by_the_next(
         return mended.replace("MY WORDS " + "x" * TOO_LONG, "MY WORDS")
 
     async def story(person: Person) -> None:
-        person.app.edited = spoiling
+        person.app.texts.editor = spoiling
         await person.press("e")
         assert "your text is kept, e offers it again" in person.said[-1]
         assert (
@@ -78,7 +78,7 @@ def test_a_refused_edit_is_offered_by_the_next(
             await person.press("b", "enter")
         if Bank.open(folder / "kitchen").frozen:
             await person.press("Z", "y")
-        person.app.edited = mending
+        person.app.texts.editor = mending
         await person.press("e")
         assert isinstance(person.app.screen, DraftDialog)
         assert "Your text" in person.screen
@@ -99,7 +99,7 @@ def test_who_wants_to_begin_anew_may(folder: Path) -> None:
         return spoilt_heading(text) if len(texts) == 1 else text
 
     async def story(person: Person) -> None:
-        person.app.edited = edit
+        person.app.texts.editor = edit
         await person.press("e", "e")
         await person.press("escape")
         assert len(texts) == 1
@@ -114,9 +114,9 @@ def test_who_wants_to_begin_anew_may(folder: Path) -> None:
 
 def test_a_draft_is_of_one_node(folder: Path) -> None:
     async def story(person: Person) -> None:
-        person.app.edited = spoilt_heading
+        person.app.texts.editor = spoilt_heading
         await person.press("e", "j")
-        person.app.edited = lambda text: text
+        person.app.texts.editor = lambda text: text
         await person.press("e")
         assert person.said[-1] == "nothing was changed"
 
@@ -144,7 +144,7 @@ def test_an_editor_that_fails_loses_nothing(
     monkeypatch.setenv("EDITOR", editor(tmp_path, script))
 
     async def story(person: Person) -> None:
-        person.app.edited = programs.edited
+        person.app.texts.editor = programs.edited
         await person.press("e")
         assert said in person.said[-1]
         await person.press("e")
@@ -167,7 +167,7 @@ def test_on_the_page_escape_asks_before_it_throws_a_text_away(folder: Path) -> N
         raise SuspendNotSupported
 
     async def story(person: Person) -> None:
-        person.app.edited = no_terminal
+        person.app.texts.editor = no_terminal
         await person.press("e", "escape")
         assert not isinstance(person.app.screen, SheetDialog), "nothing was typed"
         await person.press("e")
@@ -191,7 +191,7 @@ def test_who_quits_while_editing_on_the_page_loses_nothing(folder: Path, leave: 
     node = next(Bank.open(folder / "kitchen").tree("task").roots())
 
     async def story(person: Person) -> None:
-        person.app.edited = no_terminal
+        person.app.texts.editor = no_terminal
         await person.press("e")
         person.app.screen.query_one(TextArea).insert("MY WORDS")
         await person.settle()
@@ -207,7 +207,7 @@ def test_an_empty_text_on_the_page_is_refused_like_any_other(folder: Path) -> No
         raise SuspendNotSupported
 
     async def story(person: Person) -> None:
-        person.app.edited = no_terminal
+        person.app.texts.editor = no_terminal
         await person.press("e")
         person.app.screen.query_one(TextArea).text = ""
         await person.press("f2")

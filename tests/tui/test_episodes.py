@@ -61,7 +61,7 @@ def test_of_an_episode_of_many_steps_the_pane_shows_the_first_and_the_last(
     copied: list[str] = []
 
     async def story(person: Person) -> None:
-        monkeypatch.setattr(person.app, "copy", copied.append)
+        monkeypatch.setattr(person.app.texts, "copy", copied.append)
         await person.press("3", "G")
         shown = person.app.screen.query_one("#steps", TextPane).sections
         assert len([each for each in shown if "go to fridge" in each.title]) == 500
@@ -90,7 +90,7 @@ def test_without_episodes_a_bank_says_what_can_be_done(folder: Path) -> None:
 
     words = "This bank has no episodes."
     browse(folder, story_of(f"{words} Press i to import some from logs.", "Press 3"), "bare")
-    browse(folder, story_of(words, "the bank is frozen: nothing is learnt"), "ice")
+    browse(folder, story_of(words, "the bank is frozen: it learns nothing"), "ice")
 
 
 def test_episodes_are_filtered_and_sorted_as_the_nodes_are(folder: Path) -> None:
@@ -103,7 +103,7 @@ def test_episodes_are_filtered_and_sorted_as_the_nodes_are(folder: Path) -> None
         assert tasks(person) == [UNSAID.task]
         assert f"Episode {UNSAID.id}" in pane(person, "steps")
         await person.press("plus")
-        assert "is a success, you say" in person.said[-1]
+        assert "is a success now" in person.said[-1]
         assert tasks(person) == []
         assert "No episode fits the filter." in pane(person, "steps")
         await person.press("escape")

@@ -15,9 +15,8 @@ from textual.widgets import Input, Static
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import DEFAULT_EMBEDDER, Configuration
 from deltamem_tui.embedding import load as loading
-from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.core.job import BankChange, Info, Progress, WorkPlan
 from deltamem_tui.tui.jobs.importing import import_logs
-from deltamem_tui.tui.messages import Changed, Planned, Told
 from deltamem_tui.tui.models import proposing
 from deltamem_tui.tui.screens import import_forms
 from deltamem_tui.tui.screens.banks import BanksScreen
@@ -166,7 +165,7 @@ def test_who_went_on_finds_it_as_it_was_and_no_key_is_taken(
     log = str(tmp_path / "[/no]")
     go_on = threading.Event()
 
-    def late(*given: Any) -> Changed | Planned:
+    def late(*given: Any) -> BankChange | WorkPlan:
         assert go_on.wait(20)
         return import_logs(*given)
 
@@ -212,10 +211,10 @@ def test_what_was_filled_in_is_kept_if_the_plan_is_declined_and_gone_once_it_is_
 def test_what_was_filled_in_is_kept_if_the_work_is_cancelled(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def until_stopped(path: Path, _log: str, _format: str, progress: Progress) -> Changed:
+    def until_stopped(path: Path, _log: str, _format: str, progress: Progress) -> BankChange:
         while not progress.stopped:
             threading.Event().wait(0.001)
-        return Changed(path, "1 new; cancelled")
+        return BankChange(path, "1 new; cancelled")
 
     monkeypatch.setattr(import_forms, "import_logs", until_stopped)
 
@@ -241,11 +240,11 @@ def test_what_was_filled_in_for_one_bank_is_not_asked_for_of_another(folder: Pat
         await fill(person, path="no/such.jsonl")
         assert "no/such" in reason(person)
         await person.press("escape", "b", "j", "enter", "3", "i")
-        assert person.app.bank.name == "other"
+        assert person.app.session.bank.name == "other"
         assert filled(person) == {"path": "", "format": ""}
         assert not person.app.screen.query("#reason")
         await person.press("escape", "b", "k", "enter", "3", "i")
-        assert person.app.bank.name == "kitchen"
+        assert person.app.session.bank.name == "kitchen"
         assert filled(person) == {"path": "no/such.jsonl", "format": ""}
 
     browse(folder, story, "kitchen")
@@ -256,9 +255,9 @@ def test_what_was_filled_in_since_outlives_the_end_of_what_was_before(
 ) -> None:
     go_on = threading.Event()
 
-    def late(path: Path, *_: Any) -> Changed:
+    def late(path: Path, *_: Any) -> BankChange:
         assert go_on.wait(20)
-        return Changed(path, "imported")
+        return BankChange(path, "imported")
 
     monkeypatch.setattr(import_forms, "import_logs", late)
 
@@ -284,12 +283,12 @@ def test_what_was_filled_in_while_another_thing_goes_on_is_kept(
 ) -> None:
     go_on = threading.Event()
 
-    def work(_: Progress) -> Told:
+    def work(_: Progress) -> Info:
         assert go_on.wait(20)
-        return Told("done")
+        return Info("done")
 
     async def story(person: Person) -> None:
-        person.app.work("verifying", work)
+        person.app.work.start("verifying", work)
         await person.pilot.press("3", "i")
         await person.settle(work=False)
         person.app.screen.query_one("#path", Input).value = "some.jsonl"

@@ -25,14 +25,13 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import to_record
-from deltamem_tui.tui.forms import Answer
-from deltamem_tui.tui.messages import Again
+from deltamem_tui.tui.core.forms import FormAnswer, FormLine
+from deltamem_tui.tui.core.job import Retry
 from deltamem_tui.tui.models.questions import Question
 from deltamem_tui.tui.widgets.dialogs import (
     AskDialog,
     ConfirmDialog,
     DraftDialog,
-    Field,
     NotesDialog,
 )
 from deltamem_tui.tui.widgets.edit_dialog import SheetDialog
@@ -143,8 +142,8 @@ def test_every_screen_shows_a_hostile_bank(hostile: Path) -> None:
 def test_drafts_notes_and_forms_show_it_harmlessly(hostile: Path) -> None:
     """What is in front now and then: a text that was not saved, what was said, a form."""
 
-    def refuse(text: str) -> Callable[[Answer, Again], bool]:
-        def begin(_: Answer, __: Again) -> bool:
+    def refuse(text: str) -> Callable[[FormAnswer, Retry], bool]:
+        def begin(_: FormAnswer, __: Retry) -> bool:
             raise UsageError(text, source=text[:100], hint=text[:100])
 
         return begin
@@ -157,12 +156,14 @@ def test_drafts_notes_and_forms_show_it_harmlessly(hostile: Path) -> None:
             assert isinstance(person.app.screen, DraftDialog)
             await assert_harmless_at_both_sizes(person)
             await person.press("escape")
-            person.app.tell(text)
+            person.app.notes.notify(text)
             await person.press("N")
             assert isinstance(person.app.screen, NotesDialog)
             await assert_harmless_at_both_sizes(person)
             await person.press("escape")
-            person.app.ask(text[:200], [Field("line", text[:200], text[:200])], refuse(text))
+            person.app.forms.ask(
+                text[:200], [FormLine("line", text[:200], text[:200])], refuse(text)
+            )
             await person.settle()
             await person.press("enter")
             assert isinstance(person.app.screen, AskDialog)
@@ -232,16 +233,16 @@ def test_a_text_is_edited_on_the_screen_where_there_is_no_editor(hostile: Path) 
         left: list[str] = []
         for text in (each for each in TEXTS if len(each) < 10_000):
             left.clear()
-            person.app.edit(clean(text), left.append)
+            person.app.texts.edit(clean(text), left.append)
             await person.settle()
             assert isinstance(person.app.screen, SheetDialog)
             assert_harmless(person.screen)
             await person.press("f2")
             assert left == [clean(text)]
-        person.app.edit("text", left.append)
+        person.app.texts.edit("text", left.append)
         await person.press("escape")
         assert len(left) == 1
-        person.app.edit("x" * 1_000_000, left.append)
+        person.app.texts.edit("x" * 1_000_000, left.append)
         await person.settle()
         assert "too many to be edited on this page" in person.said[-1]
 
@@ -269,7 +270,7 @@ def test_a_long_text_says_how_much_is_left(hostile: Path) -> None:
             .endswith("… 980,000 more characters: press v to read all of it")
         )
         read: list[str] = []
-        person.app.paged = read.append
+        person.app.texts.pager = read.append
         await person.press("v")
         assert "x" * 1_000_000 in read[0]
 

@@ -14,7 +14,7 @@ from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.native import from_record
-from deltamem_tui.tui import bank_session
+from deltamem_tui.tui.core import bank_session
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets.episode_list import EpisodeList
 from tests.tui.support import (
@@ -34,7 +34,7 @@ def test_an_outcome_is_given_to_an_episode_without_one(folder: Path) -> None:
         await person.press("3", "G")
         for key, success in (("plus", True), ("minus", False)):
             await person.press(key)
-            assert "you say" in person.said[-1]
+            assert " now; " in person.said[-1]
             assert person.app.screen.query_one(EpisodeList).cursor == 2
             bank = Bank.open(folder / "kitchen")
             outcome = from_record(bank.episodes.record(UNSAID.id) or {}).outcome
@@ -128,7 +128,7 @@ def test_what_the_log_stated_is_taken_back_word_by_word(folder: Path) -> None:
         before = pane(person, "steps")
         assert "failure (source: stated) · reward 0 · step_limit" in before
         await person.press("plus")
-        assert person.said[-1] == f"{stated.id} is a success, you say; u takes it back"
+        assert person.said[-1] == f"{stated.id} is a success now; u takes it back"
         await person.press("minus")
         assert "failure (source: user) · " in pane(person, "steps")
         await person.press("u")
@@ -146,12 +146,12 @@ def test_what_the_log_stated_is_taken_back_word_by_word(folder: Path) -> None:
 def test_what_another_process_said_since_is_not_taken_back_unseen(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bank_session, "_LOOK_SECONDS", 3_600.0)
+    monkeypatch.setattr(bank_session, "_SECONDS_BETWEEN_LOOKS", 3_600.0)
     bank = Bank.open(folder / "kitchen")
 
     async def story(person: Person) -> None:
         await person.press("3", "j", "minus")
-        assert person.said[-1].startswith(f"{READY.id} is a failure, you say")
+        assert person.said[-1].startswith(f"{READY.id} is a failure now")
         give_outcome(Bank.open(bank.path), READY.id, success=True)
         await person.press("u")
         assert (

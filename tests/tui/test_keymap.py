@@ -12,17 +12,19 @@ from textual._xterm_parser import XTermParser
 import deltamem_tui.tui
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import ConfigurationError
-from deltamem_tui.tui.actions import ACTIONS, TOGETHER
 from deltamem_tui.tui.app import DeltaMemApp
-from deltamem_tui.tui.bank_screens import BANK_SCREENS, bank_screen
-from deltamem_tui.tui.keymap import checked_keys
+from deltamem_tui.tui.core.actions import ACTIONS, TOGETHER
+from deltamem_tui.tui.core.keymap import checked_keys
 from deltamem_tui.tui.screens.banks import BanksScreen
-from deltamem_tui.tui.screens.base import BrowserScreen
+from deltamem_tui.tui.screens.episodes import EpisodesScreen
+from deltamem_tui.tui.screens.recall import RecallScreen
+from deltamem_tui.tui.screens.statistics import StatisticsScreen
+from deltamem_tui.tui.screens.trees import TreesScreen
 from tests.tui.support import Person, browse
 
 
 def test_the_scopes_that_share_a_screen_are_those_of_the_screens() -> None:
-    screens: list[type[BrowserScreen]] = [BanksScreen, *map(bank_screen, BANK_SCREENS)]
+    screens = (BanksScreen, TreesScreen, RecallScreen, EpisodesScreen, StatisticsScreen)
     assert [screen.SCOPES for screen in screens] == list(TOGETHER)
 
 
@@ -151,7 +153,7 @@ def test_what_is_said_names_the_keys_that_were_chosen(folder: Path) -> None:
         assert person.said[-1].endswith("is a failure now; U undoes it")
         await person.press("ctrl+x")
         assert person.said[-1] == (
-            "go to its new parent and press ctrl+x, or ctrl+y to make it a root; B leaves it"
+            "go to its new parent and press ctrl+x, or ctrl+y to make it a root; B cancels"
         )
         await person.press("B", "D", "y")
         assert person.said[-1] == "deleted 3 nodes; U undoes it"

@@ -15,9 +15,8 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.runs.learning import candidates
 from deltamem_tui.memory.views.history import history
-from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.core.job import BankChange, Progress
 from deltamem_tui.tui.jobs.extracting import ModelChoice, extract_by_model
-from deltamem_tui.tui.messages import Changed
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
@@ -171,32 +170,18 @@ def test_a_choice_that_cannot_be_is_refused(typed: tuple[str, str, str]) -> None
         ModelChoice.of(MODEL, *typed)
 
 
-class Watched(Progress):
-    """Work that a test stops."""
-
-    def __init__(self) -> None:
-        self.over = threading.Event()
-
-    @property
-    def stopped(self) -> bool:
-        return self.over.is_set()
-
-    def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
-        pass
-
-
 def test_the_bill_has_the_calls_that_came_back_after_the_end(
     folder: Path, server: ModelServer
 ) -> None:
     """Calls that are on their way when somebody cancels are paid for."""
     more = [trajectory(f"wash pan {number}", "a kitchen", success=True) for number in range(4)]
     take_in(Bank.open(folder / "kitchen"), more)
-    work = Watched()
+    work = Progress("learning", can_stop=True)
 
     def reply(request: Request) -> Reply:
         if len(server.requests) < 5:
             return sensible.reply(request)
-        work.over.set()
+        work.stop()
         return sensible.reply(request, delay=0.3)
 
     server.replies = reply
@@ -204,7 +189,7 @@ def test_the_bill_has_the_calls_that_came_back_after_the_end(
     bank = Bank.open(folder / "kitchen")
     ids = [episode.id for episode in candidates(bank).episodes]
     changed = extract_by_model(bank.path, choice, Configuration(), work, ids)
-    assert isinstance(changed, Changed)
+    assert isinstance(changed, BankChange)
     bill = history(Bank.open(folder / "kitchen")).usage
     assert bill.calls == len(server.requests) >= 5
     assert f"for ${bill.cost:.4f} ({bill.calls} calls, 0 cached)" in changed.summary

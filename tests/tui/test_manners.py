@@ -5,27 +5,26 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import pytest
-from textual import events
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.theme import BUILTIN_THEMES
-from textual.widgets import Input, OptionList
+from textual.widgets import OptionList
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import ConfigurationError
-from deltamem_tui.tui import bank_session, key_order
-from deltamem_tui.tui.actions import ACTIONS, DIALOG_KEYS, Action, Scope
 from deltamem_tui.tui.app import DeltaMemApp
-from deltamem_tui.tui.background import Progress
-from deltamem_tui.tui.messages import Told
-from deltamem_tui.tui.screens import trees as trees_module
+from deltamem_tui.tui.core.actions import ACTIONS, DIALOG_KEYS, Action, Scope
+from deltamem_tui.tui.core.job import Info, Progress
 from deltamem_tui.tui.screens.banks import BanksScreen
-from deltamem_tui.tui.screens.base import BankScreen, BrowserScreen
+from deltamem_tui.tui.screens.base import BankScreen
+from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.screens.help import HelpScreen
+from deltamem_tui.tui.screens.recall import RecallScreen
+from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.outline_view import OutlineView
@@ -43,15 +42,17 @@ def test_names_are_unique_and_no_action_is_only_on_a_key_that_terminals_take() -
         assert action.title[0].isupper()
 
 
-def scopes_of_screens() -> list[type[BrowserScreen]]:
-    from deltamem_tui.tui.bank_screens import BANK_SCREENS, bank_screen
-    from deltamem_tui.tui.screens.banks import BanksScreen
+SCREENS: list[type[Any]] = [
+    BanksScreen,
+    TreesScreen,
+    RecallScreen,
+    EpisodesScreen,
+    StatisticsScreen,
+]
 
-    return [BanksScreen, *map(bank_screen, BANK_SCREENS)]
 
-
-@pytest.mark.parametrize("screen", scopes_of_screens(), ids=lambda screen: screen.__name__)
-def test_no_key_means_two_things_on_a_screen(screen: type[BrowserScreen]) -> None:
+@pytest.mark.parametrize("screen", SCREENS)
+def test_no_key_means_two_things_on_a_screen(screen: type[Any]) -> None:
     """But for the few keys that a pane in focus takes before the screen does."""
     keys: dict[str, str] = {}
     for action in ACTIONS:
@@ -69,9 +70,7 @@ def owners(scope: Scope) -> list[type[DOMNode]]:
         "list": [LineList, TextPane],
         "bank": [BankScreen],
     }
-    return here.get(scope) or [
-        screen for screen in scopes_of_screens() if screen.SCOPES[0] == scope
-    ]
+    return here.get(scope) or [screen for screen in SCREENS if screen.SCOPES[0] == scope]
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.name)
@@ -208,7 +207,7 @@ def test_who_presses_ctrl_c_is_told_the_key_that_quits(folder: Path) -> None:
 def test_a_defect_in_long_work_ends_the_browser_and_is_kept(folder: Path, cancelled: bool) -> None:
     defect, go_on = ValueError("a defect"), threading.Event()
 
-    def fail(progress: Progress) -> Told:
+    def fail(progress: Progress) -> Info:
         assert go_on.wait(20)
         assert progress.stopped is cancelled
         raise defect
@@ -217,13 +216,13 @@ def test_a_defect_in_long_work_ends_the_browser_and_is_kept(folder: Path, cancel
     states: list[object] = []
 
     async def story(person: Person) -> None:
-        person.app.work("failing", fail, can_stop=True)
+        person.app.work.start("failing", fail, can_stop=True)
         if cancelled:
             person.app.action_cancel_work()
         go_on.set()
         await person.until(lambda: person.app.failure is not None)
         failures.append(person.app.failure)
-        states.append(person.app.work_state)
+        states.append(person.app.work.state)
 
     with pytest.raises(ValueError, match="a defect"):
         browse(folder, story, "kitchen")
@@ -294,140 +293,3 @@ def test_nothing_moves_by_itself(folder: Path) -> None:
         assert seen == [40]
 
     browse(folder, story, "kitchen")
-
-
-def test_keys_that_come_all_at_once_are_taken_one_after_another(folder: Path) -> None:
-    """Behind a `/` the letters are words, and not edit and delete; behind enter, commands."""
-
-    async def story(person: Person) -> None:
-        typed_at_once(person, "slash", *"De", "enter", "c")
-        await person.until(lambda: "chain as an agent" in person.screen)
-        await person.settle()
-        assert person.trees.arrangement.text == "De"
-        assert person.trees.query_one("#filter", Input).value == "De"
-        assert person.app.focused is person.outline
-        assert "1 fit the filter" in person.screen
-        assert person.app.screen_stack == [person.trees]
-
-    browse(folder, story, "kitchen")
-
-
-def test_what_is_shown_already_is_not_waited_for(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """That the arranging has ended is told behind what it found; enter may come between them."""
-    monkeypatch.setattr(key_order, "PATIENCE", 0.05)
-
-    async def story(person: Person) -> None:
-        await person.press("slash")
-        await person.write("lamp")
-        person.trees._arranged._under_way = object()
-        typed_at_once(person, "enter", "c")
-        await person.until(lambda: "chain as an agent" in person.screen or bool(person.said))
-        assert person.said == []
-
-    browse(folder, story, "kitchen")
-
-
-def test_a_key_whose_widget_went_away_holds_nothing_back(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("n")
-        typed_at_once(person, "escape", "question_mark")
-        await person.until(lambda: isinstance(person.app.screen, HelpScreen))
-        typed_at_once(person, "escape", "enter")
-        await person.until(lambda: isinstance(person.app.screen, TreesScreen))
-        typed_at_once(person, "2", "slash", "escape", "4", "b")
-        await person.until(lambda: isinstance(person.app.screen, BanksScreen))
-        person.app.edit("a text to edit on the page", lambda _: None)
-        await person.settle()
-        typed_at_once(person, "f2", "question_mark")
-        await person.until(lambda: isinstance(person.app.screen, HelpScreen))
-
-    browse(folder, story)
-
-
-def test_what_is_typed_behind_the_key_of_a_dialog_reaches_the_dialog(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        typed_at_once(person, "n", *"qDe", "tab", *"xyz", "f1")
-        await person.until(lambda: "xyz" in person.screen)
-        await person.settle()
-        lines = [line.value for line in person.app.screen.query(Input)]
-        assert lines[0] == "qDe"
-        assert lines[1].endswith("xyz")
-
-    browse(folder, story)
-
-
-def detail_title(person: Person) -> str:
-    """What stands over the detail pane; nothing until the screen has one."""
-    return "".join(str(pane.border_title) for pane in person.trees.query("#detail"))
-
-
-def test_what_is_typed_while_a_bank_is_opened_is_meant_for_the_bank(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened = slowly(monkeypatch, bank_session, "read_bank")
-
-    async def story(person: Person) -> None:
-        typed_at_once(person, "enter", "slash", *"De", "enter", "c")
-        await person.pilot.pause()
-        assert isinstance(person.app.screen, BanksScreen)
-        opened.set()
-        await person.until(lambda: isinstance(person.app.screen, TreesScreen))
-        await person.until(lambda: "chain" in detail_title(person))
-        assert person.trees.arrangement.text == "De"
-        assert person.said == []
-
-    browse(folder, story)
-
-
-def test_what_is_typed_behind_a_filter_is_meant_for_what_it_finds(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def story(person: Person) -> None:
-        arranged = slowly(monkeypatch, trees_module, "arrange")
-        typed_at_once(person, "slash", *"lamp", "enter", "L")
-        await person.until(lambda: person.app.focused is person.outline)
-        arranged.set()
-        await person.until(lambda: bool(person.said))
-        await person.settle()
-        assert person.node.payload["activation_condition"] == "look at some object under the lamp"
-        assert person.node.label == "success"
-
-    browse(folder, story, "kitchen")
-
-
-def test_keys_do_not_wait_for_ever(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_order, "PATIENCE", 1.0)
-    opened = slowly(monkeypatch, bank_session, "read_bank")
-
-    async def story(person: Person) -> None:
-        typed_at_once(person, "enter", "n")
-        await person.until(lambda: person.app._under_way is False and bool(person.app._held))
-        await person.until(lambda: not person.app._held)
-        assert person.said == ["1 key typed meanwhile did nothing"]
-        typed_at_once(person, "question_mark")
-        await person.until(lambda: isinstance(person.app.screen, HelpScreen))
-        assert len(person.app.screen_stack) == 2, "what was typed meanwhile is forgotten"
-        opened.set()
-        await person.settle()
-
-    browse(folder, story)
-
-
-def slowly(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> threading.Event:
-    """Let a function wait for an event."""
-    real, event = getattr(module, name), threading.Event()
-
-    def waits(*args: object, **named: object) -> object:
-        assert event.wait(20)
-        return real(*args, **named)
-
-    monkeypatch.setattr(module, name, waits)
-    return event
-
-
-def typed_at_once(person: Person, *keys: str) -> None:
-    """Keys as a slow line or a macro sends them: none waits for what the one before did."""
-    for key in keys:
-        person.app.post_message(events.Key(key, key if len(key) == 1 else None))

@@ -9,9 +9,8 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
-from deltamem_tui.tui import programs
-from deltamem_tui.tui.background import Progress
-from deltamem_tui.tui.messages import Told
+from deltamem_tui.tui.core import texts as programs
+from deltamem_tui.tui.core.job import Info, Progress
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 from tests.tui.support import Person, browse, grow
@@ -30,20 +29,20 @@ def edited(changes: dict[str, str]) -> object:
 def test_an_edit_is_embedded_journalled_and_undone(folder: Path) -> None:
     async def story(person: Person) -> None:
         before = person.node
-        tree = person.app.bank.tree("task")
+        tree = person.app.session.bank.tree("task")
         vector = tree.embeddings[tree.row(before.id)].copy()
-        person.app.edited = edited({"heat some object and": "warm every object and"})  # type: ignore[assignment]
+        person.app.texts.editor = edited({"heat some object and": "warm every object and"})  # type: ignore[assignment]
         await person.press("e")
         assert person.node.payload["activation_condition"].startswith("warm every object")
         assert person.node.revision == 1
-        tree = person.app.bank.tree("task")
+        tree = person.app.session.bank.tree("task")
         assert (tree.embeddings[tree.row(before.id)] != vector).any()
-        assert person.app.bank.commit.event == "edit"
+        assert person.app.session.bank.commit.event == "edit"
         await person.press("u")
         assert person.node.payload == before.payload
-        tree = person.app.bank.tree("task")
+        tree = person.app.session.bank.tree("task")
         assert (tree.embeddings[tree.row(before.id)] == vector).all()
-        assert person.app.bank.commit.event == "undo"
+        assert person.app.session.bank.commit.event == "undo"
         await person.press("u")
         assert "no change by hand is left" in person.said[-1]
 
@@ -62,8 +61,8 @@ def test_an_edit_is_embedded_journalled_and_undone(folder: Path) -> None:
 )
 def test_an_edit_that_says_nothing_is_refused(folder: Path, after: str, words: str) -> None:
     async def story(person: Person) -> None:
-        sequence = person.app.bank.commit.sequence
-        person.app.edited = lambda _: after
+        sequence = person.app.session.bank.commit.sequence
+        person.app.texts.editor = lambda _: after
         await person.press("e")
         assert words in person.said[-1]
         assert Bank.open(folder / "kitchen").commit.sequence == sequence
@@ -77,22 +76,22 @@ HUGE = "a line of a log that went in by mistake\n" * 1000
 def test_a_huge_edit_is_written_only_if_that_is_meant(folder: Path) -> None:
     async def story(person: Person) -> None:
         before = person.node
-        person.app.edited = edited({"1. find it": HUGE})  # type: ignore[assignment]
+        person.app.texts.editor = edited({"1. find it": HUGE})  # type: ignore[assignment]
         await person.press("e")
         assert isinstance(person.app.screen, ConfirmDialog)
         assert "10,015 tokens, 40,0" in person.screen
         assert "It had 18 tokens before" in person.screen
-        assert "Shall the node say so much?" in person.screen
+        assert "Write such a long text?" in person.screen
         await person.press("n")
         assert person.said[-1] == "nothing was written; your text is kept, e offers it again"
         assert person.node == before
-        person.app.edited = lambda text: text
+        person.app.texts.editor = lambda text: text
         await person.press("e", "y")
         assert isinstance(person.app.screen, ConfirmDialog)
         await person.press("y")
         assert HUGE.strip() in person.node.text
         assert person.said[-1].startswith("edited ")
-        person.app.edited = edited({"a line": "one line"})  # type: ignore[assignment]
+        person.app.texts.editor = edited({"a line": "one line"})  # type: ignore[assignment]
         await person.press("e")
         assert isinstance(person.app.screen, ConfirmDialog), "it grew again"
         await person.press("n")
@@ -106,7 +105,7 @@ def test_a_huge_text_that_shrinks_is_not_asked_about(folder: Path) -> None:
     editing.edit(bank, "task", root, {**root.payload, "execution_procedure": HUGE})
 
     async def story(person: Person) -> None:
-        person.app.edited = edited({"a line": "line"})  # type: ignore[assignment]
+        person.app.texts.editor = edited({"a line": "line"})  # type: ignore[assignment]
         await person.press("e")
         assert person.said[-1].startswith("edited ")
 
@@ -122,7 +121,7 @@ def test_an_edit_of_what_another_changed_meanwhile_is_refused(folder: Path) -> N
             editing.relabel(bank, "task", bank.tree("task").node(person.node.id), "failure")
             return text.replace("heat", "warm")
 
-        person.app.edited = edit
+        person.app.texts.editor = edit
         await person.press("e")
         assert "was changed since you read it" in person.said[-1]
         assert "warm" not in Bank.open(folder / "kitchen").tree("task").node(person.node.id).text
@@ -133,17 +132,17 @@ def test_an_edit_of_what_another_changed_meanwhile_is_refused(folder: Path) -> N
 def test_an_edit_while_work_goes_on_is_refused_before_anything_is_typed(folder: Path) -> None:
     go_on, opened = threading.Event(), threading.Event()
 
-    def learn(_: Progress) -> Told:
+    def learn(_: Progress) -> Info:
         assert go_on.wait(20)
-        return Told("learnt")
+        return Info("learnt")
 
     def edit(text: str) -> str:
         opened.set()
         return text
 
     async def story(person: Person) -> None:
-        person.app.edited = edit
-        person.app.work("learning", learn, can_stop=True)
+        person.app.texts.editor = edit
+        person.app.work.start("learning", learn, can_stop=True)
         for number, key in enumerate("eD", start=1):  # what either asks for could not be written
             await person.pilot.press(key)
             await person.until(lambda: len(person.said) == number)  # noqa: B023 - called here
@@ -165,9 +164,9 @@ def test_an_editor_whose_command_cannot_be_read_is_told(
     monkeypatch.setenv("EDITOR", "vi 'x")
 
     async def story(person: Person) -> None:
-        person.app.edited = programs.edited
+        person.app.texts.editor = programs.edited
         await person.press("e")
-        assert person.said[-1].startswith("$EDITOR is no command")
+        assert person.said[-1].startswith("$EDITOR is not a command")
         assert "no closing quotation" in person.said[-1]
 
     browse(folder, story, "kitchen")
@@ -193,12 +192,12 @@ def test_move_and_undo(folder: Path) -> None:
         await person.press("k", "m")
         assert person.node.id == moved
         assert (person.node.depth, person.node.kind) == (2, "residual")
-        child = next(person.app.bank.tree("task").children(moved))
+        child = next(person.app.session.bank.tree("task").children(moved))
         assert child.depth == 3
         await person.press("u")
-        node = person.app.bank.tree("task").node(moved)
+        node = person.app.session.bank.tree("task").node(moved)
         assert (node.depth, node.kind, node.parent) == (1, "root", None)
-        assert next(person.app.bank.tree("task").children(moved)).depth == 2
+        assert next(person.app.session.bank.tree("task").children(moved)).depth == 2
 
     browse(folder, story, "kitchen")
 
@@ -211,13 +210,13 @@ def test_a_node_that_is_being_moved_is_marked_until_the_move_ends(folder: Path) 
             lines = person.screen.splitlines()
             mode = any(f"moving » {moved}: m below" in line for line in lines)
             line = any("» cool some object and put" in line for line in lines)
-            assert mode == line == (person.trees.moving is not None)
+            assert mode == line == (person.trees.editor.moving is not None)
             return mode
 
         async def begin() -> None:
             await person.press("1", "g", "j", "m")
 
-        moved = [node.id for node in person.app.bank.tree("task").roots()][1]
+        moved = [node.id for node in person.app.session.bank.tree("task").roots()][1]
         await begin()
         assert marked()
         await person.press("y", "k", "c", "question_mark", "escape", "t", "t")
@@ -230,7 +229,7 @@ def test_a_node_that_is_being_moved_is_marked_until_the_move_ends(folder: Path) 
         await begin()
         await person.press("k", "m")
         assert not marked()
-        assert person.app.bank.tree("task").node(moved).depth == 2
+        assert person.app.session.bank.tree("task").node(moved).depth == 2
 
     browse(folder, story, "kitchen", size=(100, 30))
 
@@ -239,7 +238,7 @@ def test_make_root(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("d", "M")
         assert (person.node.depth, person.node.kind) == (1, "root")
-        assert person.app.bank.tree("task").node(person.node.id).parent is None
+        assert person.app.session.bank.tree("task").node(person.node.id).parent is None
 
     browse(folder, story, "kitchen")
 
@@ -258,7 +257,7 @@ def test_a_move_that_cannot_be_is_refused(folder: Path) -> None:
 def test_a_move_past_d_max_is_refused(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("j", "m", "g", "f", "m")
-        assert "D_max is 4" in person.said[-1]
+        assert "at most 4" in person.said[-1]
 
     browse(folder, story, "kitchen")
 
@@ -270,17 +269,19 @@ def test_delete_shows_what_goes_and_can_be_undone(folder: Path) -> None:
         assert isinstance(person.app.screen, ConfirmDialog)
         assert "Delete 3 nodes of the task tree?" in person.screen
         assert f"root {deleted.id}" in person.screen
-        failure = next(each for each in person.app.bank.tree("task") if each.label == "failure")
+        failure = next(
+            each for each in person.app.session.bank.tree("task") if each.label == "failure"
+        )
         assert f"{failure.id} ✗ heat some object with a broken stove" in person.screen
         await person.press("escape")
-        assert len(person.app.bank.tree("task")) == 6
+        assert len(person.app.session.bank.tree("task")) == 6
         await person.press("delete", "y")
-        assert len(person.app.bank.tree("task")) == 3
+        assert len(person.app.session.bank.tree("task")) == 3
         assert person.node != deleted
         await person.press("u")
-        assert len(person.app.bank.tree("task")) == 6
+        assert len(person.app.session.bank.tree("task")) == 6
         assert person.node.id == deleted.id, "one looks at what came back"
-        assert max(node.depth for node in person.app.bank.tree("task")) == 3
+        assert max(node.depth for node in person.app.session.bank.tree("task")) == 3
 
     browse(folder, story, "kitchen")
 
@@ -305,7 +306,7 @@ def test_nothing_is_changed_in_a_frozen_bank(folder: Path) -> None:
     Bank.open(folder / "kitchen").freeze()
 
     async def story(person: Person) -> None:
-        person.app.edited = lambda text: text + "more"
+        person.app.texts.editor = lambda text: text + "more"
         for number, key in enumerate(("e", "L", "m", "M", "D", "u"), start=1):
             await person.press(key)
             assert len(person.said) == number

@@ -13,7 +13,7 @@ def test_a_note_is_folded_anew_when_the_terminal_has_another_size(folder: Path) 
     words = " ".join(f"word-{number}" for number in range(40)) + " THE END"
 
     async def story(person: Person) -> None:
-        person.app.tell_error(UsageError(words))
+        person.app.notes.report(UsageError(words))
         await person.settle()
         bar = person.app.screen.query_one(NoteBar)
         assert "THE END" in person.screen

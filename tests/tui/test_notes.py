@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.tui import notifications
+from deltamem_tui.tui.core import notes
+from deltamem_tui.tui.core.notes import seconds_shown
 from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.note_bar import NoteBar
 from tests.tui.support import Person, browse
@@ -22,14 +23,14 @@ def test_a_note_takes_the_place_of_the_keys_and_hides_nothing(
 ) -> None:
     async def story(person: Person) -> None:
         for words in ("short", LONG):
-            person.app.tell(words)
+            person.app.notes.notify(words)
             await person.settle()
             bar = person.app.screen.query_one(NoteBar)
             assert words[:40] in person.screen
             assert not person.app.screen.query_one(KeyBar).display
             assert bar.region.bottom == size[1]
             assert person.trees.query_one("#detail").region.bottom == bar.region.y
-        person.app.say_no_more()
+        person.app.notes.clear()
         await person.settle()
         assert person.app.screen.query_one(KeyBar).display
         assert "? keys" in person.screen.splitlines()[-1]
@@ -39,13 +40,13 @@ def test_a_note_takes_the_place_of_the_keys_and_hides_nothing(
 
 def test_a_new_note_takes_the_place_of_the_one_before(folder: Path) -> None:
     async def story(person: Person) -> None:
-        person.app.tell("the first")
-        person.app.tell_error(UsageError("the second"))
+        person.app.notes.notify("the first")
+        person.app.notes.report(UsageError("the second"))
         await person.settle()
         assert "the first" not in person.screen
         assert "✗ the second" in person.screen
         assert len(person.app.screen.query(NoteBar)) == 1
-        person.app.show("episodes")
+        person.app.session.show("episodes")
         await person.settle()
         assert "✗ the second" in person.screen, "another screen shows it too"
 
@@ -55,27 +56,27 @@ def test_a_new_note_takes_the_place_of_the_one_before(folder: Path) -> None:
 def test_errors_stay_longer_and_long_notes_until_they_can_have_been_read(folder: Path) -> None:
     async def story(person: Person) -> None:
         def seconds() -> float:
-            timer = person.app._note_timer
-            assert timer is not None
-            return timer._interval
+            note = person.app.notes.current
+            assert note is not None
+            return seconds_shown(note)
 
-        person.app.tell("short")
+        person.app.notes.notify("short")
         short = seconds()
-        person.app.tell(LONG)
+        person.app.notes.notify(LONG)
         assert seconds() > 3 * short
-        person.app.tell_error(UsageError("short"))
+        person.app.notes.report(UsageError("short"))
         assert seconds() > 3 * short
 
     browse(folder, story, "kitchen")
 
 
 def test_a_note_goes_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notifications, "_NOTE_SECONDS", 0.01)
-    monkeypatch.setattr(notifications, "_READ_A_SECOND", 1_000_000)
+    monkeypatch.setattr(notes, "_NOTE_SECONDS", 0.01)
+    monkeypatch.setattr(notes, "_READ_PER_SECOND", 1_000_000)
 
     async def story(person: Person) -> None:
-        person.app.tell("here and gone")
-        await person.until(lambda: person.app.note is None)
+        person.app.notes.notify("here and gone")
+        await person.until(lambda: person.app.notes.current is None)
         await person.settle()
         assert "here and gone" not in person.screen
 
@@ -86,10 +87,10 @@ def test_a_note_goes_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_key_takes_a_note_away_that_could_have_been_seen(
     folder: Path, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
-    monkeypatch.setattr(notifications, "_UNSEEN_SECONDS", 0)
+    monkeypatch.setattr(notes, "_UNSEEN_SECONDS", 0)
 
     async def story(person: Person) -> None:
-        person.app.tell_error(UsageError(LONG))
+        person.app.notes.report(UsageError(LONG))
         await person.settle()
         assert "✗ a long error" in person.screen
         await person.press(key)
@@ -102,10 +103,10 @@ def test_a_key_takes_a_note_away_that_could_have_been_seen(
 def test_a_note_that_came_while_one_types_stays(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(notifications, "_UNSEEN_SECONDS", 1_000)
+    monkeypatch.setattr(notes, "_UNSEEN_SECONDS", 1_000)
 
     async def story(person: Person) -> None:
-        person.app.tell("learnt 2 episodes for $0.0042")
+        person.app.notes.notify("learnt 2 episodes for $0.0042")
         await person.press("j")
         assert "for $0.0042" in person.screen
 
@@ -120,7 +121,7 @@ def test_a_note_that_is_too_long_says_where_all_of_it_is(
     words = "no format is called so; there are " + ", ".join(f"format-{n}" for n in range(99))
 
     async def story(person: Person) -> None:
-        person.app.tell_error(UsageError(words, hint="THE END"))
+        person.app.notes.report(UsageError(words, hint="THE END"))
         await person.settle()
         assert "THE END" not in person.screen
         assert person.screen.splitlines()[-1].strip() == "… N shows all of it"
@@ -156,13 +157,13 @@ def test_a_bank_that_is_taken_away_or_replaced_ends_nothing(folder: Path) -> Non
         await person.press("l", "j")
         shutil.rmtree(bank)
         for _ in range(3):
-            person.app.look_for_changes()
+            person.app.session.look_for_changes()
             await person.settle()
         told = [words for words in person.said if "gone from this place" in words]
         assert len(told) == 1, "once, not every second"
         await person.press("c", "3", "4", "1", "j", "L")
         shutil.copytree(other, bank)
-        person.app.look_for_changes()
+        person.app.session.look_for_changes()
         await person.press("j", "2", "slash")
         await person.write("heat some object")
         assert "▶" in person.screen

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.tui import programs
+from deltamem_tui.tui.core import texts as programs
 
 # A terminal sends Ctrl+C to every program in front of it, and so to the one that waits as well.
 _STOPPED = "import os, signal; os.kill(os.getppid(), signal.SIGINT)"

@@ -50,7 +50,7 @@ def test_old_proposals_go_with_what_they_rest_on(
         await person.press("4", "c")
         assert person.app.screen.query_one("#scores", Plot).display
         change(folder / "kitchen")
-        person.app.look_for_changes()
+        person.app.session.look_for_changes()
         await person.settle()
         assert person.app.screen.query_one("#scores", Plot).display is kept
         await person.press("w")
@@ -77,7 +77,7 @@ def test_proposals_for_what_changed_while_it_was_asked_are_not_shown(
         await person.pilot.press("c")
         await person.settle(work=False)
         relabelled(folder / "kitchen")
-        person.app.look_for_changes()
+        person.app.session.look_for_changes()
         await person.settle(work=False)
         go_on.set()
         await person.settle()

@@ -14,11 +14,11 @@ from textual.screen import Screen
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankCorruptError, UsageError
-from deltamem_tui.tui import bank_session, state
 from deltamem_tui.tui.app import DeltaMemApp
-from deltamem_tui.tui.jobs.reading import read_bank
-from deltamem_tui.tui.messages import BankRead, Failed
-from deltamem_tui.tui.screens.banks import BanksScreen
+from deltamem_tui.tui.core import bank_session, state
+from deltamem_tui.tui.core.background import LookupFailed
+from deltamem_tui.tui.core.open_bank import Stamp, read_bank
+from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.help import HelpScreen
 from tests.tui.support import Person, browse
 
@@ -31,9 +31,9 @@ def test_a_bank_that_another_process_writes_is_read_again(folder: Path) -> None:
         kept = person.node.id
         bank = Bank.open(folder / "kitchen")
         editing.delete(bank, "task", next(bank.tree("task").roots()))
-        person.app.look_for_changes()
+        person.app.session.look_for_changes()
         await person.settle()
-        assert len(person.app.bank.tree("task")) == 3
+        assert len(person.app.session.bank.tree("task")) == 3
         assert person.node.id == kept
         assert person.outline.line_count() == 3
         assert "task · 3 nodes" in person.screen
@@ -43,8 +43,8 @@ def test_a_bank_that_another_process_writes_is_read_again(folder: Path) -> None:
 
 def test_a_bank_that_was_closed_while_it_was_read_again_stays_closed(folder: Path) -> None:
     async def story(person: Person) -> None:
-        person.app.open_bank(folder / "kitchen")
-        await person.app.close_bank()
+        person.app.session.open(folder / "kitchen")
+        await person.app.session.close()
         await person.settle()
         assert isinstance(person.app.screen, BanksScreen)
 
@@ -82,11 +82,11 @@ def test_what_is_found_out_while_the_bank_is_closed_is_dropped(
         monkeypatch.setattr(looks, name, slow)
         bank = Bank.open(folder / "kitchen")
         editing.relabel(bank, "task", next(bank.tree("task").roots()), "failure")
-        app.look_for_changes()
-        await person.until(lambda: app.bank.commit.event == "relabel")
+        app.session.look_for_changes()
+        await person.until(lambda: app.session.bank.commit.event == "relabel")
 
         async def popped() -> None:
-            assert app._open is None
+            assert app.session.home is None
             go_on.set()
             await app.workers.wait_for_complete()
             await pop_screen()
@@ -107,7 +107,7 @@ def test_a_named_bank_that_cannot_be_read_gives_way_to_the_banks_and_says_why(
     """Also if help or the palette lie over its screen, by a click, while it is read."""
     go_on, real = threading.Event(), read_bank
 
-    def unreadable(path: Path) -> BankRead:
+    def unreadable(path: Path) -> tuple[Bank, Stamp]:
         assert go_on.wait(20)
         raise BankCorruptError("the manifest is torn", source=path.name)
 
@@ -128,9 +128,9 @@ def test_a_named_bank_that_cannot_be_read_gives_way_to_the_banks_and_says_why(
             assert isinstance(app.screen, BanksScreen)
             assert person.said == ["kitchen: the manifest is torn"]
             assert "kitchen: the manifest is torn" in person.screen
-            chosen = app.screen.chosen_path()
+            chosen = app.screen.query_one(BankList).bank
             assert chosen is not None
-            assert chosen.name == "kitchen"
+            assert chosen.place.name == "kitchen"
             monkeypatch.setattr(bank_session, "read_bank", real)
             await person.press("enter")
             assert person.outline.line_count() == 3, "it can be opened once it is sound"
@@ -143,7 +143,7 @@ def test_another_failure_does_not_close_a_bank_that_is_still_read(
 ) -> None:
     go_on, real = threading.Event(), read_bank
 
-    def slow(path: Path) -> BankRead:
+    def slow(path: Path) -> tuple[Bank, Stamp]:
         assert go_on.wait(20)
         return real(path)
 
@@ -153,7 +153,7 @@ def test_another_failure_does_not_close_a_bank_that_is_still_read(
         app = DeltaMemApp(folder, folder / "kitchen")
         async with app.run_test(size=(100, 30)) as pilot:
             person = Person(app, pilot)
-            app.post_message(Failed("verifying", UsageError("it was no bank")))
+            app.post_message(LookupFailed("looking", UsageError("it was no bank")))
             await pilot.pause()
             assert person.said == ["it was no bank"]
             go_on.set()
@@ -187,7 +187,7 @@ def test_a_bank_is_found_as_it_was_left(folder: Path) -> None:
         node = trees.outline("task").node
         assert node is not None
         assert node.payload["activation_condition"] == "heat some object with a broken microwave"
-        assert trees.arrangement.order == "newest"
+        assert trees.list_filter.arrangement.order == "newest"
         assert trees.outline("task").line_count() == 4
 
     browse(folder, leave, "kitchen")

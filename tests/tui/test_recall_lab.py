@@ -21,8 +21,7 @@ from deltamem_tui.errors import BankRewrittenError
 from deltamem_tui.memory.engine import recall
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.vectors.reembed import reembed
-from deltamem_tui.tui.background import Progress
-from deltamem_tui.tui.messages import Told
+from deltamem_tui.tui.core.job import Info, Progress
 from deltamem_tui.tui.models import questions
 from deltamem_tui.tui.screens import recall as recall_screen
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
@@ -133,8 +132,8 @@ def test_saving_writes_the_numbers_into_the_bank(folder: Path) -> None:
         person.app.screen.query_one("#env-tau_base", Input).value = "0.42"
         await person.settle()
         await person.press("f2")
-        assert person.app.bank.manifest.settings["env"]["tau_base"] == 0.42
-        assert person.app.bank.commit.event == "parameters"
+        assert person.app.session.bank.manifest.settings["env"]["tau_base"] == 0.42
+        assert person.app.session.bank.commit.event == "parameters"
         await person.press("f2")
         assert "these numbers already" in person.said[-1]
 
@@ -144,16 +143,16 @@ def test_saving_writes_the_numbers_into_the_bank(folder: Path) -> None:
 def test_numbers_that_could_not_be_saved_are_kept_until_they_are(folder: Path) -> None:
     go_on = threading.Event()
 
-    def learn(_: Progress) -> Told:
+    def learn(_: Progress) -> Info:
         assert go_on.wait(20)
-        return Told("learnt")
+        return Info("learnt")
 
     async def story(person: Person) -> None:
         await person.press("2", "slash")
         line = person.app.screen.query_one("#task-tau_base", Input)
         line.value = "0.9"
         await person.settle()
-        person.app.work("learning", learn)
+        person.app.work.start("learning", learn)
         await person.pilot.press("f2")
         await person.until(lambda: bool(person.said))
         assert person.said == ["still learning; it cannot be cancelled"]
@@ -161,7 +160,7 @@ def test_numbers_that_could_not_be_saved_are_kept_until_they_are(folder: Path) -
         await person.settle()
         await person.press("f2")
         assert "saved: task threshold 0.9," in person.said[-1]
-        assert person.app.bank.manifest.settings["task"]["tau_base"] == 0.9
+        assert person.app.session.bank.manifest.settings["task"]["tau_base"] == 0.9
         assert line.value == "0.9"
 
     browse(folder, story, "kitchen")
@@ -180,11 +179,11 @@ def test_numbers_that_another_saved_are_taken_over_but_for_those_one_plays_with(
         await person.settle()
         bank = Bank.open(folder / "kitchen")
         change(bank, "test", lambda numbers: changed(numbers, "env", tau_base=0.31))
-        person.app.look_for_changes()
+        person.app.session.look_for_changes()
         await person.settle()
         assert (played.value, other.value) == ("0.9", "0.31")
         await person.press("f2")
-        stored = person.app.bank.manifest.settings
+        stored = person.app.session.bank.manifest.settings
         assert (stored["task"]["tau_base"], stored["env"]["tau_base"]) == (0.9, 0.31)
 
     browse(folder, story, "kitchen")
@@ -199,11 +198,11 @@ def test_nothing_is_saved_while_a_line_says_no_number(folder: Path) -> None:
             await person.settle()
         await person.press("f2")
         assert "not saved" in person.said[-1]
-        assert person.app.bank.manifest.settings["task"]["tau_base"] == 0.6
+        assert person.app.session.bank.manifest.settings["task"]["tau_base"] == 0.6
         line.value = "0.95"
         await person.settle()
         await person.press("f2")
-        assert person.app.bank.manifest.settings["task"]["tau_base"] == 0.95
+        assert person.app.session.bank.manifest.settings["task"]["tau_base"] == 0.95
 
     browse(folder, story, "kitchen")
 
@@ -312,9 +311,9 @@ def test_a_bank_that_gets_another_embedder_is_asked_with_its_vectors(
         await person.write(TASK)
         assert "▶1.000" in person.screen
         reembed(Bank.open(folder / "kitchen"), Turned())
-        person.app.look_for_changes()
+        person.app.session.look_for_changes()
         await person.settle()
-        assert person.app.bank.manifest.embedder["model"] == "turned"
+        assert person.app.session.bank.manifest.embedder["model"] == "turned"
         assert "▶1.000" in person.screen
 
     browse(folder, story, "kitchen")
@@ -342,8 +341,8 @@ def test_an_answer_of_the_bank_as_it_was_is_asked_for_again(
         await person.until(begun.is_set)
         bank = Bank.open(folder / "kitchen")
         grow(bank, "task", [("sing a song", "la", None, "success")])
-        person.app.look_for_changes()
-        await person.until(lambda: len(person.app.bank.tree("task")) == 7)
+        person.app.session.look_for_changes()
+        await person.until(lambda: len(person.app.session.bank.tree("task")) == 7)
         go_on.set()
         await person.settle()
         assert asked == [6, 7]
@@ -377,8 +376,8 @@ def test_what_is_asked_while_an_answer_fails_is_asked_all_the_same(
         await person.until(begun.is_set)
         if bank_changes:
             grow(Bank.open(folder / "kitchen"), "task", [("sing", "la", None, "success")])
-            person.app.look_for_changes()
-            await person.until(lambda: len(person.app.bank.tree("task")) == 7)
+            person.app.session.look_for_changes()
+            await person.until(lambda: len(person.app.session.bank.tree("task")) == 7)
         else:
             line.value = TASK
         await person.pilot.pause()

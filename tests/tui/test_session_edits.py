@@ -9,9 +9,9 @@ from pathlib import Path
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.memory import editing
+from deltamem_tui.tui.core.job import BankChange, WorkPlan
+from deltamem_tui.tui.core.session_edits import SessionEdits
 from deltamem_tui.tui.jobs.undoing import undo_last
-from deltamem_tui.tui.messages import Changed, Planned
-from deltamem_tui.tui.session_edits import OwnChanges
 from tests.tui.support import Person, browse, small_bank
 
 
@@ -26,7 +26,7 @@ def test_a_commit_is_known_by_bank_number_and_time(tmp_path: Path) -> None:
     small_bank(tmp_path / "kitchen")
     shutil.copytree(tmp_path / "kitchen", tmp_path / "copy")
     bank, commit = relabelled(tmp_path / "kitchen")
-    own = OwnChanges()
+    own = SessionEdits()
     assert not own.has(bank, commit)
     own.note(bank)
     assert own.has(Bank.open(bank.path), commit)
@@ -40,14 +40,14 @@ def test_ones_own_is_undone_unasked_and_not_what_another_bank_in_its_place_holds
 ) -> None:
     small_bank(tmp_path / "kitchen")
     bank, commit = relabelled(tmp_path / "kitchen")
-    own = OwnChanges()
+    own = SessionEdits()
     own.note(bank)
     path = bank.journal.path
     text = path.read_bytes()
     path.write_bytes(text.replace(commit.time.encode(), b"2001-01-01T00:00:00Z"))
-    assert isinstance(undo_last(bank.path, own), Planned)
+    assert isinstance(undo_last(bank.path, own), WorkPlan)
     path.write_bytes(text)
-    assert isinstance(undo_last(bank.path, own), Changed)
+    assert isinstance(undo_last(bank.path, own), BankChange)
 
 
 def test_who_saved_what_was_there_already_has_not_made_what_another_wrote(folder: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_change_whose_time_is_not_told_is_asked_about_without_one(tmp_path: Pa
     bank, commit = relabelled(tmp_path / "kitchen")
     path = bank.journal.path
     path.write_bytes(path.read_bytes().replace(commit.time.encode(), b"noon"))
-    asked = undo_last(bank.path, OwnChanges())
-    assert isinstance(asked, Planned)
+    asked = undo_last(bank.path, SessionEdits())
+    assert isinstance(asked, WorkPlan)
     (section,) = asked.sections
     assert section.title == "Made by another program or before this browser was opened"

@@ -47,7 +47,7 @@ def test_nothing_in_it_is_changed(folder: Path, shipped: Path) -> None:
     before = contents(shipped)
 
     async def story(person: Person) -> None:
-        person.app.edited = lambda text: text + "more"
+        person.app.texts.editor = lambda text: text + "more"
         await person.press("enter")
         for number, key in enumerate(("e", "L", "m", "M", "D", "u"), start=1):
             await person.press(key)

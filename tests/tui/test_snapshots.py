@@ -16,9 +16,8 @@ from syrupy.assertion import SnapshotAssertion
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.tui import background, notifications
-from deltamem_tui.tui.background import Progress
-from deltamem_tui.tui.messages import Planned, Told, WorkEnded
+from deltamem_tui.tui.core import job, notes
+from deltamem_tui.tui.core.job import Info, Progress, WorkPlan
 from deltamem_tui.tui.models import banks, proposing
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets import bars
@@ -40,13 +39,13 @@ NARROW = (60, 20)
 async def learning(person: Person) -> None:
     """Work that is seven tenths done after seven seconds, and waits to be cancelled."""
 
-    def work(progress: Progress) -> WorkEnded:
+    def work(progress: Progress) -> Callable[[], None]:
         progress.advance(7, 10, "$0.0042")
         while not progress.stopped:
             threading.Event().wait(0.001)
-        return WorkEnded("learning")
+        return lambda: None
 
-    person.app.work("learning", work, can_stop=True)
+    person.app.work.start("learning", work, can_stop=True)
     await person.until(lambda: "7 of 10" in person.screen)
 
 
@@ -61,8 +60,8 @@ async def estimated(person: Person) -> None:
         Section("Nothing is known of the price", "of some/model", warning=True),
     ]
     question = "Learn from 2 episodes by some/model?"
-    person.app.work(
-        "rehearsing", lambda _: Planned("learning", question, sections, lambda _: Told("learnt"))
+    person.app.work.start(
+        "rehearsing", lambda _: WorkPlan("learning", question, sections, lambda _: Info("learnt"))
     )
     await person.settle()
 
@@ -80,7 +79,9 @@ async def draft_kept(person: Person) -> None:
 
 async def huge_edit(person: Person) -> None:
     """A file that was written into a node by mistake."""
-    person.app.edited = lambda text: text.replace("1. find it", "1. find it\n" + "log " * 9000)
+    person.app.texts.editor = lambda text: text.replace(
+        "1. find it", "1. find it\n" + "log " * 9000
+    )
     await person.press("e")
 
 
@@ -92,8 +93,8 @@ async def refused(person: Person) -> None:
 
 async def calibrated(person: Person) -> None:
     """Scores of episodes, and the thresholds that they suggest."""
-    take_in_many(Bank.open(person.app.bank.path))
-    person.app.look_for_changes()
+    take_in_many(Bank.open(person.app.session.bank.path))
+    person.app.session.look_for_changes()
     await person.settle()
     await person.press("c")
 
@@ -176,9 +177,7 @@ MORE_VIEWS = {
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Textual's own patience: a scrollbar that comes one look later must be on the picture."""
-    monkeypatch.setattr(
-        notifications, "_UNSEEN_SECONDS", 0
-    )  # each key takes the note before it away
+    monkeypatch.setattr(notes, "_UNSEEN_SECONDS", 0)  # each key takes the note before it away
 
 
 @pytest.fixture(autouse=True)
@@ -191,7 +190,7 @@ def packaged_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock by which work that goes on began seven seconds ago, and banks changed one day."""
     monkeypatch.setattr(banks, "last_change", lambda _: "2026-07-14 10:22")
-    monkeypatch.setattr(background, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(job, "monotonic", lambda: 0.0)
     monkeypatch.setattr(bars, "time", SimpleNamespace(monotonic=lambda: 7.0))
 
 

@@ -45,7 +45,7 @@ def test_plots_and_numbers_are_shown(folder: Path) -> None:
         bank = Bank.open(folder / "kitchen")
         with bank.writing() as batch:
             batch.log("learn", {"trajectory": READY.id, "trees": {}})
-        person.app.look_for_changes()
+        person.app.session.look_for_changes()
         await person.settle()
         assert "nodes over episodes" in person.screen
         colours = {
@@ -167,7 +167,7 @@ def test_scores_are_asked_for_and_the_proposal_saved(folder: Path) -> None:
         assert "17 questions, compared with nodes" in scores.body
         proposed = next(line for line in scores.body.splitlines() if "proposed" in line)
         await person.press("w")
-        stored = person.app.bank.manifest.settings["task"]["tau_base"]
+        stored = person.app.session.bank.manifest.settings["task"]["tau_base"]
         assert proposed.startswith(f"threshold {stored:g} proposed")
 
     browse(folder, story, "kitchen", size=(120, 60))
@@ -190,18 +190,18 @@ def test_the_scores_of_one_bank_are_never_shown_in_another(
         await person.press("4")
         await person.pilot.press("c", "b")
         await person.settle(work=False)
-        person.app.open_bank(folder / "other")
+        person.app.session.open(folder / "other")
         await person.settle(work=False)
         await person.pilot.press("4")
         await person.settle(work=False)
         go_on.set()
         await person.settle()
-        assert person.app.bank.path == folder / "other"
-        assert person.said[-1] == "kitchen was left while it was asked for its scores"
+        assert person.app.session.bank.path == folder / "other"
+        assert person.said[-1] == "kitchen was closed before its episodes had been asked"
         assert not person.app.screen.query_one("#scores", Plot).display
         await person.press("w")
         assert "no thresholds were proposed yet" in person.said[-1]
-        assert person.app.bank.manifest.settings["task"]["tau_base"] == 0.6
+        assert person.app.session.bank.manifest.settings["task"]["tau_base"] == 0.6
 
     browse(folder, story, "kitchen", size=(120, 60))
 

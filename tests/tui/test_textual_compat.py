@@ -11,7 +11,7 @@ from textual.app import App
 from textual.screen import Screen
 from textual.worker import WorkerFailed
 
-from deltamem_tui.tui.textual_compat import FailureKeeper, SwitchableScreen
+from deltamem_tui.tui.core.textual_compat import FailureKeeper, pop_result_callback
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,12 @@ def test_the_names_are_what_they_were() -> None:
     assert {"_exception", "_return_code"} <= vars(app).keys()
     assert hasattr(App, "_exception_event")
     assert "_result_callbacks" in vars(Screen[None]())
+
+
+class SwitchableScreen(Screen[None]):
+    """As the screens of the browser are."""
+
+    _pop_result_callback = pop_result_callback
 
 
 @pytest.mark.parametrize("first", [SwitchableScreen, Screen])

@@ -121,7 +121,7 @@ def test_the_chain_is_what_an_agent_receives(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("f", "c")
         pane = person.trees.query_one("#detail", TextPane)
-        entries = chain_entries("task", person.app.bank.chain("task", person.node.id))
+        entries = chain_entries("task", person.app.session.bank.chain("task", person.node.id))
         assert [f"{each.title}\n{each.body}" for each in pane.sections] == entries
         assert (len(entries), pane.current) == (3, 2)
         await person.press("left_square_bracket", "left_square_bracket")
@@ -184,7 +184,7 @@ def test_siblings_are_sorted(folder: Path) -> None:
         batch.log("learn")
 
     async def story(person: Person) -> None:
-        tree = person.app.bank.tree("task")
+        tree = person.app.session.bank.tree("task")
         for order, wanted in SORTED.items():
             chosen = person.node.id
             await person.press("s")
@@ -192,7 +192,7 @@ def test_siblings_are_sorted(folder: Path) -> None:
             assert [node.payload["activation_condition"] for node in roots] == wanted, order
             assert (f"by {order}" in person.screen) == (order != "birth")
             assert person.node.id == chosen
-        assert person.trees.arrangement.order == "birth"
+        assert person.trees.list_filter.arrangement.order == "birth"
 
     browse(folder, story, "kitchen")
 
@@ -277,7 +277,7 @@ def test_copy_goes_to_terminal_and_local_clipboard(
 def test_the_pager_gets_the_whole_text(folder: Path) -> None:
     async def story(person: Person) -> None:
         read: list[str] = []
-        person.app.paged = read.append
+        person.app.texts.pager = read.append
         await person.press("v")
         assert "When\nheat some object and put it in a place" in read[0]
 
@@ -320,7 +320,7 @@ def test_where_there_is_no_node_there_is_no_chain_to_leave(folder: Path) -> None
         await person.press("enter", "c")
         assert not pane(person).in_chain
         await person.press("escape")
-        assert person.trees.arrangement.text == ""
+        assert person.trees.list_filter.arrangement.text == ""
         assert not pane(person).in_chain
 
     browse(folder, story, "kitchen")
@@ -333,7 +333,7 @@ def test_a_chain_is_shown_again_once_there_is_a_node_again(folder: Path) -> None
         await person.press("enter")
         assert not pane(person).in_chain
         await person.press("escape")
-        assert person.trees.arrangement.text == ""
+        assert person.trees.list_filter.arrangement.text == ""
         assert pane(person).in_chain
         assert "chain as an agent receives it" in person.screen
 
@@ -363,9 +363,9 @@ def test_the_way_out_goes_one_step_at_a_time(folder: Path) -> None:
         await person.press("escape")
         assert not pane(person).in_chain
         assert person.outline.has_focus
-        assert person.trees.arrangement.text == "stove"
+        assert person.trees.list_filter.arrangement.text == "stove"
         await person.press("escape")
-        assert person.trees.arrangement.text == ""
+        assert person.trees.list_filter.arrangement.text == ""
         await person.press("escape")
         assert isinstance(person.app.screen, TreesScreen), "not by one key too many"
         await person.press("escape")
@@ -393,8 +393,8 @@ def test_sixty_columns_show_the_tree_one_goes_to_and_only_that(folder: Path) -> 
             await person.press("t")
             assert shown() == [tree] == [person.outline.tree_name]
             assert person.app.focused is person.outline
-        node = list(person.app.bank.tree("task"))[1]
-        person.app.show_node("task", node.id)
+        node = list(person.app.session.bank.tree("task"))[1]
+        person.app.session.show_node("task", node.id)
         await person.settle()
         assert shown() == ["task"]
         assert person.node.id == node.id

@@ -6,6 +6,7 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,11 +20,9 @@ from deltamem_tui.bank.upkeep import verify as verifying
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.deltamem import calibrate as calibration
-from deltamem_tui.tui.background import Progress
+from deltamem_tui.tui.core.job import BankChange, Info, Progress, WorkPlan, see_off
 from deltamem_tui.tui.jobs.importing import import_logs
-from deltamem_tui.tui.messages import Changed, Failed, Planned, Told
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
-from deltamem_tui.tui.shutdown import see_off
 from deltamem_tui.tui.widgets import bars
 from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
@@ -33,13 +32,13 @@ from tests.tui.support import Person, browse
 class Held:
     """Work that goes on until a test lets it end."""
 
-    def __init__(self, message: Told | Planned | None = None) -> None:
+    def __init__(self, message: Info | WorkPlan | None = None) -> None:
         self.go_on = threading.Event()
-        self._message = message or Told("done")
+        self._message = message or Info("done")
 
-    def __call__(self, progress: Progress) -> Told | Planned:
+    def __call__(self, progress: Progress) -> Info | WorkPlan:
         assert self.go_on.wait(20)
-        return Told("cancelled") if progress.stopped and progress.can_stop else self._message
+        return Info("cancelled") if progress.stopped and progress.can_stop else self._message
 
 
 def bar(person: Person) -> str:
@@ -50,13 +49,13 @@ def test_what_can_be_cancelled_says_so_and_that_it_stops(folder: Path) -> None:
     work = Held()
 
     async def story(person: Person) -> None:
-        person.app.work("learning", work, can_stop=True)
+        person.app.work.start("learning", work, can_stop=True)
         await person.settle(work=False)
         assert bar(person).endswith("k cancels ")
         await person.pilot.press("k")
         await person.settle(work=False)
         assert bar(person).endswith("stopping … ")
-        person.app.work("another", work)
+        person.app.work.start("another", work)
         assert person.said[-1] == "still learning; it is stopping"
         work.go_on.set()
         await person.settle()
@@ -73,13 +72,13 @@ def test_every_screen_says_the_same_of_how_long_it_will_take(
     work = Held()
     monkeypatch.setattr(bars, "time", SimpleNamespace(monotonic=lambda: 1100.0))
 
-    def half(progress: Progress) -> Told | Planned:
-        progress.began = 1000.0
+    def half(progress: Progress) -> Info | WorkPlan:
+        progress.state = replace(progress.state, began=1000.0)
         progress.advance(5, 10)
         return work(progress)
 
     async def story(person: Person) -> None:
-        person.app.work("learning", half)
+        person.app.work.start("learning", half)
         await person.until(lambda: "5 of 10" in bar(person))
         assert " 1:40 left" in bar(person)
         await onto_another_screen(person)
@@ -93,7 +92,7 @@ def test_what_cannot_be_cancelled_says_so_and_goes_on(folder: Path) -> None:
     work = Held()
 
     async def story(person: Person) -> None:
-        person.app.work("verifying", work)
+        person.app.work.start("verifying", work)
         await person.settle(work=False)
         assert bar(person).endswith("cannot be cancelled ")
         await person.pilot.press("x")
@@ -151,7 +150,7 @@ def test_in_a_line_the_key_that_cancels_is_a_letter_and_the_bar_says_so(folder: 
     work = Held()
 
     async def story(person: Person) -> None:
-        person.app.work("learning", work, can_stop=True)
+        person.app.work.start("learning", work, can_stop=True)
         await person.pilot.press("slash")
         await person.settle(work=False)
         assert bar(person).endswith("escape, then x cancels ")
@@ -160,12 +159,12 @@ def test_in_a_line_the_key_that_cancels_is_a_letter_and_the_bar_says_so(folder: 
     browse(folder, story, "kitchen")
 
 
-def plan(done: list[str]) -> Planned:
-    def then(_: Progress) -> Told:
+def plan(done: list[str]) -> WorkPlan:
+    def then(_: Progress) -> Info:
         done.append("done")
-        return Told("done as planned")
+        return Info("done as planned")
 
-    return Planned("asking", "Spend money?", [], then, called="estimate")
+    return WorkPlan("asking", "Spend money?", [], then, kind="estimate")
 
 
 def test_a_plan_comes_up_in_front_of_who_waits_for_it(folder: Path) -> None:
@@ -173,7 +172,7 @@ def test_a_plan_comes_up_in_front_of_who_waits_for_it(folder: Path) -> None:
     work = Held(plan(done))
 
     async def story(person: Person) -> None:
-        person.app.work("rehearsing", work)
+        person.app.work.start("rehearsing", work)
         work.go_on.set()
         await person.settle()
         assert isinstance(person.app.screen, ConfirmDialog)
@@ -191,7 +190,7 @@ async def into_a_dialog(person: Person) -> None:
 
 
 async def onto_another_screen(person: Person) -> None:
-    person.app.show("statistics")
+    person.app.session.show("statistics")
     await person.settle(work=False)
 
 
@@ -213,7 +212,7 @@ def test_a_plan_never_takes_a_key_from_who_went_on(
     work = Held(plan(done))
 
     async def story(person: Person) -> None:
-        person.app.work("rehearsing", work)
+        person.app.work.start("rehearsing", work)
         await goes_on(person)  # type: ignore[misc]
         before = person.app.screen
         work.go_on.set()
@@ -235,38 +234,17 @@ def test_a_plan_never_takes_a_key_from_who_went_on(
     browse(folder, story, "kitchen")
 
 
-def test_a_plan_waits_for_the_keys_that_are_under_way(folder: Path) -> None:
-    """What is typed ahead, before the plan is there, is not meant for it."""
-    done: list[str] = []
-    work = Held(plan(done))
-
-    async def story(person: Person) -> None:
-        person.app.work("rehearsing", work)
-        go = person.app.hold_keys()
-        await person.pilot.press("y")
-        work.go_on.set()
-        await person.settle()
-        assert not isinstance(person.app.screen, ConfirmDialog)
-        go()
-        await person.settle()
-        assert not isinstance(person.app.screen, ConfirmDialog)
-        assert done == []
-        assert person.app.plan is not None
-
-    browse(folder, story, "kitchen")
-
-
 def test_a_plan_that_is_agreed_to_while_another_thing_goes_on_is_kept(folder: Path) -> None:
     done: list[str] = []
     work = Held(plan(done))
     other = Held()
 
     async def story(person: Person) -> None:
-        person.app.work("rehearsing", work)
+        person.app.work.start("rehearsing", work)
         await one_key_on(person)
         work.go_on.set()
         await person.settle()
-        person.app.work("verifying", other)
+        person.app.work.start("verifying", other)
         await person.pilot.press("P", "y")
         await person.settle(work=False)
         assert person.said[-1] == "still verifying; it cannot be cancelled"
@@ -286,10 +264,10 @@ def test_who_quits_while_work_goes_on_is_told_and_leaves_when_it_is_asked_again(
     ended: list[Progress | None] = []
 
     async def story(person: Person) -> None:
-        person.app.work("learning", work, can_stop=True)
+        person.app.work.start("learning", work, can_stop=True)
         await person.pilot.press("q")
         await person.settle(work=False)
-        assert person.said[-1] == "learning goes on; q again leaves"
+        assert person.said[-1] == "learning is still running; press q again to leave"
         assert not person.app._exit
         await person.pilot.press("colon")
         await person.settle(work=False)
@@ -299,7 +277,7 @@ def test_who_quits_while_work_goes_on_is_told_and_leaves_when_it_is_asked_again(
         await person.pilot.press("down", "enter")
         await person.until(lambda: person.app._exit)
         assert person.app._exit
-        ended.append(person.app.unfinished)
+        ended.append(person.app.work.unfinished)
         work.go_on.set()
 
     browse(folder, story, "kitchen")
@@ -312,10 +290,10 @@ def test_other_work_is_told_of_anew_before_one_leaves(folder: Path) -> None:
 
     async def story(person: Person) -> None:
         for work in works:
-            person.app.work("learning", work, can_stop=True)
+            person.app.work.start("learning", work, can_stop=True)
             await person.pilot.press("q")
             await person.settle(work=False)
-            assert person.said[-1] == "learning goes on; q again leaves"
+            assert person.said[-1] == "learning is still running; press q again to leave"
             assert not person.app._exit
             work.go_on.set()
             await person.settle()
@@ -323,27 +301,23 @@ def test_other_work_is_told_of_anew_before_one_leaves(folder: Path) -> None:
     browse(folder, story, "kitchen")
 
 
-class Bare(Progress):
-    """Work without a browser."""
-
-    def __init__(self, *, can_stop: bool) -> None:
-        super().__init__("learning", None, can_stop=can_stop)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("outcome", "words"),
     [
-        (Told("cancelled; nothing was sent"), "cancelled; nothing was sent"),
-        (Changed(Path(), "learnt 2 episodes for $0.0042"), "learnt 2 episodes for $0.0042"),
-        (Failed("learning", UsageError("no such model")), "no such model"),
-        (plan([]), "learning ended; nothing was done, for nobody was there to be asked"),
+        (Info("cancelled; nothing was sent"), "cancelled; nothing was sent"),
+        (BankChange(Path(), "learnt 2 episodes for $0.0042"), "learnt 2 episodes for $0.0042"),
+        (UsageError("no such model"), "no such model"),
+        (
+            plan([]),
+            "learning ended; nothing was done, because the browser was closed before it could ask",
+        ),
     ],
 )
 def test_what_became_of_work_is_told_on_the_bare_terminal(
-    outcome: Told | Changed | Failed | Planned, words: str
+    outcome: Info | BankChange | UsageError | WorkPlan, words: str
 ) -> None:
     told: list[str] = []
-    work = Bare(can_stop=True)
+    work = Progress("learning", can_stop=True)
     work.outcome = outcome
     work.over.set()
     see_off(work, told.append)
@@ -358,12 +332,12 @@ def test_ctrl_c_does_not_wait_and_what_cannot_stop_is_not_waited_for() -> None:
         if "stopping" in words:
             raise KeyboardInterrupt
 
-    see_off(Bare(can_stop=True), interrupted)
+    see_off(Progress("learning", can_stop=True), interrupted)
     assert told == [
         "learning is stopping; Ctrl+C does not wait for it",
         "learning was left unfinished; all that was committed is in the bank",
     ]
-    see_off(Bare(can_stop=False), told.append)
+    see_off(Progress("learning", can_stop=False), told.append)
     assert told[2:] == ["learning was left unfinished; banks are as before it, or as after it"]
 
 
@@ -379,16 +353,15 @@ main()
 # The program, whose learning ends when it is asked to, and tells what it took.
 _STOPPABLE = """
 import sys, time
-from deltamem_tui.tui.jobs import keeping
-from deltamem_tui.tui.messages import Told
-from deltamem_tui.tui.app import DeltaMemApp
+from deltamem_tui.tui.core.job import Info
+from deltamem_tui.tui.screens import bank_actions
 
 def learn(progress):
     while not progress.stopped:
         time.sleep(0.01)
-    return Told("learnt 1 episode for $0.0042")
+    return Info("learnt 1 episode for $0.0042")
 
-DeltaMemApp.verify = lambda self, path: self.work("learning", learn, can_stop=True)
+bank_actions.verify = lambda browser, _: browser.work.start("learning", learn, can_stop=True)
 from deltamem_tui.__main__ import main
 main()
 """
@@ -421,7 +394,7 @@ def test_the_terminal_is_given_back_at_once(
         terminal.press(keys)
         terminal.until(meanwhile)
         terminal.press("q")
-        terminal.until("q again leaves")
+        terminal.until("q again to leave")
         terminal.press("q")
         assert terminal.until_it_ends() == 0
         assert words in terminal.written.decode().rpartition("\x1b[?1049l")[2]
@@ -433,9 +406,11 @@ def test_an_embedder_that_still_loads_keeps_nobody_from_leaving(folder: Path) ->
         terminal.until("heat some object and")
         terminal.press("2")
         terminal.until("Type a task")
+        seen = len(terminal.written)
         terminal.press("/")
+        terminal.until("\x1b[", seen)  # the line has the focus
         terminal.press("heat some")
-        terminal.until("heat some", len(terminal.written) - 1)
+        terminal.until("asking", seen)
         start = len(terminal.written)
         terminal.press("\x1b")
         terminal.until(" quit", start)
@@ -443,11 +418,11 @@ def test_an_embedder_that_still_loads_keeps_nobody_from_leaving(folder: Path) ->
         assert terminal.until_it_ends() == 0
 
 
-class Listening(Bare):
+class Listening(Progress):
     """Work that remembers how far it said it was."""
 
     def __init__(self) -> None:
-        super().__init__(can_stop=True)
+        super().__init__("importing", can_stop=True)
         self.heard: list[tuple[int, int | None]] = []
 
     def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
@@ -474,12 +449,12 @@ def test_importing_and_learning_can_be_cancelled(folder: Path) -> None:
         assert isinstance(person.app.screen, EpisodesScreen)
         begun: list[tuple[str, bool]] = []
 
-        def work(name: str, _: object, *, can_stop: bool = False, again: object = None) -> bool:
-            assert again is not None
+        def work(name: str, _: object, *, can_stop: bool = False, retry: object = None) -> bool:
+            assert retry is not None
             begun.append((name, can_stop))
             return True
 
-        person.app.work = work  # type: ignore[assignment]
+        person.app.work.start = work  # type: ignore[assignment,method-assign]
         await person.press("i")
         await person.write("some.jsonl")
         await person.press("enter", "E", "enter")

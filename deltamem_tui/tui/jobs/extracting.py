@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual.message import Message
-
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import counted, one_line
-from deltamem_tui.tui.background import Progress
-from deltamem_tui.tui.form_errors import about
-from deltamem_tui.tui.messages import Changed, Planned, Told
+from deltamem_tui.tui.core.forms import about
+from deltamem_tui.tui.core.job import BankChange, Info, Outcome, Progress, WorkPlan
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import dollars
 
@@ -82,7 +79,7 @@ def _width(text: str) -> int:
     return width
 
 
-def extract_by_rules(path: Path, progress: Progress) -> Changed:
+def extract_by_rules(path: Path, progress: Progress) -> BankChange:
     """Learn by rules from the waiting episodes of the bank at `path`, one commit each.
 
     Raises:
@@ -97,7 +94,7 @@ def extract_by_rules(path: Path, progress: Progress) -> Changed:
 
 def plan_by_model(
     path: Path, choice: ModelChoice, configuration: Configuration, progress: Progress
-) -> Message:
+) -> Outcome:
     """Find out what a model will be asked, and what that takes. Nothing is sent.
 
     Raises:
@@ -112,7 +109,7 @@ def plan_by_model(
     bank = Bank.open(path)
     episodes = candidates(bank).episodes
     if not episodes:
-        return Told("no episode with a known outcome waits")
+        return Info("no episode with a known outcome waits")
     extractor = _extractor(bank, choice, configuration, progress, asks=False)
     usage = rehearse(
         bank,
@@ -123,16 +120,16 @@ def plan_by_model(
         stopped=lambda: progress.stopped,
     )
     if progress.stopped:
-        return Told("cancelled; nothing was sent")
+        return Info("cancelled; nothing was sent")
     ids = [episode.id for episode in episodes]
     about = f"{counted(len(episodes), 'episode')} of {one_line(bank.name, 40)}"
-    return Planned(
+    return WorkPlan(
         NAME,
         f"Ask {one_line(choice.model, 60)} about {about}?",
         [Section("An estimate; nothing was sent yet", _estimate(usage, choice))],
         lambda at_work: extract_by_model(path, choice, configuration, at_work, ids),
         can_stop=True,
-        called="estimate",
+        kind="estimate",
     )
 
 
@@ -142,14 +139,14 @@ def extract_by_model(
     configuration: Configuration,
     progress: Progress,
     ids: Collection[str],
-) -> Message:
+) -> Outcome:
     """Learn by a model from episodes of the bank at `path`, one commit each.
 
     Args:
         path: The bank.
         choice: The model, and what it may take.
         configuration: The person's settings.
-        progress: Told how far it is.
+        progress: Info how far it is.
         ids: The episodes that the person agreed to pay for, and no others; those among them
             that wait no more are left out.
 
@@ -163,7 +160,7 @@ def extract_by_model(
     bank = Bank.open(path)
     episodes = [episode for episode in candidates(bank).episodes if episode.id in set(ids)]
     if not episodes:
-        return Told("the episodes that were asked about wait no more; nothing was sent")
+        return Info("the episodes that were asked about wait no more; nothing was sent")
     extractor = _extractor(bank, choice, configuration, progress, asks=True)
     return _learn(bank, extractor, episodes, progress, choice.concurrency)
 
@@ -177,7 +174,7 @@ def _extractor(
 
     client = open_client(
         choice.model,
-        tell=progress.tell,
+        tell=progress.notify,
         address=choice.address or None,
         max_cost=choice.max_cost,
         asks=asks,
@@ -205,7 +202,7 @@ def _learn(
     episodes: Sequence[Trajectory],
     progress: Progress,
     concurrency: int = 1,
-) -> Changed:
+) -> BankChange:
     """Learn, showing how far it is and what it cost; the report covers calls in flight, too."""
     from deltamem_tui.memory.reports.runs import view_learning
     from deltamem_tui.memory.runs.learning import learn_episodes
@@ -227,4 +224,4 @@ def _learn(
     waiting = len(bank.episodes.waiting())
     summary = view_learning(found, episodes=len(episodes), waiting=waiting).summary
     cancelled = "; cancelled" if progress.stopped and not found.failure else ""
-    return Changed(bank.path, summary + cancelled)
+    return BankChange(bank.path, summary + cancelled)

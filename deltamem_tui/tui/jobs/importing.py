@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.text import one_line
-from deltamem_tui.tui.background import Progress
-from deltamem_tui.tui.messages import Changed, Planned
+from deltamem_tui.tui.core.job import BankChange, Progress, WorkPlan
 from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.episodes.log_import import LogImport
 
 
-def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> Changed | Planned:
+def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> BankChange | WorkPlan:
     """Import the episodes of logs into the bank at `path`, their secrets taken out.
 
     An import cannot be undone. So the first episode of another domain than the bank's, which
@@ -43,7 +42,7 @@ def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> Ch
     if not other or progress.stopped:
         return _imported(path, job, progress)
 
-    def go_on(at_work: Progress) -> Changed:
+    def go_on(at_work: Progress) -> BankChange:
         _run(job, at_work, pauses=False)
         return _imported(path, job, at_work)
 
@@ -63,8 +62,8 @@ def _question(
     other: str,
     usual: str,
     found: ImportReport,
-    go_on: Callable[[Progress], Changed],
-) -> Planned:
+    go_on: Callable[[Progress], BankChange],
+) -> WorkPlan:
     """Ask about episodes of another domain.
 
     Args:
@@ -89,19 +88,19 @@ def _question(
         f"The next episode is of {other}",
         f"With yes {rest} imported, of whatever domain they are. An import cannot be undone.",
     )
-    return Planned(
+    return WorkPlan(
         "importing",
         f"Import episodes of {other} too? {one_line(path.name, 40)} is of {usual}.",
         [so_far, yes],
         go_on,
         can_stop=True,
-        called="question",
+        kind="question",
         declined=declined,
     )
 
 
-def _imported(path: Path, job: LogImport, progress: Progress) -> Changed:
-    return Changed(path, _summary(job.report) + (" (cancelled)" if progress.stopped else ""))
+def _imported(path: Path, job: LogImport, progress: Progress) -> BankChange:
+    return BankChange(path, _summary(job.report) + (" (cancelled)" if progress.stopped else ""))
 
 
 def _summary(found: ImportReport) -> str:

@@ -6,12 +6,11 @@ from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.text import counted, one_line
-from deltamem_tui.tui.background import Progress
-from deltamem_tui.tui.messages import Changed, Planned, Told
+from deltamem_tui.tui.core.job import BankChange, Info, Progress, WorkPlan
 from deltamem_tui.tui.models.sections import Section
 
 
-def create(path: Path, *, embedder: str, domain: str, description: str) -> Changed:
+def create(path: Path, *, embedder: str, domain: str, description: str) -> BankChange:
     """Make an empty bank at `path`.
 
     Raises:
@@ -21,10 +20,10 @@ def create(path: Path, *, embedder: str, domain: str, description: str) -> Chang
     from deltamem_tui.memory.banks import create_bank
 
     create_bank(path, embedder=embedder, domain=domain, description=description)
-    return Changed(path, f"created {path.name}")
+    return BankChange(path, f"created {path.name}")
 
 
-def freeze(path: Path, thaw: str) -> Changed:
+def freeze(path: Path, thaw: str) -> BankChange:
     """Freeze the bank at `path`.
 
     Args:
@@ -36,10 +35,10 @@ def freeze(path: Path, thaw: str) -> Changed:
     """
     bank = Bank.open(path)
     bank.freeze()
-    return Changed(path, f"froze {bank.name}; {thaw} unfreezes it")
+    return BankChange(path, f"froze {bank.name}; {thaw} unfreezes it")
 
 
-def plan_unfreeze(path: Path) -> Planned | Changed:
+def plan_unfreeze(path: Path) -> WorkPlan | BankChange:
     """Ask before the bank at `path` is unfrozen: what was promised of it cannot be had back.
 
     Raises:
@@ -49,20 +48,20 @@ def plan_unfreeze(path: Path) -> Planned | Changed:
     if not bank.frozen:
         return _unfrozen_by_another(path, bank)
 
-    def unfreeze(_: Progress) -> Changed:
+    def unfreeze(_: Progress) -> BankChange:
         frozen = Bank.open(path)
         if not frozen.unfreeze(bank.manifest.digests):
             return _unfrozen_by_another(path, frozen)
-        return Changed(path, f"unfroze {frozen.name}")
+        return BankChange(path, f"unfroze {frozen.name}")
 
-    return Planned(
+    return WorkPlan(
         "unfreezing", f"Unfreeze {one_line(bank.name, 60)}?", [_frozen_section(bank)], unfreeze
     )
 
 
-def _unfrozen_by_another(path: Path, bank: Bank) -> Changed:
+def _unfrozen_by_another(path: Path, bank: Bank) -> BankChange:
     """It was written by another process since it was shown, so it is read again."""
-    return Changed(path, f"{bank.name} is not frozen; nothing was done")
+    return BankChange(path, f"{bank.name} is not frozen; nothing was done")
 
 
 def _frozen_section(bank: Bank) -> Section:
@@ -74,7 +73,7 @@ def _frozen_section(bank: Bank) -> Section:
     )
 
 
-def verify(path: Path, progress: Progress) -> Told:
+def verify(path: Path, progress: Progress) -> Info:
     """Check every file of the bank at `path`.
 
     Args:
@@ -90,8 +89,8 @@ def verify(path: Path, progress: Progress) -> Told:
     bank = Bank.open(path)
     flaws = checking.verify(bank, progress.go_on)
     if not flaws:
-        return Told(f"{bank.name}: every file keeps its promises")
+        return Info(f"{bank.name}: every file keeps its promises")
     first = flaws[0]
     where = ", ".join(part for part in (first.source, first.position) if part)
     words = f"{bank.name}: {counted(len(flaws), 'flaw')}; {where}: {first.message}"
-    return Told(words, warning=True)
+    return Info(words, warning=True)

@@ -8,18 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from textual.message import Message
-
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankExistsError, UsageError
 from deltamem_tui.text import counted, one_line
-from deltamem_tui.tui.form_errors import about
-from deltamem_tui.tui.messages import Changed, Planned, Told
+from deltamem_tui.tui.core.forms import about
+from deltamem_tui.tui.core.job import BankChange, Info, Outcome, WorkPlan
 from deltamem_tui.tui.models.transfer import merge_sections, sections_of
 
 
-def plan_export(path: Path, out: str, *, episodes: bool, journal: bool, builder: str) -> Planned:
+def plan_export(path: Path, out: str, *, episodes: bool, journal: bool, builder: str) -> WorkPlan:
     """Seal the bank at `path` and look it through for secrets.
 
     Args:
@@ -40,17 +38,17 @@ def plan_export(path: Path, out: str, *, episodes: bool, journal: bool, builder:
     outgoing = prepare(bank, with_episodes=episodes, with_journal=journal, builder=builder)
     there = file.exists()
 
-    def write() -> Message:
+    def write() -> Outcome:
         with about("out"):
             digest = outgoing.package.write(file, replace=there)
-        return Told(f"wrote {file}; its digest is {digest}")
+        return Info(f"wrote {file}; its digest is {digest}")
 
     question = f"Write {file}" + (" in place of the file there?" if there else "?")
     if outgoing.leaks:
         secrets = counted(len(outgoing.leaks), "secret")
         question = f"Write {file} although {secrets} would leave with it?"
     sections = sections_of(view_export(outgoing).sections)
-    return Planned("exporting", question, sections, lambda _: write())
+    return WorkPlan("exporting", question, sections, lambda _: write())
 
 
 def _archive_path(out: str, name: str) -> Path:
@@ -59,7 +57,7 @@ def _archive_path(out: str, name: str) -> Path:
     return (file / file_name if file.is_dir() else file).absolute()
 
 
-def plan_install(source: str, folder: Path, *, name: str, digest: str, writable: bool) -> Planned:
+def plan_install(source: str, folder: Path, *, name: str, digest: str, writable: bool) -> WorkPlan:
     """Check a bank from elsewhere, whoever made it.
 
     Args:
@@ -86,14 +84,14 @@ def plan_install(source: str, folder: Path, *, name: str, digest: str, writable:
     with about("source"):
         found = installing.inspect(delivery, pinned=pinned)
 
-    def install() -> Message:
+    def install() -> Outcome:
         bank, _ = installing.install(delivery, path, pinned=pinned, frozen=not writable)
-        return Changed(path, f"installed {bank.name}" + ("" if writable else ", frozen"))
+        return BankChange(path, f"installed {bank.name}" + ("" if writable else ", frozen"))
 
     bank = Bank.open(delivery.source)
     view = view_install(delivery, bank, path, found, pinned=pinned is not None, dry_run=True)
     question = f"Install it as {path.name}?"
-    return Planned("installing", question, sections_of(view.sections), lambda _: install())
+    return WorkPlan("installing", question, sections_of(view.sections), lambda _: install())
 
 
 def _place_for(name: str, folder: Path) -> Path:
@@ -106,7 +104,7 @@ def _place_for(name: str, folder: Path) -> Path:
         ) from error
 
 
-def plan_merge(path: Path, others: Sequence[str], folder: Path, *, episodes: bool) -> Message:
+def plan_merge(path: Path, others: Sequence[str], folder: Path, *, episodes: bool) -> Outcome:
     """Find out what merging other banks into the one at `path` would change.
 
     Args:
@@ -129,11 +127,13 @@ def plan_merge(path: Path, others: Sequence[str], folder: Path, *, episodes: boo
     banks = [target, *sources]
     planned = merge(banks, with_episodes=episodes, dry_run=True)
     if not planned.changed:
-        return Told(f"{one_line(target.name)} holds all of it already; nothing to merge")
+        return Info(f"{one_line(target.name)} holds all of it already; nothing to merge")
 
-    def write() -> Message:
+    def write() -> Outcome:
         merge(banks, with_episodes=episodes)
-        return Changed(path, f"merged {', '.join(bank.name for bank in sources)} into {path.name}")
+        return BankChange(
+            path, f"merged {', '.join(bank.name for bank in sources)} into {path.name}"
+        )
 
     question = f"Merge {counted(len(sources), 'bank')} into {one_line(path.name)}?"
-    return Planned("merging", question, merge_sections(planned), lambda _: write())
+    return WorkPlan("merging", question, merge_sections(planned), lambda _: write())

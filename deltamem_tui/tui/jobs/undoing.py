@@ -13,15 +13,15 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory import editing
 from deltamem_tui.text import counted, one_line
-from deltamem_tui.tui.messages import Changed, Planned
+from deltamem_tui.tui.core.job import BankChange, WorkPlan
+from deltamem_tui.tui.core.session_edits import SessionEdits
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import local_time
-from deltamem_tui.tui.session_edits import OwnChanges
 
 _SHOWN = 5
 
 
-def undo_last(path: Path, own: OwnChanges) -> Changed | Planned:
+def undo_last(path: Path, own: SessionEdits) -> BankChange | WorkPlan:
     """Undo the last change by hand to the bank at `path`, or ask whether it shall be undone.
 
     Args:
@@ -39,7 +39,7 @@ def undo_last(path: Path, own: OwnChanges) -> Changed | Planned:
     if own.has(bank, commit):
         return _undo(path, commit, "")
     question = f"Undo the {_what(commit)}, which was not made here?"
-    return Planned(
+    return WorkPlan(
         "undoing",
         question,
         [_section(bank, commit)],
@@ -48,13 +48,13 @@ def undo_last(path: Path, own: OwnChanges) -> Changed | Planned:
     )
 
 
-def _undo(path: Path, commit: Commit, whose: str) -> Changed:
+def _undo(path: Path, commit: Commit, whose: str) -> BankChange:
     """Undo a change, and look at what came back."""
     change = editing.undo(Bank.open(path), commit)
     node = change.nodes[0]
     number = counted(len(change.nodes), "node")
     said = f"undone: {_what(commit)}{whose}; {number} as before"
-    return Changed(path, said, (change.tree, node.id))
+    return BankChange(path, said, (change.tree, node.id))
 
 
 def _what(commit: Commit) -> str:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Generic, TypeVar
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.settings import Parameters
-from deltamem_tui.memory.methods import method_of
+from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.views.episode_filters import EPISODES, EpisodeFilter, EpisodeOrder
 from deltamem_tui.memory.views.filters import NODES, NodeFilter, Order, matching
 from deltamem_tui.memory.views.language import Language, WantedT
-from deltamem_tui.tui.models.family import Family
+from deltamem_tui.tui.models.family import Family, Mask
 
 OrderT = TypeVar("OrderT", bound=str)
+DueRows = Callable[[Tree], Mask]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +50,39 @@ ALL_NODES: NodeArrangement = Arrangement("", NODES.all, "birth")
 ALL_EPISODES: EpisodeArrangement = Arrangement("", EPISODES.all, "import")
 
 
-def arrange(
-    bank: Bank, arrangement: NodeArrangement, parameters: Parameters, stopped: Callable[[], bool]
-) -> Mapping[str, Family]:
-    """Filter and sort both trees.
+@dataclass(frozen=True, slots=True)
+class ArrangedNodes:
+    """The trees of a bank, filtered and sorted.
+
+    Attributes:
+        arrangement: Filter and order.
+        families: Per tree, who is whose child.
+        due: Which rows of a tree are due for maintenance.
+    """
+
+    arrangement: NodeArrangement
+    families: Mapping[str, Family]
+    due: DueRows
+
+
+def arrange(bank: Bank, arrangement: NodeArrangement, stopped: Callable[[], bool]) -> ArrangedNodes:
+    """Filters and sorts the trees.
 
     Args:
         bank: The bank.
         arrangement: Filter and order.
-        parameters: The bank's numbers; K_cons says which nodes are due.
-        stopped: Asked now and then whether nobody waits for the answer any more.
+        stopped: Asked now and then whether the answer is still wanted.
     """
     wanted, families = arrangement.wanted, {}
-    due = partial(method_of(bank).due_rows, settings=parameters)
-    for name in COLLECTIONS:
-        tree = bank.tree(name)
+
+    def due(tree: Tree) -> Mask:
+        from deltamem_tui.memory.methods import method_of, settings_of  # only when it is asked
+
+        return method_of(bank).due_rows(tree, settings_of(bank))
+
+    for name, tree in bank.trees.items():
         kept = None if wanted.empty else matching(tree, wanted, due, stopped)
         families[name] = Family(tree, arrangement.order, kept)
         if kept is not None:
             _ = families[name].preorder  # laid out here: all of it is shown at once
-    return families
+    return ArrangedNodes(arrangement, families, due)

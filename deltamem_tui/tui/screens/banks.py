@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.content import Content
+from textual.screen import Screen
 from textual.widget import Widget
 
-from deltamem_tui import paths
-from deltamem_tui.errors import BankError, EmbeddingError
-from deltamem_tui.memory.deltamem.settings import domain_named
-from deltamem_tui.text import clean, one_line
-from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.background import Progress
-from deltamem_tui.tui.form_errors import about
-from deltamem_tui.tui.forms import Answer
-from deltamem_tui.tui.jobs import maintenance
-from deltamem_tui.tui.messages import Again, BanksFound, Changed
+from deltamem_tui.text import one_line
+from deltamem_tui.tui.core.actions import Scope, bindings
+from deltamem_tui.tui.core.background import look_up
+from deltamem_tui.tui.core.browser import Browser, browser_of
+from deltamem_tui.tui.core.textual_compat import pop_result_callback
 from deltamem_tui.tui.models.bank_table import BankTable
-from deltamem_tui.tui.models.banks import BankLine, bank_sections
-from deltamem_tui.tui.models.proposing import proposed_embedder
+from deltamem_tui.tui.models.banks import BankLine, bank_lines, bank_sections
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.screens.transfer import TravellingScreen
-from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
-from deltamem_tui.tui.widgets.dialogs import Field
-from deltamem_tui.tui.widgets.key_bar import KeyBar
+from deltamem_tui.tui.screens import bank_actions
+from deltamem_tui.tui.screens.base import bottom_bars
+from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import columns, line_of
 from deltamem_tui.tui.widgets.text_pane import TextPane
@@ -99,137 +93,135 @@ class BankHeading(Widget):
         return line
 
 
-class BanksScreen(TravellingScreen):
+class BanksScreen(Screen[None]):
     """All banks, and what is known of the one under the cursor.
 
     Args:
-        left: The bank that the person comes from, if they saw no list before.
+        left: The bank that the user comes from, if no list was shown before.
     """
 
-    SCOPES = ("banks", "list", "app")
+    SCOPES: ClassVar[tuple[Scope, ...]] = ("banks", "list", "app")
     BINDINGS: ClassVar = [*bindings("banks")]
     DEFAULT_CSS = """
     BanksScreen BankList { height: 1fr; }
     BanksScreen TextPane { height: 11; border-top: solid $primary; padding: 0 1; }
     """
+    _pop_result_callback = pop_result_callback
 
     def __init__(self, left: Path | None = None) -> None:
         super().__init__()
         self._expected = left
+        self._list = BankList()
+        self._heading = BankHeading()
+        self._pane = TextPane()
 
     def compose(self) -> ComposeResult:
         """List above, details below."""
         yield TopBar("DeltaMem")
-        yield BankHeading()
-        yield BankList()
-        yield TextPane()
-        yield WorkBar()
-        yield KeyBar(self.SCOPES)
+        yield self._heading
+        yield self._list
+        yield self._pane
+        yield from bottom_bars(self.SCOPES)
+
+    @property
+    def browser(self) -> Browser:
+        """The program."""
+        return browser_of(self)
 
     def on_mount(self) -> None:
-        """Look for banks."""
-        self.query_one(BankList).focus()
-        self.browser.find_banks()
+        """Goes to the list."""
+        self._list.focus()
 
     def on_screen_resume(self) -> None:
-        """Look again: a bank may have grown meanwhile."""
-        self.browser.find_banks()
+        """Looks again: a bank may have grown meanwhile."""
+        self.look()
 
-    def expect_bank(self, path: Path) -> None:
-        """Put the cursor on a bank once it is listed."""
+    def panes(self) -> Iterable[Widget]:
+        """The panes that actions are about while none of them has the focus, the first first."""
+        return self.focus_chain
+
+    def look(self) -> None:
+        """Looks for banks."""
+        folder = self.browser.folder
+        look_up(self, "looking for banks", lambda _: bank_lines(folder), self._show)
+
+    def expect(self, path: Path) -> None:
+        """Puts the cursor on a bank once it is listed."""
         self._expected = path
 
-    def show_banks(self, message: BanksFound) -> None:
-        """List the banks, the cursor on the one that is expected, or that it was on."""
-        banks = self.query_one(BankList)
-        wanted = [each.resolve() for each in (self._expected, self.chosen_path()) if each]
-        banks.banks = message.banks
-        self.query_one(BankHeading).show(message.banks)
-        self._show_folder(message.folder)
-        # Who named a bank by another path than the list comes back to the same line.
-        lines = {bank.place.path.resolve(): line for line, bank in enumerate(message.banks)}
+    def _show(self, found: Sequence[BankLine]) -> None:
+        """Lists the banks, the cursor on the one that is expected, or that it was on."""
+        folder = self.browser.folder
+        wanted = [each.resolve() for each in (self._expected, self._path) if each]
+        self._list.banks = found
+        self._heading.show(found)
+        self._show_folder(folder)
+        # A bank that was named by another path than the list's is on the same line.
+        lines = {bank.place.path.resolve(): line for line, bank in enumerate(found)}
         if self._expected and self._expected.resolve() in lines:
             self._expected = None
-        banks.lines_changed(next((lines[each] for each in wanted if each in lines), 0))
-        if not message.banks:
+        self._list.lines_changed(next((lines[each] for each in wanted if each in lines), 0))
+        if not found:
             key = self.browser.key_of("create_bank")
-            words = f"There are no banks in {message.folder}. Press {key} to create one."
-            self.query_one(TextPane).show([Section("No banks", words)])
+            text = f"There are no banks in {folder}. Press {key} to create one."
+            self._pane.show([Section("No banks", text)])
 
     def _show_folder(self, folder: Path) -> None:
-        """Say that there is no such folder, as long as that is so: its name may be mistyped."""
+        """Names a folder that does not exist: its name may be mistyped."""
         title = "Banks"
         if not folder.is_dir():
             key = self.browser.key_of("create_bank")
             title += f" · {key} makes the folder, which is not there yet: {one_line(str(folder))}"
-        self.query_one(BankHeading).border_title = Content(title)
+        self._heading.border_title = Content(title)
 
     def on_line_list_moved(self) -> None:
-        """Say what is known of the bank."""
-        bank = self.query_one(BankList).bank
-        if bank:
-            self.query_one(TextPane).show(bank_sections(bank))
+        """Shows what is known of the bank."""
+        if bank := self._list.bank:
+            self._pane.show(bank_sections(bank))
 
     def on_line_list_chosen(self) -> None:
-        """A second click opens."""
+        """Opens the bank after a second click."""
         self.action_open_bank()
 
-    def chosen_path(self) -> Path | None:
+    @property
+    def _path(self) -> Path | None:
         """The bank under the cursor."""
-        bank = self.query_one(BankList).bank
+        bank = self._list.bank
         return bank.place.path if bank else None
 
     def action_open_bank(self) -> None:
-        """Open the bank under the cursor."""
-        if bank := self.query_one(BankList).bank:
-            self.browser.open_bank(bank.place.path)
+        """Opens the bank under the cursor."""
+        if path := self._path:
+            self.browser.session.open(path)
 
     def action_look_again(self) -> None:
-        """Look for banks again."""
-        self.browser.find_banks()
-
-    def action_freeze_bank(self) -> None:
-        """Freeze the bank, or unfreeze it."""
-        if bank := self.query_one(BankList).bank:
-            self.browser.freeze(bank.place.path, frozen=not bank.frozen)
-
-    def action_verify_bank(self) -> None:
-        """Verify every file of the bank."""
-        if bank := self.query_one(BankList).bank:
-            self.browser.verify(bank.place.path)
+        """Looks for banks again."""
+        self.look()
 
     def action_create_bank(self) -> None:
-        """Ask what the new bank shall be."""
-        configuration = self.browser.configuration
-        embedder, why_not = proposed_embedder(configuration.embedder)
-        label = "Embedder, for good" + (f" ({why_not})" if why_not else "")
-        fields = (
-            Field("name", "Name", hint="letters, digits, '.', '_' and '-'"),
-            Field("domain", "Domain", configuration.domain, "alfworld, scienceworld, webshop, …"),
-            Field(
-                "embedder",
-                label,
-                embedder,
-                "minilm, hashing, or a sentence-transformers model",
-            ),
-            Field("description", "What it is for", hint="may be empty"),
-        )
-        self.browser.ask("A new bank", fields, self._create)
+        """Asks what a new bank is to be."""
+        bank_actions.create(self.browser)
 
-    def _create(self, answer: Answer, again: Again) -> bool:
-        # A path would place it where this list never looks.
-        with about("name"):
-            name = paths.check_bank_name(answer["name"])
-            path = paths.new_bank_path(name, self.browser.folder)
-        with about("domain"):
-            domain = domain_named(clean(answer["domain"]).strip() or "generic")
-            domain = paths.check_domain(domain)
-        embedder, description = answer["embedder"], clean(answer["description"])
+    def action_freeze_bank(self) -> None:
+        """Freezes the bank, or unfreezes it."""
+        if bank := self._list.bank:
+            bank_actions.freeze(self.browser, bank.place.path, frozen=bank.frozen)
 
-        def create(_: Progress) -> Changed:
-            with about("embedder", EmbeddingError), about("name", BankError):
-                return maintenance.create(
-                    path, embedder=embedder, domain=domain, description=description
-                )
+    def action_verify_bank(self) -> None:
+        """Verifies every file of the bank."""
+        if path := self._path:
+            bank_actions.verify(self.browser, path)
 
-        return self.browser.work(f"creating {path.name}", create, again=again)
+    def action_export_bank(self) -> None:
+        """Asks where the bank is to go."""
+        if path := self._path:
+            bank_actions.export(self.browser, path)
+
+    def action_install_bank(self) -> None:
+        """Asks what is to be installed."""
+        bank_actions.install(self.browser)
+
+    def action_merge_banks(self) -> None:
+        """Asks what is to be merged into the bank."""
+        if path := self._path:
+            bank_actions.merge(self.browser, path)

@@ -1,221 +1,169 @@
-"""What all screens of the browser have in common."""
+"""What the screens of a bank have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import ClassVar
 
+from textual.screen import Screen
 from textual.widget import Widget
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.tui.actions import Scope, bindings
-from deltamem_tui.tui.messages import Changed
+from deltamem_tui.tui.core.actions import Scope, bindings
+from deltamem_tui.tui.core.browser import Browser, browser_of
+from deltamem_tui.tui.core.job import BankChange
+from deltamem_tui.tui.core.open_bank import OpenBank
+from deltamem_tui.tui.core.textual_compat import pop_result_callback
 from deltamem_tui.tui.models.sections import Section, plain
-from deltamem_tui.tui.textual_compat import SwitchableScreen
+from deltamem_tui.tui.screens import bank_actions
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
 from deltamem_tui.tui.widgets.key_bar import KeyBar
-from deltamem_tui.tui.widgets.note_bar import Note, NoteBar
+from deltamem_tui.tui.widgets.note_bar import NoteBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-    from deltamem_tui.memory.method import Proposal
-    from deltamem_tui.tui.app import DeltaMemApp
-    from deltamem_tui.tui.messages import BanksFound, WorkAdvanced
-    from deltamem_tui.tui.open_bank import OpenBank
+def bottom_bars(scopes: Sequence[Scope]) -> Iterator[Widget]:
+    """The lines at the bottom of a screen: what goes on, a note, or the keys."""
+    yield WorkBar()
+    yield NoteBar()
+    yield KeyBar(scopes)
 
 
-class BrowserScreen(SwitchableScreen):
-    """A screen that can do what its scopes say.
+class BankScreen(Screen[None]):
+    """A screen of the bank that is open. It catches up when the bank changes.
+
+    Args:
+        home: The open bank that it belongs to.
 
     Attributes:
         SCOPES: The scopes whose actions it has, for help and palette.
+        home: The open bank that it belongs to.
     """
 
     SCOPES: ClassVar[tuple[Scope, ...]] = ()
+    BINDINGS: ClassVar = [*bindings("bank")]
+    _pop_result_callback = pop_result_callback
+
+    def __init__(self, home: OpenBank) -> None:
+        super().__init__()
+        self.home = home
+        self.is_ready = False
+        self._shown: Bank | None = None
+        self._stepped_at: int | None = None
+        home.followers.append(self.catch_up)
 
     @property
-    def browser(self) -> DeltaMemApp:
-        """The app."""
-        return cast("DeltaMemApp", self.app)
-
-    def on_screen_resume(self) -> None:
-        """Show what is going on, and what was said."""
-        self.show_work(self.browser.work_state)
-        self.show_note(self.browser.note)
-
-    def show_work(self, state: WorkAdvanced | None) -> None:
-        """Show what is going on."""
-        for bar in self.query(WorkBar):
-            bar.state = state
-            bar.plan = self.browser.plan
-
-    def show_note(self, note: Note | None) -> None:
-        """Show a note in the place of the keys, or the keys again."""
-        bars = self.query(NoteBar)
-        if note is None:
-            bars.set(display=False)
-        elif bars:
-            bars.first().show(note)
-            bars.set(display=True)
-        elif self.is_mounted:
-            bar = NoteBar()
-            bar.show(note)
-            self.mount(bar)
-        self.query(KeyBar).set(display=note is None)
-
-    def panes(self) -> Iterable[Widget]:
-        """The panes that actions are about while none of them has the focus, the first first."""
-        return self.focus_chain
-
-    def expect_bank(self, path: Path) -> None:
-        """A bank was made, and is listed soon; a screen that lists banks puts the cursor there."""
-
-    def show_banks(self, message: BanksFound) -> None:
-        """The banks folder was looked through; a screen that lists banks says how."""
-
-
-class BankScreen(BrowserScreen):
-    """A screen of the bank that is open. It catches up when the bank changes.
-
-    Attributes:
-        home: The open bank that it was made for.
-    """
-
-    BINDINGS: ClassVar = [*bindings("bank")]
-    home: OpenBank
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._seen: Bank | None = None
-        self._ready = False
-        self._stepped_at: int | None = None
-        self._deeds_elsewhere = 0
-        self._left_at: int | None = None
+    def browser(self) -> Browser:
+        """The program."""
+        return browser_of(self)
 
     @property
     def bank(self) -> Bank:
         """The bank as the screen shows it, also while the screen goes away."""
-        return self._seen or self.home.bank
-
-    def change(
-        self,
-        name: str,
-        work: Callable[[Bank], str],
-        node: tuple[str, str] | None = None,
-    ) -> bool:
-        """Write to the bank that the screen shows, with a handle of its own.
-
-        Args:
-            name: What is being done.
-            work: Does it, and says what was done.
-            node: The node to look at afterwards.
-
-        Returns:
-            Whether it was begun; if not, the person was told what goes on.
-        """
-        path = self.home.path
-
-        def write() -> Changed:
-            return Changed(path, work(Bank.open(path)), node)
-
-        return self.browser.work(name, lambda _: write())
+        return self._shown or self.home.bank
 
     def on_mount(self) -> None:
-        """Show the bank, after the screen of its kind has made itself ready."""
-        self._ready = True
+        """Shows the bank, after the screen of its kind has made itself ready."""
+        self.is_ready = True
         self.catch_up()
-
-    def on_screen_suspend(self) -> None:
-        """Another screen comes in front."""
-        self._left_at = self.browser.deeds
-
-    def on_screen_resume(self) -> None:
-        """Show what changed since another screen was in front."""
-        self._deeds_elsewhere, self._left_at = self.browser.deeds - self._deeds_here, None
-        self.catch_up()
-
-    @property
-    def _deeds_here(self) -> int:
-        """How much the person did while this screen was in front."""
-        now = self.browser.deeds if self._left_at is None else self._left_at
-        return now - self._deeds_elsewhere
 
     def catch_up(self) -> None:
-        """Show the bank as it was last read."""
-        if not (self._ready and self.home.is_read) or self._seen is self.home.bank:
+        """Shows the bank as it was last read."""
+        if not (self.is_ready and self.home.is_read) or self._shown is self.home.bank:
             return
-        self._seen = self.home.bank
+        self._shown = self.home.bank
         self.refresh_bindings()
         self.query_one(TopBar).show(self.bank)
         self.bank_changed()
+
+    def bank_changed(self) -> None:
+        """The bank is another, or says something else."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing can be done with a bank that is still being opened."""
         return self.home.is_read and super().check_action(action, parameters)
 
-    def bank_changed(self) -> None:
-        """The bank is another, or says something else."""
+    def panes(self) -> Iterable[Widget]:
+        """The panes that actions are about while none of them has the focus, the first first."""
+        return self.focus_chain
+
+    # Writing
 
     def writable(self) -> bool:
-        """Whether the bank may be written; if not, the reason is shown."""
-        if not self.browser.is_own(self.bank.path):
+        """Whether the bank may be written; if not, the reason is reported."""
+        if not bank_actions.is_own(self.browser, self.bank.path):
             return False
         try:
             self.bank.require_writable()
         except DeltaMemError as error:
-            self.browser.tell_error(error)
+            self.browser.notes.report(error)
             return False
         return True
 
-    def show_proposals(self, proposals: Sequence[Proposal], grounds: object) -> None:
-        """Every episode was asked for its scores; a screen that shows them says how."""
+    def change(
+        self, name: str, work: Callable[[Bank], str], node: tuple[str, str] | None = None
+    ) -> bool:
+        """Writes to the bank that the screen shows, with a handle of its own.
+
+        Args:
+            name: What is being done.
+            work: Does it, and says what was done.
+            node: Tree and id of the node to look at afterwards.
+
+        Returns:
+            Whether it was started; if not, the user was notified of what goes on.
+        """
+        path = self.home.path
+        return self.browser.work.start(
+            name, lambda _: BankChange(path, work(Bank.open(path)), node)
+        )
+
+    # What can be done on every screen of a bank
 
     def readable(self) -> Sequence[Section]:
-        """What `copy` and `read_whole` are about; nothing by default."""
+        """What `copy` and `read_whole` are about; the text pane in focus by default."""
         focused = self.focused
         return focused.sections if isinstance(focused, TextPane) else ()
 
     def action_copy(self) -> None:
-        """Copy what is shown."""
+        """Copies what is shown."""
         if sections := self.readable():
-            self.browser.copy(plain(list(sections)))
+            self.browser.texts.copy(plain(list(sections)))
 
     def action_read_whole(self) -> None:
-        """Read what is shown in the pager."""
+        """Opens what is shown in the pager."""
         if sections := self.readable():
-            self.browser.read(plain(list(sections)))
+            self.browser.texts.read(plain(list(sections)))
 
     def action_show(self, screen: str) -> None:
-        """Show another screen of the bank."""
-        self.browser.show(screen)
+        """Shows another screen of the bank."""
+        self.browser.session.show(screen)
 
     async def action_step_back(self) -> None:
-        """Leave what is open; where nothing is, the bank, if it is asked for twice in a row.
+        """Leaves the bank, if it is asked for twice in a row.
 
-        Who pressed it once more than there were things to close would be among the banks,
-        where the keys mean other things.
+        Pressed once more than there were things to close, the key would lead to the banks, where
+        the other keys mean something else.
         """
-        deeds = self._deeds_here  # in the palette one has to type until this is found
-        if self._stepped_at is not None and deeds <= self._stepped_at + 1:
-            await self.browser.close_bank()
+        inputs = self.browser.attention.inputs_on(self)
+        if self._stepped_at is not None and inputs <= self._stepped_at + 1:
+            await self.browser.session.close()
             return
-        self._stepped_at = deeds
+        self._stepped_at = inputs
         key = self.browser.key_of
-        self.browser.tell(
+        self.browser.notes.notify(
             f"{key('step_back')} again goes back to the banks, {key('close_bank')} at once"
         )
 
     async def action_close_bank(self) -> None:
-        """Go back to the banks."""
-        await self.browser.close_bank()
+        """Goes back to the banks."""
+        await self.browser.session.close()
 
     def action_freeze(self) -> None:
-        """Freeze the bank, or unfreeze it."""
-        self.browser.freeze(self.bank.path, frozen=not self.bank.frozen)
+        """Freezes the bank, or unfreezes it."""
+        bank_actions.freeze(self.browser, self.bank.path, frozen=self.bank.frozen)
 
     def action_verify(self) -> None:
-        """Verify every file."""
-        self.browser.verify(self.bank.path)
+        """Verifies every file."""
+        bank_actions.verify(self.browser, self.bank.path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,30 +10,35 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.views.episode_filters import EPISODE_ORDERS, EPISODES
+from deltamem_tui.memory.views.episode_filters import (
+    EPISODE_ORDERS,
+    EPISODES,
+    EpisodeFilter,
+    EpisodeOrder,
+)
 from deltamem_tui.text import counted
-from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.background import Stopped
-from deltamem_tui.tui.messages import EpisodesRead
-from deltamem_tui.tui.models.arrangement import ALL_EPISODES, EpisodeArrangement
+from deltamem_tui.tui.core.actions import bindings
+from deltamem_tui.tui.core.background import Stopped
+from deltamem_tui.tui.core.open_bank import OpenBank
+from deltamem_tui.tui.models.arrangement import ALL_EPISODES
 from deltamem_tui.tui.models.episodes import EpisodeBook, episode_sections
 from deltamem_tui.tui.models.nodes import detail
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.screens.filter_sort import ArrangingScreen
-from deltamem_tui.tui.screens.import_forms import TakingInScreen
-from deltamem_tui.tui.screens.outcome_actions import EpisodeInSight, JudgingScreen
-from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
+from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
+from deltamem_tui.tui.screens.filter_sort import ListFilter
+from deltamem_tui.tui.screens.import_forms import ask_for_logs, ask_what_learns
+from deltamem_tui.tui.screens.outcome_editing import EpisodeInSight, OutcomeEditor
+from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.episode_list import EpisodeList
-from deltamem_tui.tui.widgets.key_bar import KeyBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
+_Books = tuple[EpisodeBook, EpisodeBook]
+"""All episodes, and those that are shown."""
 
-class EpisodesScreen(ArrangingScreen, TakingInScreen, JudgingScreen):
+
+class EpisodesScreen(BankScreen):
     """The list above; below it the steps beside the node they became."""
 
-    LANGUAGE = EPISODES
-    ORDERS = EPISODE_ORDERS
-    ARRANGING = "reading the episodes"
     SCOPES = ("episodes", "list", "bank", "app")
     BINDINGS: ClassVar = [*bindings("episodes")]
     DEFAULT_CSS = """
@@ -46,172 +51,207 @@ class EpisodesScreen(ArrangingScreen, TakingInScreen, JudgingScreen):
     EpisodesScreen.-narrow TextPane { height: 1fr; }
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.arrangement: EpisodeArrangement = ALL_EPISODES
+    def __init__(self, home: OpenBank) -> None:
+        super().__init__(home)
         self._whole: EpisodeBook | None = None
-        self._shown_as: EpisodeArrangement | None = None
         self._node_number = 0
         self._node_of: str | None = None
+        self._list = EpisodeList()
+        self._steps = TextPane(id="steps")
+        self._node = TextPane(id="node")
+        self._outcomes = OutcomeEditor(self, self._episode_in_sight)
+        self.list_filter: ListFilter[EpisodeFilter, EpisodeOrder, _Books] = ListFilter(
+            self,
+            "reading the episodes",
+            EPISODES,
+            EPISODE_ORDERS,
+            ALL_EPISODES,
+            find=self._find,
+            show=self._show,
+            focus=self._list.focus,
+        )
 
     def compose(self) -> ComposeResult:
         """List, steps, node."""
         yield TopBar("DeltaMem", "episodes")
         with Vertical():
-            yield EpisodeList()
-            yield self._line
+            yield self._list
+            yield self.list_filter.line
             with Horizontal():
-                yield TextPane(id="steps")
-                yield TextPane(id="node")
-        yield WorkBar()
-        yield KeyBar(self.SCOPES)
+                yield self._steps
+                yield self._node
+        yield from bottom_bars(self.SCOPES)
 
     def on_mount(self) -> None:
-        """Read the episodes."""
-        self.query_one("#steps", TextPane).border_title = "steps"
-        self.query_one("#node", TextPane).border_title = "node"
-        self.query_one(EpisodeList).focus()
+        """Goes to the list."""
+        self._steps.border_title, self._node.border_title = "steps", "node"
+        self._list.focus()
 
     def bank_changed(self) -> None:
-        """Read the episodes again."""
-        self.rearrange(keys_wait=self.shown.book is None, at_once=False)
+        """Reads the episodes again."""
+        self.list_filter.arrange()
 
-    @property
-    def shown(self) -> EpisodeList:
-        """The list."""
-        return self.query_one(EpisodeList)
+    def _find(self) -> Callable[[Stopped], _Books]:
+        """Reads the episodes, unless that was done, and filters and sorts them."""
+        bank, arrangement, known = self.bank, self.list_filter.arrangement, self._whole
 
-    @property
-    def shown_as(self) -> EpisodeArrangement | None:
-        """How the list is arranged, as one sees it."""
-        return self._shown_as
-
-    def rearrange(self, *, keys_wait: bool, at_once: bool) -> None:
-        """Let a worker read the episodes, unless it did, and filter and sort them."""
-        bank, arrangement, known = self.bank, self.arrangement, self._whole
-
-        def work(stopped: Stopped) -> EpisodesRead:
+        def work(stopped: Stopped) -> _Books:
             whole = known if known is not None and known.bank is bank else EpisodeBook.read(bank)
-            return EpisodesRead(arrangement, whole, whole.arranged(arrangement, stopped))
+            return whole, whole.arranged(arrangement, stopped)
 
-        self._arranged.ask(work, keys_wait=keys_wait, at_once=at_once)
+        return work
 
-    def on_episodes_read(self, message: EpisodesRead) -> None:
-        """List them."""
-        if not self.home.is_read or message.arrangement is not self.arrangement:
-            return
-        in_place = self._shown_as is message.arrangement
-        self._whole, self._shown_as = message.whole, message.arrangement
-        self.shown.show(message.book, self.sought_in(message.book.ids), in_place=in_place)
-        self.filter_typed()
-        self.is_arranged()
+    def _show(self, books: _Books) -> None:
+        """Lists the episodes."""
+        listed = self.list_filter
+        in_place, listed.shown_as = listed.shown_as is listed.arrangement, listed.arrangement
+        self._whole, book = books
+        self._list.show(book, self._outcomes.target_among(book.ids), in_place=in_place)
+        self._head()
 
-    def filter_typed(self) -> None:
-        """Count what fits only of the filter that the list is filtered by."""
-        if self._whole is None or self._shown_as is None:
+    def _head(self) -> None:
+        """Counts what fits only of the filter that the list is filtered by."""
+        shown_as = self.list_filter.shown_as
+        if self._whole is None or shown_as is None:
             return
         waiting = len(self._whole.bank.episodes.waiting())
         title = f"{counted(len(self._whole), 'episode')} · {waiting:,} waiting"
-        if self._shown_as.text and self._line.text == self._shown_as.text:
-            title += f" · {self.shown.line_count():,} fit the filter"
-        if self._shown_as.order != "import":
-            title += f" · by {self._shown_as.order}"
-        self.shown.border_title = Content(title)
+        if shown_as.text and self.list_filter.line.text == shown_as.text:
+            title += f" · {self._list.line_count():,} fit the filter"
+        if shown_as.order != "import":
+            title += f" · by {shown_as.order}"
+        self._list.border_title = Content(title)
 
-    def _nothing(self) -> str:
-        """Why there is no episode to be seen."""
-        if self._whole:
-            return "No episode fits the filter."
-        words = "This bank has no episodes."
-        if self.bank.frozen:
-            return words
-        return f"{words} Press {self.browser.key_of('import_logs')} to import some from logs."
+    # The episode and its nodes
 
     def on_line_list_moved(self) -> None:
-        """Show the episode and its first node; of the same one the node that was shown."""
-        episodes = self.query_one(EpisodeList)
-        shown = (
-            episodes.book.ids[episodes.cursor] if episodes.line_count() and episodes.book else None
-        )
+        """Shows the episode, and its first node unless it is the same episode as before."""
+        book, number = self._list.book, self._list.cursor
+        shown = book.ids[number] if book is not None and len(book) else None
         if shown != self._node_of:
             self._node_of, self._node_number = shown, 0
         self._show_episode()
 
     def _show_episode(self) -> None:
-        episodes = self.query_one(EpisodeList)
-        if episodes.book is None:
+        book, number = self._list.book, self._list.cursor
+        if book is None:
             return
-        if not len(episodes.book):
-            self.query_one("#steps", TextPane).show([Section("", self._nothing())])
-            self.query_one("#node", TextPane).border_title = "node"
-            self.query_one("#node", TextPane).show([])
+        if not len(book):
+            self._steps.show([Section("", self._why_empty())])
+            self._node.border_title = "node"
+            self._node.show([])
             return
         try:
-            trajectory = episodes.book.trajectory(episodes.cursor)
-            why = episodes.book.refusal(episodes.cursor)
             key = self.browser.key_of("read_whole")
-            shown = episode_sections(trajectory, why, read_key=key)
-            self.query_one("#steps", TextPane).show(shown)
+            trajectory, why = book.trajectory(number), book.refusal(number)
+            self._steps.show(episode_sections(trajectory, why, read_key=key))
         except DeltaMemError as error:
-            words = [Section("This episode cannot be read", str(error), warning=True)]
-            self.query_one("#steps", TextPane).show(words)
-        self._show_node(episodes.book, episodes.cursor)
+            self._steps.show([Section("This episode cannot be read", str(error), warning=True)])
+        self._show_node(book, number)
 
-    def _show_node(self, book: EpisodeBook, episode: int) -> None:
-        """Show a node that the episode gave, as the bank was when its episodes were read."""
-        pane = self.query_one("#node", TextPane)
-        places = book.nodes(episode)
+    def _why_empty(self) -> str:
+        """Why no episode is shown."""
+        if self._whole:
+            return "No episode fits the filter."
+        text = "This bank has no episodes."
+        if self.bank.frozen:
+            return text
+        return f"{text} Press {self.browser.key_of('import_logs')} to import some from logs."
+
+    def _show_node(self, book: EpisodeBook, number: int) -> None:
+        """Shows a node that the episode gave, as the bank was when its episodes were read."""
+        places = book.nodes(number)
         if not places:
-            pane.border_title = "node"
-            pane.show([Section("", "No living node was learnt from this episode.", quiet=True)])
+            self._node.border_title = "node"
+            text = "No living node was learnt from this episode."
+            self._node.show([Section("", text, quiet=True)])
             return
-        number = self._node_number % len(places)
-        tree_name, node_id = places[number]
+        place = self._node_number % len(places)
         key = self.browser.key_of("next_node")
-        pane.border_title = Content(f"node {number + 1} of {len(places)} · {key} shows the next")
+        self._node.border_title = Content(
+            f"node {place + 1} of {len(places)} · {key} shows the next"
+        )
+        tree_name, node_id = places[place]
         try:
             tree = book.bank.tree(tree_name)
-            pane.show(detail(tree, tree.node(node_id)))
+            self._node.show(detail(tree, tree.node(node_id)))
         except DeltaMemError as error:
-            pane.show([Section("This node cannot be read", str(error), warning=True)])
+            self._node.show([Section("This node cannot be read", str(error), warning=True)])
 
     def readable(self) -> Sequence[Section]:
         """The node if its pane has the focus, else the episode with every step."""
-        node, episodes = self.query_one("#node", TextPane), self.query_one(EpisodeList)
-        if node.has_focus:
-            return node.sections
-        if episodes.book is None or not len(episodes.book):
+        book, number = self._list.book, self._list.cursor
+        if self._node.has_focus:
+            return self._node.sections
+        if book is None or not len(book):
             return ()
         try:
-            trajectory = episodes.book.trajectory(episodes.cursor)
-            return episode_sections(trajectory, episodes.book.refusal(episodes.cursor))
+            return episode_sections(book.trajectory(number), book.refusal(number))
         except DeltaMemError as error:
-            self.browser.tell_error(error)
+            self.browser.notes.report(error)
             return ()
 
     def action_next_node(self) -> None:
-        """Show the next node that the episode gave."""
+        """Shows the next node that the episode gave."""
         self._node_number += 1
         self._show_episode()
 
     def action_episode_node(self) -> None:
-        """Show the node in its tree."""
-        episodes = self.query_one(EpisodeList)
-        places = (
-            episodes.book.nodes(episodes.cursor) if episodes.book and len(episodes.book) else ()
-        )
+        """Shows the node in its tree."""
+        book, number = self._list.book, self._list.cursor
+        places = book.nodes(number) if book is not None and len(book) else ()
         if places:
-            self.browser.show_node(*places[self._node_number % len(places)])
+            self.browser.session.show_node(*places[self._node_number % len(places)])
 
     def on_line_list_chosen(self) -> None:
-        """A second click shows the node in its tree."""
+        """Shows the node in its tree after a second click."""
         self.action_episode_node()
 
-    # Judging
+    # Filter and sort
 
-    def episode_in_sight(self) -> EpisodeInSight | None:
-        """The episode under the cursor."""
-        book, number = self.shown.book, self.shown.cursor
+    def action_filter(self) -> None:
+        """Lets the user type a filter."""
+        self.list_filter.open()
+
+    def action_sort(self) -> None:
+        """Sorts the episodes another way."""
+        self.list_filter.sort()
+
+    def on_input_changed(self) -> None:
+        """Filters while one types."""
+        self.list_filter.typed()
+        self._head()
+
+    def on_input_submitted(self) -> None:
+        """Goes back to the list."""
+        self.list_filter.submit()
+
+    async def action_step_back(self) -> None:
+        """Leaves one thing at a time: the line, the filter, the bank."""
+        if not self.list_filter.step_back():
+            await super().action_step_back()
+
+    # Importing, learning, outcomes
+
+    def action_import_logs(self) -> None:
+        """Asks for logs to import."""
+        ask_for_logs(self)
+
+    def action_extract(self) -> None:
+        """Asks by what to learn from the waiting episodes."""
+        ask_what_learns(self)
+
+    def action_judge(self, success: bool) -> None:
+        """Writes how the episode ended."""
+        self._outcomes.give(success=success)
+
+    def action_take_back(self) -> None:
+        """Takes back the outcome that was given last."""
+        self._outcomes.take_back()
+
+    def _episode_in_sight(self) -> EpisodeInSight | None:
+        """Returns the episode under the cursor."""
+        book, number = self._list.book, self._list.cursor
         if book is None or not len(book):
             return None
         return EpisodeInSight(

@@ -1,181 +1,164 @@
-"""A screen whose list is filtered by a line that one types in, and sorted by a key."""
+"""Filtering a screen's list by a line that one types in, and sorting it by a key."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
-
-from textual.widgets import Input
+from typing import Generic, TypeVar
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.views.language import Language
-from deltamem_tui.tui.background import Inquiry
-from deltamem_tui.tui.messages import Failed
-from deltamem_tui.tui.models.arrangement import Arrangement
+from deltamem_tui.memory.views.language import Language, WantedT
+from deltamem_tui.tui.core.background import Inquiry, Stopped
+from deltamem_tui.tui.models.arrangement import Arrangement, OrderT
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.widgets.filter_line import FilterLine
-from deltamem_tui.tui.widgets.line_list import LineList
+
+FoundT = TypeVar("FoundT")
 
 
-class ArrangingScreen(BankScreen):
-    """A screen that shows a part of what a bank holds, in an order. A worker finds it out.
+class ListFilter(Generic[WantedT, OrderT, FoundT]):
+    """What a list of a screen shows, and in which order. A thread finds it out.
+
+    Args:
+        screen: The screen.
+        name: What the thread does.
+        language: The conditions that can be typed.
+        orders: The orders, one after another.
+        arrangement: What is shown at first.
+        find: Returns what the thread does for `arrangement`.
+        show: Shows what was found.
+        focus: Gives the list the focus.
+        begins: Called when all was shown so far, and will not be any more.
 
     Attributes:
-        LANGUAGE: The conditions that can be typed.
-        ORDERS: The orders, one after another.
-        ARRANGING: What the worker does.
+        line: The line that one types in.
+        inquiry: What the thread finds out.
         arrangement: What is to be shown, and in which order.
+        shown_as: How the list is arranged, as one sees it; None until it was shown.
     """
 
-    LANGUAGE: ClassVar[Language[Any]]
-    ORDERS: ClassVar[Sequence[str]]
-    ARRANGING: ClassVar[str]
-    arrangement: Arrangement[Any, Any]
+    def __init__(
+        self,
+        screen: BankScreen,
+        name: str,
+        language: Language[WantedT],
+        orders: Sequence[OrderT],
+        arrangement: Arrangement[WantedT, OrderT],
+        *,
+        find: Callable[[], Callable[[Stopped], FoundT]],
+        show: Callable[[FoundT], None],
+        focus: Callable[[], object],
+        begins: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._screen = screen
+        self._language = language
+        self._orders = orders
+        self._find = find
+        self._show = show
+        self._focus = focus
+        self._begins = begins
+        self._before = ""  # the filter that was in force before one began to type
+        self.line = FilterLine(language)
+        self.inquiry = Inquiry(screen, name)
+        self.arrangement = arrangement
+        self.shown_as: Arrangement[WantedT, OrderT] | None = None
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._line = FilterLine(self.LANGUAGE)
-        self._arranged = Inquiry(self, self.ARRANGING)
-        self._keys_go: Callable[[], None] | None = None
-        self._settled = ""  # the filter that was in force before one began to type
-
-    # What a kind of screen says
-
-    @property
-    def shown(self) -> LineList:
-        """The list that is looked at."""
-        raise NotImplementedError
-
-    @property
-    def shown_as(self) -> Arrangement[Any, Any] | None:
-        """How it is arranged, as one sees it; None until it was shown."""
-        raise NotImplementedError
-
-    def rearrange(self, *, keys_wait: bool, at_once: bool) -> None:
-        """Let a worker arrange it.
+    def arrange(self, *, at_once: bool = False) -> None:
+        """Lets a thread arrange the list.
 
         Args:
-            keys_wait: Whether keys that are typed meanwhile are meant for what comes of it.
             at_once: Whether what is under way is given up.
         """
-        raise NotImplementedError
+        arrangement = self.arrangement
 
-    def filter_typed(self) -> None:
-        """The line says something else: what is shown may have to be told of otherwise."""
+        def show(found: FoundT) -> None:
+            if self._screen.home.is_read and arrangement is self.arrangement:
+                self._show(found)
 
-    def filter_begins(self) -> None:
-        """All was shown so far, and will not be any more."""
+        self.inquiry.ask(self._find(), show, at_once=at_once)
 
-    def step_out(self) -> bool:
-        """Leave what was entered after the filter. Returns whether there was anything."""
-        return False
-
-    # Filter and sort
-
-    def on_failed(self, message: Failed) -> None:
-        """The list stays as it is; the app says why."""
-        if message.name == self.ARRANGING:
-            self.is_arranged()
-
-    def is_arranged(self) -> None:
-        """Keys that were typed for the list go their way."""
-        if self._keys_go is not None:
-            self.call_later(self._keys_go)
-            self._keys_go = None
-
-    def action_filter(self) -> None:
-        """Type a filter."""
-        if self._line.text == self.arrangement.text:
-            self._settled = self.arrangement.text
-        self._line.open()
-
-    def on_input_changed(self) -> None:
-        """Filter while it is typed; a filter that is not finished waits.
-
-        Who types fast is ahead of the messages: what the line says now counts, not what it
-        said when the message was sent.
-        """
-        if self._line.text != self.arrangement.text:
-            self._filter_by(self._line.text, say=False)
-        self.filter_typed()
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go back to the list."""
-        if self._filter_by(event.value, say=True):
-            self._close_filter()
-
-    def _filter_by(self, text: str, *, say: bool) -> bool:
-        """Filter by what was typed. Returns whether it is a filter."""
-        if text == self.arrangement.text:
-            if say:
-                if not (self._is_as_arranged or self._arranged.under_way):  # it failed before
-                    self.rearrange(keys_wait=False, at_once=True)
-                self._let_keys_wait()
-            return True
-        try:
-            self.arrange_by(text, self.arrangement.order, keys_wait=say)
-        except UsageError as error:
-            if say:
-                self.browser.tell_error(error)
-            return False
-        return True
-
-    def _let_keys_wait(self) -> None:
-        """What is typed from now on is meant for the list that is being arranged."""
-        awaited = self._arranged.under_way and not self._is_as_arranged
-        if awaited and self._keys_go is None:
-            self._keys_go = self.browser.hold_keys()
-
-    @property
-    def _is_as_arranged(self) -> bool:
-        """Whether the list is shown as it is to be arranged."""
-        return self.shown_as is self.arrangement
-
-    def _leave_line(self) -> None:
-        """Leave the filter's line; if it says none, the list is as before one typed.
-
-        A filter that is typed is in force as far as it can be read. What can be read of one
-        that cannot be read to its end is a filter that nobody meant.
-        """
-        if self._filter_by(self._line.text, say=False):
-            self._let_keys_wait()
-        elif self._settled != self.arrangement.text:
-            self.arrange_by(self._settled, self.arrangement.order, keys_wait=True)
-        self._close_filter()
-
-    def _close_filter(self) -> None:
-        """Leave the filter's line, which says what the list is filtered by."""
-        self._settled = self.arrangement.text
-        self._line.show(self.arrangement.text)
-        self.shown.focus()
-
-    def arrange_by(self, text: str, order: str, *, keys_wait: bool) -> None:
-        """Filter and sort.
+    def arrange_by(self, text: str, order: OrderT) -> None:
+        """Filters and sorts.
 
         Raises:
             UsageError: The filter cannot be read; nothing is done.
         """
-        known, self.arrangement = self.arrangement, Arrangement.of(self.LANGUAGE, text, order)
-        if known.wanted.empty and not self.arrangement.wanted.empty:
-            self.filter_begins()
-        self._line.show(text, open=self._line.is_typed_in)
-        self.rearrange(keys_wait=keys_wait, at_once=True)
+        before = self.arrangement
+        self.arrangement = Arrangement.of(self._language, text, order)
+        if before.wanted.empty and not self.arrangement.wanted.empty:
+            self._begins()
+        self.line.show(text, open=self.line.is_typed_in)
+        self.arrange(at_once=True)
 
-    def action_sort(self) -> None:
-        """Sort it another way."""
-        place = self.ORDERS.index(self.arrangement.order) + 1
-        order = self.ORDERS[place % len(self.ORDERS)]
-        self.arrange_by(self.arrangement.text, order, keys_wait=True)
+    def open(self) -> None:
+        """Lets the user type a filter."""
+        if self.line.text == self.arrangement.text:
+            self._before = self.arrangement.text
+        self.line.open()
 
-    async def action_step_back(self) -> None:
-        """Leave one thing at a time: the line, what was entered since, the filter, the bank."""
-        if self._line.is_typed_in:
-            self._leave_line()
-        elif self.step_out():
+    def typed(self) -> None:
+        """Filters while one types; a filter that is not finished waits.
+
+        What the line says now counts, not what it said when the message was sent.
+        """
+        if self.line.text != self.arrangement.text:
+            self._filter_by(self.line.text)
+
+    def submit(self) -> None:
+        """Filters, and goes back to the list; asks again for what failed before."""
+        if (error := self._filter_by(self.line.text)) is not None:
+            self._screen.browser.notes.report(error)
             return
-        elif self._line.text != self.arrangement.text:  # what could not be read is left there
-            self._leave_line()
+        if self.shown_as is not self.arrangement and not self.inquiry.under_way:
+            self.arrange(at_once=True)
+        self._close()
+
+    def _filter_by(self, text: str) -> UsageError | None:
+        """Filters by what was typed. Returns why it is not a filter, if so."""
+        if text == self.arrangement.text:
+            return None
+        try:
+            self.arrange_by(text, self.arrangement.order)
+        except UsageError as error:
+            return error
+        return None
+
+    def _leave(self) -> None:
+        """Leaves the line; if it is not a filter, the list is as before one typed.
+
+        While one types, the filter is in force as far as it can be read, which may be a filter
+        that was not meant.
+        """
+        if self._filter_by(self.line.text) and self._before != self.arrangement.text:
+            self.arrange_by(self._before, self.arrangement.order)
+        self._close()
+
+    def _close(self) -> None:
+        self._before = self.arrangement.text
+        self.line.show(self.arrangement.text)
+        self._focus()
+
+    def sort(self) -> None:
+        """Sorts the list another way."""
+        place = self._orders.index(self.arrangement.order) + 1
+        self.arrange_by(self.arrangement.text, self._orders[place % len(self._orders)])
+
+    def step_back(self, leave_inner: Callable[[], bool] = lambda: False) -> bool:
+        """Leaves one thing at a time: the line, what was entered since, the filter.
+
+        Args:
+            leave_inner: Leaves what was entered after the filter. Returns whether there was any.
+
+        Returns:
+            Whether there was anything to leave.
+        """
+        if self.line.is_typed_in:
+            self._leave()
+        elif leave_inner():
+            pass
+        elif self.line.text != self.arrangement.text:  # what could not be read is left there
+            self._leave()
         elif self.arrangement.text:
-            self.arrange_by("", self.arrangement.order, keys_wait=True)
+            self.arrange_by("", self.arrangement.order)
         else:
-            await super().action_step_back()
+            return False
+        return True

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual.binding import Binding
 
-from deltamem_tui.tui.actions import DIALOG_KEYS, SCOPE_TITLES, Scope, key_names, of_scopes
+from deltamem_tui.tui.core.actions import DIALOG_KEYS, SCOPE_TITLES, Scope, key_names, of_scopes
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets.dialogs import PaneDialog
 

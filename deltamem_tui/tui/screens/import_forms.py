@@ -4,84 +4,75 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from textual.message import Message
-
 from deltamem_tui.errors import BudgetError, LanguageModelError, UsageError
 from deltamem_tui.text import one_line
-from deltamem_tui.tui.background import Progress
-from deltamem_tui.tui.form_errors import about
-from deltamem_tui.tui.forms import Answer
+from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
+from deltamem_tui.tui.core.job import Outcome, Progress, Retry
 from deltamem_tui.tui.jobs.extracting import NAME, ModelChoice, extract_by_rules, plan_by_model
 from deltamem_tui.tui.jobs.importing import import_logs
-from deltamem_tui.tui.messages import Again, Changed, Planned
 from deltamem_tui.tui.screens.base import BankScreen
-from deltamem_tui.tui.widgets.dialogs import Field
 
 
-class TakingInScreen(BankScreen):
-    """A screen that lets a person give the open bank episodes, and have it learn from them."""
+def ask_for_logs(screen: BankScreen) -> None:
+    """Asks for logs, and imports them into the bank of a screen."""
+    if not screen.writable():
+        return
+    browser, path = screen.browser, screen.bank.path
+    lines = (
+        FormLine("path", "Log: a file, a folder or a pattern", hint="runs/*.jsonl"),
+        FormLine("format", "Format", hint="by content"),
+    )
 
-    def action_import_logs(self) -> None:
-        """Ask for logs."""
-        if self.writable():
-            fields = (
-                Field("path", "Log: a file, a folder or a pattern", hint="runs/*.jsonl"),
-                Field("format", "Format", hint="by content"),
-            )
-            self.browser.ask("Import episodes", fields, self._import, bank=self.bank.path)
-
-    def _import(self, answer: Answer, again: Again) -> bool:
+    def begin(answer: FormAnswer, retry: Retry) -> bool:
         if not answer["path"]:
             raise UsageError("name a log")
-        path, called = self.bank.path, answer["format"]
-        log = str(Path(answer["path"]).expanduser())
+        log_format, log = answer["format"], str(Path(answer["path"]).expanduser())
 
-        def work(progress: Progress) -> Changed | Planned:
+        def work(progress: Progress) -> Outcome:
             from deltamem_tui.trajectory.readers.detection import reader_named
 
             with about("format"):
-                _ = reader_named(called) if called else None
-            return import_logs(path, log, called, progress)
+                _ = reader_named(log_format) if log_format else None
+            return import_logs(path, log, log_format, progress)
 
-        return self.browser.work(
-            f"importing {one_line(answer['path'], 40)}",
-            work,
-            can_stop=True,
-            again=again,
-        )
+        name = f"importing {one_line(answer['path'], 40)}"
+        return browser.work.start(name, work, can_stop=True, retry=retry)
 
-    def action_extract(self) -> None:
-        """Ask by what to learn from the waiting episodes."""
-        if not self.writable():
-            return
-        if not self.bank.episodes.waiting():
-            key = self.browser.key_of("import_logs")
-            self.browser.tell(f"no episode waits to be learnt; {key} imports some")
-            return
-        fields = (
-            Field(
-                "model",
-                "Language model, as litellm names it",
-                self.browser.configuration.model or "",
-                "empty: the rules, which cost nothing",
-            ),
-            Field("max_cost", "At most, in US dollars", hint="no limit"),
-            Field("concurrency", "Questions at once", "1"),
-            Field("address", "A server of your own", hint="http://localhost:8000/v1"),
-        )
-        title = "Learn from the waiting episodes"
-        self.browser.ask(title, fields, self._learn, bank=self.bank.path)
+    browser.forms.ask("Import episodes", lines, begin, bank=path)
 
-    def _learn(self, answer: Answer, again: Again) -> bool:
-        path, configuration = self.bank.path, self.browser.configuration
+
+def ask_what_learns(screen: BankScreen) -> None:
+    """Asks by what to learn from the waiting episodes, and learns."""
+    if not screen.writable():
+        return
+    browser, path, configuration = screen.browser, screen.bank.path, screen.browser.configuration
+    if not screen.bank.episodes.waiting():
+        key = browser.key_of("import_logs")
+        browser.notes.notify(f"no episode waits to be learnt; {key} imports some")
+        return
+    lines = (
+        FormLine(
+            "model",
+            "Language model, as litellm names it",
+            configuration.model or "",
+            "empty: the rules, which cost nothing",
+        ),
+        FormLine("max_cost", "At most, in US dollars", hint="no limit"),
+        FormLine("concurrency", "Questions at once", "1"),
+        FormLine("address", "A server of your own", hint="http://localhost:8000/v1"),
+    )
+
+    def begin(answer: FormAnswer, retry: Retry) -> bool:
         if not answer["model"]:
-            return self.browser.work(
-                NAME, lambda progress: extract_by_rules(path, progress), can_stop=True, again=again
+            return browser.work.start(
+                NAME, lambda progress: extract_by_rules(path, progress), can_stop=True, retry=retry
             )
         choice = ModelChoice.of(**answer)
 
-        def rehearse(progress: Progress) -> Message:
+        def estimate(progress: Progress) -> Outcome:
             with about("model", LanguageModelError), about("max_cost", BudgetError):
                 return plan_by_model(path, choice, configuration, progress)
 
-        return self.browser.work("rehearsing", rehearse, can_stop=True, again=again)
+        return browser.work.start("estimating", estimate, can_stop=True, retry=retry)
+
+    browser.forms.ask("Learn from the waiting episodes", lines, begin, bank=path)

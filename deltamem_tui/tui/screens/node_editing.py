@@ -1,27 +1,29 @@
-"""Putting right: what a person changes in a bank's trees by hand."""
+"""What a user changes in a bank's trees by hand.
+
+Each change is one commit by a handle of its own: an action of the screen, the question it may
+need, a job that calls `memory.editing`. On a frozen bank it is refused before anything is asked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
-
-from textual.reactive import reactive
+from dataclasses import dataclass, replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.errors import BankError, DeltaMemError
 from deltamem_tui.memory.writers.failure_markers import marks_in
 from deltamem_tui.text import counted, one_line
-from deltamem_tui.tui.background import Progress, look_up
-from deltamem_tui.tui.messages import Changed, Planned, SubtreeRead
+from deltamem_tui.tui.core.background import look_up
+from deltamem_tui.tui.core.job import BankChange, Progress, WorkPlan
 from deltamem_tui.tui.models.nodes import subtree_preview
 from deltamem_tui.tui.screens.base import BankScreen
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenNode:
-    """A node that a person looks at.
+    """A node that the user looks at.
 
     Attributes:
         tree: Its tree.
@@ -37,91 +39,111 @@ class ChosenNode:
         return self.tree, self.node.id
 
 
-class MendingScreen(BankScreen):
-    """A screen that shows a node and lets a person change it.
+class NodeEditor:
+    """Changes the node that a screen shows.
 
-    Every change is one commit by a handle of its own, and refused with its reason on a
-    frozen bank before anything is asked.
+    Args:
+        screen: The screen.
+        chosen: Returns the node that it shows; None if there is none.
+        show_move: Shows which node is being moved.
 
     Attributes:
         moving: The node that waits for its new parent to be chosen.
     """
 
-    moving: reactive[ChosenNode | None] = reactive(None, init=False)
-
-    def chosen(self) -> ChosenNode | None:
-        """The node that the screen shows; None if there is none."""
-        raise NotImplementedError
+    def __init__(
+        self,
+        screen: BankScreen,
+        chosen: Callable[[], ChosenNode | None],
+        show_move: Callable[[ChosenNode | None], None],
+    ) -> None:
+        self._screen = screen
+        self._chosen = chosen
+        self._show_move = show_move
+        self.moving: ChosenNode | None = None
 
     def _writable_node(self) -> ChosenNode | None:
-        """The node to change; None, and the reason shown, if it cannot be changed."""
-        if not self.writable():
+        """Returns the node to change; None, and the reason reported, if it cannot be changed."""
+        if not self._screen.writable():
             return None
         try:
-            return self.chosen()
+            return self._chosen()
         except DeltaMemError as error:
-            self.browser.tell_error(error)
+            self._screen.browser.notes.report(error)
             return None
 
-    def action_edit(self) -> None:
-        """Edit the node's text in the editor, or go on with what could not be saved."""
+    def _write(self, name: str, work: Callable[[Bank], str], place: tuple[str, str]) -> None:
+        """Changes the bank by work that writes one commit or raises, which `undo` takes back."""
+        edits, hint = self._screen.browser.session.edits, self._undo_hint
+
+        def write(bank: Bank) -> str:
+            summary = work(bank)
+            edits.note(bank)
+            return f"{summary}; {hint}"
+
+        self._screen.change(name, write, place)
+
+    # The text
+
+    def edit(self) -> None:
+        """Edits the node's text in the editor, or goes on with what could not be saved."""
         from deltamem_tui.tui.models.edit_document import write_sheet
         from deltamem_tui.tui.widgets.dialogs import DraftDialog
 
-        chosen = self._writable_node()
-        if not chosen or not self.browser.free_to_work():  # what one types could not be written
+        screen, chosen = self._screen, self._writable_node()
+        if not chosen or not screen.browser.work.is_free():  # what one types could not be written
             return
         before = write_sheet(chosen.tree, chosen.node)
-        draft = self.home.drafts.of(chosen.place)
+        draft = screen.home.drafts.of(chosen.place)
         if draft is None or draft == before:
-            self._edit(chosen, before, before)
+            self._edit_text(chosen, before, before)
             return
 
-        def answer(goes_on: bool | None) -> None:
+        def answered(goes_on: bool | None) -> None:
             if goes_on is not None:
-                self.call_later(self._edit, chosen, before, draft if goes_on else before)
+                screen.call_later(self._edit_text, chosen, before, draft if goes_on else before)
 
-        self.browser.push_screen(DraftDialog(draft, before), answer)
+        screen.app.push_screen(DraftDialog(draft, before), answered)
 
-    def _edit(self, chosen: ChosenNode, before: str, text: str) -> None:
-        self.browser.edit(
+    def _edit_text(self, chosen: ChosenNode, before: str, text: str) -> None:
+        self._screen.browser.texts.edit(
             text,
             lambda after: self._edited(chosen, before, after),
-            lambda after: self.home.drafts.keep(chosen.place, after),
+            lambda after: self._screen.home.drafts.keep(chosen.place, after),
         )
 
     def _edited(self, chosen: ChosenNode, before: str, after: str) -> None:
+        """Keeps the text as a draft until it is written; a huge one only if that is meant."""
         from deltamem_tui.memory.methods import method_of
         from deltamem_tui.tui.models.edit_document import read_sheet, size_warning
-        from deltamem_tui.tui.widgets.dialogs import ConfirmDialog
 
-        drafts = self.home.drafts
+        drafts, browser = self._screen.home.drafts, self._screen.browser
         if after == before:
             drafts.drop(chosen.place)
-            self.browser.tell("nothing was changed")
+            browser.notes.notify("nothing was changed")
             return
         drafts.keep(chosen.place, after)
+        kept = f"your text is kept, {browser.key_of('edit')} offers it again"
         try:
-            payload = method_of(self.bank).cleaned(chosen.tree, read_sheet(after))
+            payload = method_of(self._screen.bank).cleaned(chosen.tree, read_sheet(after))
         except DeltaMemError as error:
-            self.browser.tell_error(_with_hint(error, self._kept))
+            browser.notes.report(_with_hint(error, kept))
             return
         warning = size_warning(chosen.node.payload, payload)
         if warning is None:
-            self._write(chosen, payload)
+            self._write_text(chosen, payload, kept)
             return
 
-        def answer(sure: bool | None) -> None:
+        def answered(sure: bool | None) -> None:
             if sure:
-                self._write(chosen, payload)
+                self._write_text(chosen, payload, kept)
             else:
-                self.browser.tell(f"nothing was written; {self._kept}")
+                browser.notes.notify(f"nothing was written; {kept}")
 
-        question = "Shall the node say so much?"
-        self.browser.push_screen(ConfirmDialog(question, [warning]), answer)
+        browser.confirm("Write such a long text?", [warning], answered)
 
-    def _write(self, chosen: ChosenNode, payload: Mapping[str, str]) -> None:
-        drafts, undoes, kept = self.home.drafts, self._undoes, self._kept
+    def _write_text(self, chosen: ChosenNode, payload: Mapping[str, str], kept: str) -> None:
+        drafts = self._screen.home.drafts
 
         def work(bank: Bank) -> str:
             from deltamem_tui.memory import editing
@@ -131,15 +153,17 @@ class MendingScreen(BankScreen):
             except DeltaMemError as error:
                 raise _with_hint(error, kept) from error
             drafts.drop(chosen.place)
-            return f"edited {chosen.node.id}; {undoes}"
+            return f"edited {chosen.node.id}"
 
-        self._mend("writing the edit", work, chosen.place)
+        self._write("writing the edit", work, chosen.place)
 
-    def action_relabel(self) -> None:
-        """Turn a success into a failure, or the reverse."""
+    # The label and the place
+
+    def relabel(self) -> None:
+        """Turns a success into a failure, or the reverse."""
         if (chosen := self._writable_node()) is None:
             return
-        node, undoes, edits = chosen.node, self._undoes, self.browser.key_of("edit")
+        node, edit_key = chosen.node, self._screen.browser.key_of("edit")
         label: Label = "success" if node.label == "failure" else "failure"
 
         def work(bank: Bank) -> str:
@@ -148,106 +172,100 @@ class MendingScreen(BankScreen):
             editing.relabel(bank, chosen.tree, node, label)
             unwarned = chosen.tree == "task" and label == "success"
             marks = ", ".join(marks_in(node.payload)) if unwarned else ""
-            said = f"; its text still says {marks}, {edits} edits it" if marks else ""
-            return f"{node.id} is a {label} now{said}; {undoes}"
+            rest = f"; its text still says {marks}, {edit_key} edits it" if marks else ""
+            return f"{node.id} is a {label} now{rest}"
 
-        self._mend("relabelling", work, chosen.place)
+        self._write("relabelling", work, chosen.place)
 
-    def action_move(self) -> None:
-        """First choose the node, then the new parent."""
+    def move(self) -> None:
+        """Chooses first the node, then the new parent."""
         if (chosen := self._writable_node()) is None:
             return
-        if self.moving is None or self.moving.tree != chosen.tree:
-            self.moving = chosen
-            key = self.browser.key_of
-            self.browser.tell(
-                f"go to its new parent and press {key('move')}, or {key('make_root')} to make it "
-                f"a root; {key('step_back')} leaves it"
-            )
+        if self.moving is not None and self.moving.tree == chosen.tree:
+            self._move(self.moving, chosen.node)
             return
-        self._move(self.moving, chosen.node)
+        self._mark(chosen)
+        key = self._screen.browser.key_of
+        self._screen.browser.notes.notify(
+            f"go to its new parent and press {key('move')}, or {key('make_root')} to make it "
+            f"a root; {key('step_back')} cancels"
+        )
 
-    def action_make_root(self) -> None:
-        """Make the node that is being moved, or the one under the cursor, a root."""
+    def make_root(self) -> None:
+        """Makes the node that is being moved, or the one under the cursor, a root."""
         if chosen := self._writable_node():
             self._move(self.moving or chosen, None)
 
+    def leave_move(self) -> bool:
+        """Ends a move without moving. Returns whether there was one."""
+        if self.moving is None:
+            return False
+        self._mark(None)
+        return True
+
+    def _mark(self, chosen: ChosenNode | None) -> None:
+        self.moving = chosen
+        self._show_move(chosen)
+
     def _move(self, moved: ChosenNode, parent: Node | None) -> None:
-        self.moving, undoes = None, self._undoes
+        self._mark(None)
 
         def work(bank: Bank) -> str:
             from deltamem_tui.memory import editing
 
             change = editing.move(bank, moved.tree, moved.node, parent)
             where = f"below {parent.id}" if parent else "among the roots"
-            return f"moved {counted(len(change.nodes), 'node')} {where}; {undoes}"
+            return f"moved {counted(len(change.nodes), 'node')} {where}"
 
-        self._mend("moving", work, moved.place)
+        self._write("moving", work, moved.place)
 
-    def _mend(self, name: str, work: Callable[[Bank], str], place: tuple[str, str]) -> None:
-        """Change the bank by work that writes one commit or raises, which `undo` takes back."""
-        own = self.browser.own_changes
+    # Deleting and undoing
 
-        def mend(bank: Bank) -> str:
-            said = work(bank)
-            own.note(bank)
-            return said
-
-        self.change(name, mend, place)
-
-    def action_delete(self) -> None:
-        """Show what would go, and ask."""
+    def delete(self) -> None:
+        """Shows what would be deleted, and asks."""
         from deltamem_tui.memory import editing
 
-        chosen = self._writable_node()
-        if chosen and self.browser.free_to_work():  # else the answer would be in vain
-            tree, node_id = chosen.place
-            shown, asked = self.bank.tree(tree), self.browser.asked_here()
-            look_up(
-                self,
-                "reading the subtree",
-                lambda _: SubtreeRead(tree, editing.subtree(shown, node_id), asked),
-                keys_wait=True,
-            )
-
-    def on_subtree_read(self, message: SubtreeRead) -> None:
-        """Ask before anything is deleted, unless the bank is closed by now."""
-        if not self.home.is_read:
+        screen, chosen = self._screen, self._writable_node()
+        if not chosen or not screen.browser.work.is_free():  # else the answer would do nothing
             return
-        tree, nodes, path = message.tree, message.nodes, self.home.path
-        parent = nodes[0].parent
-        undoes, own = self._undoes, self.browser.own_changes
+        tree, node_id = chosen.place
+        shown, position = screen.bank.tree(chosen.tree), screen.browser.attention.position()
 
-        def delete(_: Progress) -> Changed:
-            bank = Bank.open(path)
-            said = f"{_delete(bank, tree, nodes)}; {undoes}"
-            own.note(bank)
-            return Changed(path, said, (tree, parent) if parent else None)
+        edits, hint, path = screen.browser.session.edits, self._undo_hint, screen.home.path
 
-        question = f"Delete {counted(len(nodes), 'node')} of the {tree} tree?"
-        plan = Planned("deleting", question, subtree_preview(nodes), delete, asked=message.asked)
-        plan.later = f"{one_line(path.name, 40)}: {question}"
-        self.browser.offer(plan)
+        def offer(nodes: Sequence[Node]) -> None:
+            if not screen.home.is_read:
+                return
+            parent = nodes[0].parent
 
-    def action_undo(self) -> None:
-        """Take back the last change by hand."""
+            def work(_: Progress) -> BankChange:
+                bank = Bank.open(path)
+                summary = f"{_delete(bank, tree, nodes)}; {hint}"
+                edits.note(bank)
+                return BankChange(path, summary, (tree, parent) if parent else None)
+
+            question = f"Delete {counted(len(nodes), 'node')} of the {tree} tree?"
+            plan = WorkPlan("deleting", question, subtree_preview(nodes), work, position=position)
+            later = f"{one_line(path.name, 40)}: {question}"
+            screen.browser.work.offer(replace(plan, later=later))
+
+        look_up(screen, "reading the subtree", lambda _: editing.subtree(shown, node_id), offer)
+
+    def undo(self) -> None:
+        """Undoes the last change by hand."""
         from deltamem_tui.tui.jobs.undoing import undo_last
 
-        if self.writable():
-            path, own = self.home.path, self.browser.own_changes
-            self.browser.work("undoing", lambda _: undo_last(path, own))
+        if self._screen.writable():
+            path, edits = self._screen.home.path, self._screen.browser.session.edits
+            self._screen.browser.work.start("undoing", lambda _: undo_last(path, edits))
 
     @property
-    def _kept(self) -> str:
-        return f"your text is kept, {self.browser.key_of('edit')} offers it again"
-
-    @property
-    def _undoes(self) -> str:
-        return f"{self.browser.key_of('undo')} undoes it"
+    def _undo_hint(self) -> str:
+        return f"{self._screen.browser.key_of('undo')} undoes it"
 
 
 def _delete(bank: Bank, tree: str, nodes: Sequence[Node]) -> str:
-    """Delete a node and all below it, if that is still what was shown."""
+    """Deletes a node and all below it, if that is still what was shown."""
     from deltamem_tui.memory import editing
 
     root, *_ = nodes
@@ -262,7 +280,7 @@ def _delete(bank: Bank, tree: str, nodes: Sequence[Node]) -> str:
 
 
 def _with_hint(error: DeltaMemError, hint: str) -> DeltaMemError:
-    """The error with one more thing to do about it."""
-    said = copy(error)
-    said.hint = f"{error.hint}; {hint}" if error.hint else hint
-    return said
+    """Returns the error with one more thing to do about it."""
+    hinted = copy(error)
+    hinted.hint = f"{error.hint}; {hint}" if error.hint else hint
+    return hinted

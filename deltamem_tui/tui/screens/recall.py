@@ -15,14 +15,13 @@ from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.settings import Parameters, from_record
 from deltamem_tui.memory.deltamem.write import placement
 from deltamem_tui.text import count_tokens, counted
-from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.background import Inquiry
+from deltamem_tui.tui.core.actions import bindings
+from deltamem_tui.tui.core.background import Inquiry, LookupFailed
+from deltamem_tui.tui.core.open_bank import OpenBank
 from deltamem_tui.tui.jobs.numbers import save_numbers
-from deltamem_tui.tui.messages import Answered, Failed
 from deltamem_tui.tui.models.questions import (
     Answer,
     Question,
@@ -32,9 +31,8 @@ from deltamem_tui.tui.models.questions import (
 )
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.what_if import NUMBERS, WORDS, PlayedNumbers, why_not
-from deltamem_tui.tui.screens.base import BankScreen
-from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
-from deltamem_tui.tui.widgets.key_bar import KeyBar
+from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
+from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.line_input import LineInput
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.match_list import MatchHeading, MatchList
@@ -75,8 +73,9 @@ class RecallScreen(BankScreen):
     RecallScreen #context:focus { border-top: heavy $accent; }
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, home: OpenBank) -> None:
+        super().__init__(home)
+        self._names = home.tree_names
         self._vectors = Vectors()
         self._played: PlayedNumbers | None = None
         self._timer: Timer | None = None
@@ -93,7 +92,7 @@ class RecallScreen(BankScreen):
                 yield LineInput(placeholder=hint, id=name, compact=True)
         yield Static(Text(_MEANING), id="meaning")
         with Horizontal(id="answers"):
-            for tree in COLLECTIONS:
+            for tree in self._names:
                 with Vertical(classes="answer", id=f"{tree}-answer"):
                     with Horizontal(classes="numbers"):
                         for number in NUMBERS:
@@ -106,8 +105,7 @@ class RecallScreen(BankScreen):
                     yield MatchList(id=f"{tree}-matches")
                     yield Static(id=f"{tree}-placement", classes="placement", markup=False)
         yield TextPane(id="context")
-        yield WorkBar()
-        yield KeyBar(self.SCOPES)
+        yield from bottom_bars(self.SCOPES)
 
     def on_mount(self) -> None:
         """Show the bank's numbers. Letters are keys here too, until a line is asked for."""
@@ -129,7 +127,7 @@ class RecallScreen(BankScreen):
     def bank_changed(self) -> None:
         """Take over the bank's numbers, but for those one plays with; ask again."""
         self._take_over(from_record(self.bank.manifest.settings))
-        for tree in COLLECTIONS:
+        for tree in self._names:
             self.query_one(f"#{tree}-answer").border_title = Content(
                 f"{tree} · {counted(len(self.bank.tree(tree)), 'node')}"
             )
@@ -137,7 +135,7 @@ class RecallScreen(BankScreen):
 
     def _take_over(self, stored: Parameters) -> None:
         self._played = self._played.over(stored) if self._played else PlayedNumbers(stored, stored)
-        for tree in COLLECTIONS:
+        for tree in self._names:
             for number in NUMBERS:
                 line = self.query_one(f"#{tree}-{number}", Input)
                 if not self._played.plays_with(tree, number) and not line.has_class("-invalid"):
@@ -176,8 +174,7 @@ class RecallScreen(BankScreen):
         self.query_one(f"#{tree}-matches").focus()
 
     def _take_number(self, line: Input) -> None:
-        tree_text, _, number = (line.id or "").partition("-")
-        tree: str = "env" if tree_text == "env" else "task"
+        tree, _, number = (line.id or "").rpartition("-")
         try:
             played = self.played.with_number(tree, number, line.value)
         except (ValueError, DeltaMemError) as error:
@@ -203,7 +200,7 @@ class RecallScreen(BankScreen):
             self.played.typed,
         )
         known, self._asked = self._asked, (self.bank, question)
-        if not any(question.text(name) for name in COLLECTIONS):
+        if not any(question.text(name) for name in self._names):
             self._asked = None
             self._show(Answer(question, {}, ""))
             self._explain()
@@ -212,22 +209,22 @@ class RecallScreen(BankScreen):
             return
         bank, vectors, settings = self.bank, self._vectors, self.browser.configuration
         self._recalled.ask(
-            lambda _: Answered(answer(bank, question, vectors, settings.prompt_folders()))
+            lambda _: answer(bank, question, vectors, settings.prompt_folders()), self._answered
         )
         self._say_that_it_goes_on()
 
     def _say_that_it_goes_on(self) -> None:
         self.query_one("#context", TextPane).border_title = "context · asking …"
 
-    def on_answered(self, message: Answered) -> None:
-        """Show the answer, unless the question was taken back; the last one may be under way."""
+    def _answered(self, found: Answer) -> None:
+        """Shows the answer, unless the question was withdrawn; the last one may be under way."""
         if self._asked is None:
             return
-        self._show(message.answer)
+        self._show(found)
         if self._recalled.has_more:
             self._say_that_it_goes_on()
 
-    def on_failed(self, message: Failed) -> None:
+    def on_lookup_failed(self, message: LookupFailed) -> None:
         """Say why there is no answer, if nothing else was asked since; the app says it too."""
         if message.name != _RECALLING or self._asked is None or self._recalled.has_more:
             return
@@ -237,7 +234,7 @@ class RecallScreen(BankScreen):
 
     def _show(self, given: Answer) -> None:
         self._answer = given
-        for tree in COLLECTIONS:
+        for tree in self._names:
             found = given.trees.get(tree)
             self.query_one(f"#{tree}-matches", MatchList).show(match_lines(found) if found else [])
             where = placement(found, given.question.parameters[tree])
@@ -266,10 +263,10 @@ class RecallScreen(BankScreen):
 
     def action_show_node(self) -> None:
         """Show the node under the cursor in its tree."""
-        for tree in COLLECTIONS:
+        for tree in self._names:
             matches = self.query_one(f"#{tree}-matches", MatchList)
             if matches.has_focus and matches.node:
-                self.browser.show_node(tree, matches.node.id)
+                self.browser.session.show_node(tree, matches.node.id)
 
     def on_line_list_chosen(self, message: LineList.Chosen) -> None:
         """A second click shows the node in its tree."""
@@ -286,12 +283,14 @@ class RecallScreen(BankScreen):
     def action_save_parameters(self) -> None:
         """Save threshold and failure penalty as the bank's own."""
         if self.query("Input.-invalid"):
-            self.browser.tell("not saved: a number that is marked does not count", warning=True)
+            self.browser.notes.notify(
+                "not saved: a number that is marked does not count", warning=True
+            )
             return
         typed = self.played.typed
         with contextlib.suppress(DeltaMemError):
             if typed == from_record(self.bank.manifest.settings):
-                self.browser.tell("nothing to save: the bank has these numbers already")
+                self.browser.notes.notify("nothing to save: the bank has these numbers already")
                 return
         if not self.writable():
             return

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.background import Inquiry, Progress
+from deltamem_tui.tui.core.actions import bindings
+from deltamem_tui.tui.core.background import Inquiry
+from deltamem_tui.tui.core.job import Progress
+from deltamem_tui.tui.core.open_bank import OpenBank
 from deltamem_tui.tui.jobs.numbers import grounds_of
-from deltamem_tui.tui.messages import Counted, Proposed
 from deltamem_tui.tui.models.bars import grouped
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.statistics import (
@@ -23,10 +23,9 @@ from deltamem_tui.tui.models.statistics import (
     proposal_sections,
     token_rows,
 )
-from deltamem_tui.tui.screens.base import BankScreen
+from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
 from deltamem_tui.tui.widgets.bar_plot import BarPlot
-from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
-from deltamem_tui.tui.widgets.key_bar import KeyBar
+from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.plot import Plot
 from deltamem_tui.tui.widgets.scrolling import Scrolling
 from deltamem_tui.tui.widgets.text_pane import TextPane
@@ -62,8 +61,8 @@ class StatisticsScreen(BankScreen):
     StatisticsScreen.-narrow #plots, StatisticsScreen.-narrow #numbers { height: 1fr; }
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, home: OpenBank) -> None:
+        super().__init__(home)
         self._counting = Inquiry(self, "counting")
         self._overview: Overview | None = None
         self._proposals: Sequence[Proposal] = ()
@@ -79,8 +78,7 @@ class StatisticsScreen(BankScreen):
                     yield BarPlot(title, id=name)
                 yield Plot("nodes over episodes", id="growth")
             yield TextPane(id="numbers")
-        yield WorkBar()
-        yield KeyBar(self.SCOPES)
+        yield from bottom_bars(self.SCOPES)
 
     def on_mount(self) -> None:
         """Count the bank."""
@@ -98,20 +96,20 @@ class StatisticsScreen(BankScreen):
         if self._proposals and self._grounds != grounds_of(bank):
             self._proposals = ()
             self._plot("scores").display = False
-        self._counting.ask(lambda _: Counted(overview(bank)))
+        self._counting.ask(lambda _: overview(bank), self._counted)
 
-    def on_counted(self, message: Counted) -> None:
-        """Show the counts."""
-        self._overview = message.overview
-        trees = message.overview.statistics.trees
-        self._bars("depth").show(grouped({name: trees[name].depths for name in COLLECTIONS}))
-        self._bars("hits").show(grouped(message.overview.hits))
-        self._bars("tokens").show(token_rows(message.overview.statistics))
-        points = message.overview.growth
+    def _counted(self, found: Overview) -> None:
+        """Shows the counts."""
+        self._overview = found
+        trees = found.statistics.trees
+        self._bars("depth").show(grouped({name: each.depths for name, each in trees.items()}))
+        self._bars("hits").show(grouped(found.hits))
+        self._bars("tokens").show(token_rows(found.statistics))
+        points = found.growth
         self._plot("growth").display = len(points) > 1  # a bank without its journal has none
         self._plot("growth").lines(
             [point.episodes for point in points],
-            {name: [point.nodes[name] for point in points] for name in COLLECTIONS},
+            {name: [point.nodes[name] for point in points] for name in trees},
         )
         self._show_numbers()
 
@@ -143,47 +141,53 @@ class StatisticsScreen(BankScreen):
         """Ask every episode for its scores."""
         bank = self.bank
 
-        def work(progress: Progress) -> Proposed:
+        def work(progress: Progress) -> Callable[[], None]:
             from deltamem_tui.memory.engine import calibrate
 
-            return Proposed(bank.path, calibrate(bank, between=progress.go_on), grounds_of(bank))
+            proposals = calibrate(bank, between=progress.go_on)
+            return lambda: self._proposed(proposals, grounds_of(bank))
 
-        self.browser.work("asking every episode", work, can_stop=True)
+        self.browser.work.start("asking every episode", work, can_stop=True)
 
-    def show_proposals(self, proposals: Sequence[Proposal], grounds: object) -> None:
-        """Show the scores and the thresholds they suggest."""
+    def _proposed(self, proposals: Sequence[Proposal], grounds: object) -> None:
+        """Shows the scores and the thresholds they suggest, if they are of the bank as it is."""
+        notify, key = self.browser.notes.notify, self.browser.key_of
+        if not self.home.is_read:
+            notify(f"{self.home.path.name} was closed before its episodes had been asked")
+            return
+        if grounds != grounds_of(self.home.bank):
+            notify("the trees changed while the episodes were asked: ask again")
+            return
         self._proposals, self._grounds = proposals, grounds
         plot = self._plot("scores")
         plot.display = True
         plot.histogram(
-            {each.tree: (each.bin_edges, each.bin_counts) for each in proposals}, _marks(proposals)
+            {each.tree: (each.bin_edges, each.bin_counts) for each in proposals},
+            {each.tree: each.current for each in proposals},
         )
         self._show_numbers()
+        if any(each.proposed is not None for each in proposals):
+            notify(f"thresholds are proposed; {key('apply_proposal')} saves them")
 
     def action_apply_proposal(self) -> None:
         """Save the proposed thresholds."""
         proposals = self._proposals
         if not proposals:
             key = self.browser.key_of("calibrate")
-            self.browser.tell(f"no thresholds were proposed yet: {key} asks for them")
+            self.browser.notes.notify(f"no thresholds were proposed yet: {key} asks for them")
             return
         if not any(each.proposed is not None for each in proposals):
             reasons = "; ".join(f"{each.tree} tree: {each.reason}" for each in proposals)
-            self.browser.tell(f"nothing to save, no threshold is proposed ({reasons})")
+            self.browser.notes.notify(f"nothing to save, no threshold is proposed ({reasons})")
             return
         if not self.writable():
             return
         self.change("saving the thresholds", lambda bank: _apply(bank, proposals))
 
 
-def _marks(proposals: Sequence[Proposal]) -> Mapping[str, float]:
-    return {each.tree: each.current for each in proposals}
-
-
 def _apply(bank: Bank, proposals: Sequence[Proposal]) -> str:
     from deltamem_tui.memory.engine import apply_proposals
 
     applied = apply_proposals(bank, proposals)
-    return "saved: " + ", ".join(
-        f"{name} threshold {applied[name].tau_base:g}" for name in COLLECTIONS
-    )
+    named = (f"{name} threshold {applied[name].tau_base:g}" for name in bank.trees)
+    return f"saved: {', '.join(named)}"

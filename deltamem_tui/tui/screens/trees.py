@@ -1,41 +1,43 @@
-"""A bank: both trees as outlines, filtered and sorted, and the node one looks at."""
+"""A bank: its trees as outlines, filtered and sorted, and the node one looks at."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.widget import Widget
 
 from deltamem_tui.errors import DeltaMemError, UsageError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.settings import Parameters, from_record
-from deltamem_tui.memory.views.filters import NODES, ORDERS
+from deltamem_tui.memory.views.filters import NODES, ORDERS, NodeFilter, Order
 from deltamem_tui.text import one_line
-from deltamem_tui.tui.actions import bindings
-from deltamem_tui.tui.arrivals import Sought
-from deltamem_tui.tui.messages import Arranged
-from deltamem_tui.tui.models.arrangement import ALL_NODES, Arrangement, NodeArrangement, arrange
+from deltamem_tui.tui.core.actions import bindings
+from deltamem_tui.tui.core.attention import NodeTarget
+from deltamem_tui.tui.core.background import Stopped
+from deltamem_tui.tui.core.open_bank import OpenBank
+from deltamem_tui.tui.core.state import BankState
+from deltamem_tui.tui.models.arrangement import (
+    ALL_NODES,
+    ArrangedNodes,
+    Arrangement,
+    NodeArrangement,
+    arrange,
+)
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.screens.filter_sort import ArrangingScreen
-from deltamem_tui.tui.screens.node_editing import ChosenNode, MendingScreen
-from deltamem_tui.tui.state import BankState
-from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
-from deltamem_tui.tui.widgets.key_bar import KeyBar
+from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
+from deltamem_tui.tui.screens.filter_sort import ListFilter
+from deltamem_tui.tui.screens.node_editing import ChosenNode, NodeEditor
+from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.node_pane import NodePane, unreadable
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from deltamem_tui.tui.widgets.outlines import Outlines
 
 
-class TreesScreen(ArrangingScreen, MendingScreen):
+class TreesScreen(BankScreen):
     """Outlines above, the node below."""
 
-    LANGUAGE = NODES
-    ORDERS = ORDERS
-    ARRANGING = "arranging the outlines"
     SCOPES = ("trees", "tree", "list", "bank", "app")
     BINDINGS: ClassVar = [*bindings("trees")]
     DEFAULT_CSS = """
@@ -43,123 +45,120 @@ class TreesScreen(ArrangingScreen, MendingScreen):
     TreesScreen TextPane:focus { border-top: heavy $accent; }
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.arrangement: NodeArrangement = ALL_NODES
-        self._outlines = Outlines()
+    def __init__(self, home: OpenBank) -> None:
+        super().__init__(home)
+        arrangement: NodeArrangement = ALL_NODES
+        with contextlib.suppress(UsageError):
+            arrangement = Arrangement.of(NODES, home.left.filter, home.left.order)
+        self.list_filter: ListFilter[NodeFilter, Order, ArrangedNodes] = ListFilter(
+            self,
+            "arranging the outlines",
+            NODES,
+            ORDERS,
+            arrangement,
+            find=self._find,
+            show=self._show,
+            focus=self._focus_outline,
+            begins=self._keep_folds,
+        )
+        self._outlines = Outlines(home.tree_names, home.left, filtered=not arrangement.wanted.empty)
         self._pane = NodePane(id="detail")
-        self._left = BankState()
-        self._sought: Sought | None = None
+        self.editor = NodeEditor(self, self.chosen, self._show_move)
+        self._target: NodeTarget | None = None
+        home.trees = self
 
     def compose(self) -> ComposeResult:
-        """Two outlines, a filter that comes when it is asked for, and a pane."""
+        """Outlines, a filter that comes when it is asked for, and a pane."""
         yield TopBar("DeltaMem", "trees")
         yield self._outlines
-        yield self._line
+        yield self.list_filter.line
         yield self._pane
-        yield WorkBar()
-        yield KeyBar(self.SCOPES)
+        yield from bottom_bars(self.SCOPES)
 
     def on_mount(self) -> None:
-        """Show the bank, the task tree in focus."""
-        self._line.show(self.arrangement.text)
-        self.outline("task").focus()
-
-    def outline(self, name: str) -> OutlineView:
-        """The outline of a tree."""
-        return self._outlines.view(name)
+        """Shows the filter that the bank was left with."""
+        self.list_filter.line.show(self.list_filter.arrangement.text)
 
     @property
     def shown(self) -> OutlineView:
-        """The outline that the detail pane is about."""
+        """The outline that the pane below is about."""
         return self._outlines.shown
 
-    @property
-    def parameters(self) -> Parameters:
-        """The bank's numbers."""
-        return from_record(self.bank.manifest.settings)
+    def outline(self, tree: str) -> OutlineView:
+        """Returns the outline of a tree."""
+        return self._outlines.view(tree)
 
     def panes(self) -> Iterable[Widget]:
         """The outline that is shown, before the others."""
         return [self.shown, *super().panes()]
 
     def chosen(self) -> ChosenNode | None:
-        """The node under the cursor."""
+        """Returns the node under the cursor."""
         node = self.shown.node
         return None if node is None else ChosenNode(self.shown.tree_name, node)
 
-    # State between runs
-
-    def restore(self, left: BankState) -> None:
-        """Show the bank as it was left."""
-        self._left = left
-        with contextlib.suppress(UsageError):
-            self.arrangement = Arrangement.of(NODES, left.filter, left.order)
-        self._outlines.restore(left, self.arrangement)
-
     def remembered(self) -> BankState:
-        """How the bank is left now."""
-        return self._outlines.remembered(self.arrangement) if self._ready else self._left
+        """Returns how the bank is left now."""
+        if not self.is_ready:
+            return self.home.left
+        return self._outlines.remembered(self.list_filter.arrangement)
 
     # The outlines
 
     def bank_changed(self) -> None:
-        """Arrange the outlines of what the bank holds now."""
-        self.rearrange(keys_wait=self.shown.outline is None, at_once=False)
+        """Arranges the outlines of what the bank holds now."""
+        self.list_filter.arrange()
 
-    def rearrange(self, *, keys_wait: bool, at_once: bool) -> None:
-        """Let a worker filter and sort both trees."""
-        bank, arrangement, parameters = self.bank, self.arrangement, self.parameters
-        self._arranged.ask(
-            lambda stopped: Arranged(
-                arrangement, parameters, arrange(bank, arrangement, parameters, stopped)
-            ),
-            keys_wait=keys_wait,
-            at_once=at_once,
-        )
+    def _focus_outline(self) -> None:
+        self.shown.focus()
 
-    def on_arranged(self, message: Arranged) -> None:
-        """Show the outlines, the cursor and what was expanded as they were."""
-        if not self.home.is_read or message.arrangement is not self.arrangement:
-            return
-        self._outlines.show(message)
-        self._outlines.head(self._line.text)
-        self.is_arranged()
-        if self._sought and not self._arranged.has_more:
-            sought, self._sought = self._sought, None
-            self.go_to(sought)
+    def _keep_folds(self) -> None:
+        self._outlines.keep_folds()
 
-    def expect(self, sought: Sought) -> None:
-        """Go to a node once the outlines show the bank's new state."""
-        self._sought = sought
+    def _find(self) -> Callable[[Stopped], ArrangedNodes]:
+        bank, arrangement = self.bank, self.list_filter.arrangement
+        return lambda stopped: arrange(bank, arrangement, stopped)
 
-    def go_to(self, sought: Sought) -> None:
-        """Put the cursor on a node, without a filter if the filter hides it.
+    def _show(self, arranged: ArrangedNodes) -> None:
+        """Shows the outlines, the cursor and what was expanded as they were."""
+        self.list_filter.shown_as = arranged.arrangement
+        self._outlines.show(arranged)
+        self._outlines.head(self.list_filter.line.text)
+        if self._target and not self.list_filter.inquiry.has_more:
+            target, self._target = self._target, None
+            self._go_to(target)
 
-        Who went on meanwhile is left alone: the next key would be for another node.
+    def go_to(self, target: NodeTarget) -> None:
+        """Puts the cursor on a node, once the outlines show the bank as it is."""
+        if self.list_filter.inquiry.under_way or self.shown.outline is None:
+            self._target = target
+        else:
+            self._go_to(target)
+
+    def _go_to(self, target: NodeTarget) -> None:
+        """Puts the cursor on a node, without a filter if the filter hides it.
+
+        The cursor of a user who went on is left alone: the next key would be for another node.
         """
-        if not self.browser.is_awaited(sought.asked):
-            return
-        tree, node_id = sought.tree, sought.node_id
-        view = self.outline(tree)
-        if view.outline is None:
-            self.expect(sought)
+        tree, node_id = target.tree, target.node_id
+        if not self.browser.attention.is_at(target.position):
             return
         self._outlines.bring(tree)
-        if view.go_to(node_id):
+        if self.outline(tree).go_to(node_id):
             return
-        if not self.arrangement.wanted.empty and node_id in self.bank.tree(tree).find(node_id):
-            self.expect(sought)
-            self.arrange_by("", self.arrangement.order, keys_wait=True)
+        arrangement = self.list_filter.arrangement
+        if not arrangement.wanted.empty and node_id in self.bank.tree(tree).find(node_id):
+            self._target = target
+            self.list_filter.arrange_by("", arrangement.order)
 
     def action_other_tree(self) -> None:
-        """Go to the other tree."""
-        self._outlines.bring("env" if self.shown.tree_name == "task" else "task")
+        """Goes to the next tree."""
+        self._outlines.bring(self._outlines.next_tree)
 
     # The node
 
     def on_line_list_moved(self, message: LineList.Moved) -> None:
-        """Show the node under the cursor."""
+        """Shows the node under the cursor."""
         if message.lines is self.shown:
             self._show_node()
 
@@ -171,82 +170,110 @@ class TreesScreen(ArrangingScreen, MendingScreen):
             self._pane.show_nothing(unreadable(error))
             return
         if node is None or tree is None:
-            self._pane.show_nothing(Section("", self._nothing()))
+            self._pane.show_nothing(Section("", self._why_empty()))
         else:
             self._pane.show_node(tree, node)
 
-    def _nothing(self) -> str:
-        shown = self._outlines.shown_as
+    def _why_empty(self) -> str:
+        shown = self.list_filter.shown_as
         if shown is not None and not shown.wanted.empty:
-            said = f"No node of the {self.shown.tree_name} tree fits the filter"
-            return (
-                f"{said}."
-                if self._line.text == shown.text
-                else f"{said} {one_line(shown.text, 60)}."
-            )
+            text = f"No node of the {self.shown.tree_name} tree fits the filter"
+            if self.list_filter.line.text == shown.text:
+                return f"{text}."
+            return f"{text} {one_line(shown.text, 60)}."
         if self.bank.frozen:
-            return "The tree is empty, and the bank is frozen: nothing is learnt any more."
+            return "The tree is empty, and the bank is frozen: it learns nothing more."
         key = self.browser.key_of("show_episodes")
         return f"The tree is empty. Press {key} to import episodes and learn from them."
-
-    def watch_moving(self) -> None:
-        """Show what is being moved: on its line, and with the keys that end it."""
-        for name in COLLECTIONS:
-            here = self.moving is not None and self.moving.tree == name
-            self.outline(name).moving = self.moving.node.id if self.moving and here else ""
-        self._pane.head(self._moving_title())
-
-    def _moving_title(self) -> str:
-        if self.moving is None:
-            return ""
-        key = self.browser.key_of
-        return (
-            f"moving » {self.moving.node.id}: {key('move')} below this node · "
-            f"{key('make_root')} a root · {key('step_back')} leaves it"
-        )
-
-    def action_show(self, screen: str) -> None:
-        """Show another screen; a move ends with the look at the trees."""
-        self.moving = None
-        super().action_show(screen)
 
     def readable(self) -> Sequence[Section]:
         """The node or chain."""
         return self._pane.sections
 
     def action_chain(self) -> None:
-        """Show the chain, or the node again."""
+        """Shows the chain, or the node again."""
         self._pane.toggle_chain()
 
     def action_step(self, steps: int) -> None:
-        """Go along the chain."""
+        """Goes along the chain."""
         self._pane.step(steps)
 
     # Filter and sort
 
-    @property
-    def shown_as(self) -> NodeArrangement | None:
-        """How the outlines are arranged, as one sees them."""
-        return self._outlines.shown_as
+    def action_filter(self) -> None:
+        """Lets the user type a filter."""
+        self.list_filter.open()
 
-    def filter_typed(self) -> None:
-        """Count what fits only of the filter that the outlines are filtered by."""
-        self._outlines.head(self._line.text)
+    def action_sort(self) -> None:
+        """Sorts siblings another way."""
+        self.list_filter.sort()
+
+    def on_input_changed(self) -> None:
+        """Filters while one types. What fits is counted only of the filter that is in force."""
+        self.list_filter.typed()
+        self._outlines.head(self.list_filter.line.text)
         if self.shown.outline is not None and not self.shown.line_count():
             self._show_node()
 
-    def filter_begins(self) -> None:
-        """Keep what is expanded without a filter."""
-        self._outlines.keep_folds()
+    def on_input_submitted(self) -> None:
+        """Goes back to the outline."""
+        self.list_filter.submit()
 
-    def step_out(self) -> bool:
-        """Leave a move, or else the chain."""
-        if self.moving:
-            self.moving = None
-            self.browser.tell("not moved")
+    async def action_step_back(self) -> None:
+        """Leaves one thing at a time: the line, a move, the chain, the filter, the bank."""
+        if not self.list_filter.step_back(self._leave_move_or_chain):
+            await super().action_step_back()
+
+    def _leave_move_or_chain(self) -> bool:
+        if self.editor.leave_move():
+            self.browser.notes.notify("not moved")
             return True
         if self._pane.in_chain:
             self._pane.toggle_chain()
             self.shown.focus()
             return True
         return False
+
+    # Editing
+
+    def _show_move(self, moved: ChosenNode | None) -> None:
+        """Shows what is being moved: on its line, and with the keys that end it."""
+        for name, view in self._outlines.views.items():
+            view.moving = moved.node.id if moved and moved.tree == name else ""
+        if moved is None:
+            self._pane.head("")
+            return
+        key = self.browser.key_of
+        self._pane.head(
+            f"moving » {moved.node.id}: {key('move')} below this node · "
+            f"{key('make_root')} a root · {key('step_back')} cancels"
+        )
+
+    def action_show(self, screen: str) -> None:
+        """Shows another screen; a move ends when the trees are left."""
+        self.editor.leave_move()
+        super().action_show(screen)
+
+    def action_edit(self) -> None:
+        """Edits the node's text."""
+        self.editor.edit()
+
+    def action_relabel(self) -> None:
+        """Turns a success into a failure, or the reverse."""
+        self.editor.relabel()
+
+    def action_move(self) -> None:
+        """Chooses the node to move, then its new parent."""
+        self.editor.move()
+
+    def action_make_root(self) -> None:
+        """Makes the node a root."""
+        self.editor.make_root()
+
+    def action_delete(self) -> None:
+        """Deletes the node with all below it, after a question."""
+        self.editor.delete()
+
+    def action_undo(self) -> None:
+        """Undoes the last change by hand."""
+        self.editor.undo()

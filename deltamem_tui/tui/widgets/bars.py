@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
 from textual import events
-from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.tui.messages import Planned, WorkAdvanced
+from deltamem_tui.tui.core.browser import browser_of
+from deltamem_tui.tui.core.job import WorkState
 from deltamem_tui.tui.widgets.painting import columns, line_of
-
-if TYPE_CHECKING:
-    from deltamem_tui.tui.app import DeltaMemApp
 
 TABS = (
     ("trees", "1 Trees"),
@@ -93,35 +89,29 @@ class WorkBar(Widget):
     WorkBar:ansi { background: ansi_default; color: ansi_default; }
     """
 
-    state: reactive[WorkAdvanced | None] = reactive(None)
-    plan: reactive[Planned | None] = reactive(None)
-
-    def watch_state(self) -> None:
-        """Come and go with the work."""
-        self._come_or_go()
-
-    def watch_plan(self) -> None:
-        """Come and go with the plan."""
-        self._come_or_go()
-
-    def _come_or_go(self) -> None:
-        self.set_class(self.state is not None or self.plan is not None, "-busy")
-
     def on_mount(self) -> None:
-        """Follow the focus: in a line the key that cancels is a letter."""
+        """Follows the work, and the focus: in a line the key that cancels is a letter."""
+        work = browser_of(self).work
+        work.changed.subscribe(self, self._come_or_go)
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
+        self._come_or_go(work.state)
+
+    def _come_or_go(self, state: WorkState | None) -> None:
+        self.set_class(state is not None or browser_of(self).work.plan is not None, "-busy")
+        self.refresh()
 
     def render(self) -> Text:
         """The line."""
-        if (state := self.state) is not None:
-            said, todo = self._how_far(state), self._how_it_ends(state)
-        elif self.plan is not None:
-            said, todo = f"the {self.plan.called} is ready", f"{self._key('plan')} opens it"
+        work = browser_of(self).work
+        if (state := work.state) is not None:
+            text, todo = self._how_far(state), self._how_it_ends(state)
+        elif work.plan is not None:
+            text, todo = f"the {work.plan.kind} is ready", f"{self._key('plan')} opens it"
         else:
             return Text()
-        return columns(line_of((f" {said}", None)), line_of((f"{todo} ", None)), self.size.width)
+        return columns(line_of((f" {text}", None)), line_of((f"{todo} ", None)), self.size.width)
 
-    def _how_it_ends(self, state: WorkAdvanced) -> str:
+    def _how_it_ends(self, state: WorkState) -> str:
         if not state.can_stop:
             return "cannot be cancelled"
         if state.stopping:
@@ -130,23 +120,23 @@ class WorkBar(Widget):
 
     def _key(self, action: str) -> str:
         """What to press; a line one types in has to be left first."""
-        key = cast("DeltaMemApp", self.app).key_of(action)
+        key = browser_of(self).key_of(action)
         typing = isinstance(self.screen.focused, Input) and len(key) == 1
         return f"escape, then {key}" if typing else key
 
-    def _how_far(self, state: WorkAdvanced) -> str:
-        said = state.name
+    def _how_far(self, state: WorkState) -> str:
+        text = state.name
         if state.total:
-            said += f" {state.done:,} of {state.total:,}"
+            text += f" {state.done:,} of {state.total:,}"
             cells = 20 if self.size.width >= _NARROW else 5
             filled = round(cells * min(state.done / state.total, 1))
-            said += f" {'━' * filled}{'╌' * (cells - filled)}{_left(state, state.total)}"
+            text += f" {'━' * filled}{'╌' * (cells - filled)}{_left(state, state.total)}"
         elif state.done:
-            said += f" {state.done:,}"
-        return f"{said} · {state.note}" if state.note else said
+            text += f" {state.done:,}"
+        return f"{text} · {state.note}" if state.note else text
 
 
-def _left(state: WorkAdvanced, total: int) -> str:
+def _left(state: WorkState, total: int) -> str:
     """How long it will still take, whichever screen one comes to meanwhile."""
     passed = time.monotonic() - state.began
     if not state.done or passed < 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from rich.text import Text
@@ -13,6 +12,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Input, Static
 
 from deltamem_tui.text import clean
+from deltamem_tui.tui.core.forms import FormLine
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets.dialog import BoxDialog
 from deltamem_tui.tui.widgets.key_line import Key, KeyLine
@@ -21,25 +21,6 @@ from deltamem_tui.tui.widgets.text_pane import TextPane
 from deltamem_tui.tui.widgets.tick import Tick
 
 AnswerT = TypeVar("AnswerT")
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A line to fill in.
-
-    Attributes:
-        name: What the answer is called.
-        label: What is asked.
-        value: What stands there at first.
-        hint: An example or the choices, shown while it is empty.
-        tick: Whether it is a box to tick instead; its answer is `yes` or empty.
-    """
-
-    name: str
-    label: str
-    value: str = ""
-    hint: str = ""
-    tick: bool = False
 
 
 class AskDialog(BoxDialog[Mapping[str, str] | None]):
@@ -63,7 +44,7 @@ class AskDialog(BoxDialog[Mapping[str, str] | None]):
     BINDINGS: ClassVar = [Binding("escape", "dismiss(None)", "Leave it")]
 
     def __init__(
-        self, title: str, fields: Sequence[Field], reason: str = "", refused: str = ""
+        self, title: str, fields: Sequence[FormLine], reason: str = "", refused: str = ""
     ) -> None:
         super().__init__()
         self._refused = refused
@@ -112,7 +93,7 @@ class AskDialog(BoxDialog[Mapping[str, str] | None]):
         if self.is_active:
             self.dismiss({field.name: self._answer(field) for field in self._fields})
 
-    def _answer(self, field: Field) -> str:
+    def _answer(self, field: FormLine) -> str:
         if field.tick:
             return "yes" if self.query_one(f"#{field.name}", Tick).ticked else ""
         return self.query_one(f"#{field.name}", Input).value.strip()

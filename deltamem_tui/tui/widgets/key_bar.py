@@ -14,7 +14,9 @@ from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
 
-from deltamem_tui.tui.actions import Scope, of_scopes
+from deltamem_tui.tui.core.actions import Scope, of_scopes
+from deltamem_tui.tui.core.browser import browser_of
+from deltamem_tui.tui.core.notes import Note
 from deltamem_tui.tui.widgets.painting import line_of
 
 _ALWAYS = ("step_back", "quit", "help")
@@ -43,11 +45,17 @@ class KeyBar(Widget):
         self._order = [action.name for scope in scopes for action in of_scopes([scope])]
 
     def on_mount(self) -> None:
-        """Follow the focus."""
+        """Follows the focus, and gives way to notes."""
+        notes = browser_of(self).notes
+        notes.changed.subscribe(self, self._give_way)
+        self._give_way(notes.current)
         self.screen.bindings_updated_signal.subscribe(self, self._changed)
 
     def _changed(self, _: Screen[object]) -> None:
         self.refresh()
+
+    def _give_way(self, note: Note | None) -> None:
+        self.display = note is None
 
     def render(self) -> Text:
         """The line."""

@@ -11,7 +11,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from deltamem_tui.tui.actions import bindings
+from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.widgets.painting import strip_of
 
 

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
-
 from rich.text import Text
 from textual.widgets import Static
 
+from deltamem_tui.tui.core.browser import browser_of
+from deltamem_tui.tui.core.notes import Note
 from deltamem_tui.tui.widgets.painting import wrapped
-
-if TYPE_CHECKING:
-    from deltamem_tui.tui.app import DeltaMemApp
 
 _LINES = 5
 _PADDING = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Something the program says.
-
-    Attributes:
-        words: What it says.
-        severity: `information`, `warning` or `error`.
-    """
-
-    words: str
-    severity: str = "information"
-
-    @property
-    def shown(self) -> str:
-        """The words, and what they are without colours."""
-        mark = {"information": "", "warning": "! ", "error": "✗ "}
-        return f"{mark.get(self.severity, '')}{self.words}"
 
 
 class NoteBar(Static):
@@ -44,7 +21,7 @@ class NoteBar(Static):
 
     DEFAULT_CSS = """
     NoteBar {
-        dock: bottom; height: auto; padding: 0 1;
+        dock: bottom; height: auto; padding: 0 1; display: none;
         background: $footer-background; color: $footer-foreground; text-style: bold;
         &.-warning { color: $text-warning; }
         &.-error { color: $text-error; }
@@ -53,32 +30,39 @@ class NoteBar(Static):
     }
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._note = Note("")
+    _note: Note | None = None
 
-    def show(self, note: Note) -> None:
-        """Say this instead of what was said before."""
+    def on_mount(self) -> None:
+        """Follows the notes."""
+        notes = browser_of(self).notes
+        notes.changed.subscribe(self, self._show)
+        self._show(notes.current)
+
+    def _show(self, note: Note | None) -> None:
+        """Shows a note instead of the one before; hides when there is none."""
         self._note = note
-        self._fit()
-        for severity in ("warning", "error"):
-            self.set_class(note.severity == severity, f"-{severity}")
+        self.display = note is not None
+        if note is not None:
+            self._fit(note)
+            for severity in ("warning", "error"):
+                self.set_class(note.severity == severity, f"-{severity}")
 
     def on_resize(self) -> None:
-        """Fold anew for another width."""
-        self._fit()
+        """Fits the note to another width."""
+        if self._note is not None:
+            self._fit(self._note)
 
-    def _fit(self) -> None:
-        """Show as many lines as there is room for, the last of them with the way to the rest."""
+    def _fit(self, note: Note) -> None:
+        """Shows as many lines as there is room for, the last of them with the way to the rest."""
         width = self.size.width or self.app.size.width - 2 * _PADDING
-        lines = list(wrapped(self._note.shown, self.app.console, width))
+        lines = list(wrapped(note.shown, self.app.console, width))
         if len(lines) > _LINES:
             lines = [*lines[: _LINES - 1], f"… {self._key()} shows all of it"]
         self.update(Text("\n".join(lines)))
 
     def _key(self) -> str:
-        return cast("DeltaMemApp", self.app).key_of("notes")
+        return browser_of(self).key_of("notes")
 
     async def on_click(self) -> None:
-        """Show all of it."""
+        """Shows all of it."""
         await self.app.run_action("notes")

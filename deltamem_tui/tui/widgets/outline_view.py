@@ -12,9 +12,10 @@ from textual.reactive import reactive
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.deltamem.consolidate import due_rows
-from deltamem_tui.memory.deltamem.settings import TreeParameters
-from deltamem_tui.tui.actions import bindings
+from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.tui.core.actions import bindings
+from deltamem_tui.tui.core.browser import browser_of
+from deltamem_tui.tui.models.arrangement import DueRows
 from deltamem_tui.tui.models.family import Mask
 from deltamem_tui.tui.models.label_diff import same_but, told_apart
 from deltamem_tui.tui.models.nodes import NodeLine, node_line
@@ -41,18 +42,18 @@ class OutlineView(LineList):
 
     moving: reactive[str] = reactive("", init=False)
 
-    def __init__(self, tree_name: str, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self.tree_name: str = tree_name
+    def __init__(self, tree_name: str) -> None:
+        super().__init__(id=tree_name if tree_name.isidentifier() else None)
+        self.tree_name = tree_name
         self.outline: Outline | None = None
         self.parsed = 0
-        self._parameters: TreeParameters | None = None
+        self._due: DueRows | None = None
         self._lines: OrderedDict[int, NodeLine] = OrderedDict()
 
-    def show(self, outline: Outline, parameters: TreeParameters, node_id: str | None) -> None:
+    def show(self, outline: Outline, due: DueRows, node_id: str | None) -> None:
         """Show an outline, the cursor on a node if it is there, else where it was."""
         self.outline = outline
-        self._parameters = parameters
+        self._due = due
         self._lines.clear()
         line = None
         if node_id is not None and (row := self._row_of(node_id)) is not None:
@@ -225,19 +226,23 @@ class OutlineView(LineList):
 
     def action_seek(self, what: Literal["failure", "due"], direction: int) -> None:
         """Go to the next node of a kind, also if it is collapsed."""
-        wanted = self._wanted(what)
+        try:
+            wanted = self._wanted(what)
+        except DeltaMemError as error:  # the numbers of the bank's method cannot be read
+            browser_of(self).notes.report(error)
+            return
         row = None if wanted is None else self._shown.seek(wanted, self.cursor, direction)
         if row is None:
             names = {"failure": "no failure", "due": "no node that is due to be fused"}
-            self.app.notify(f"{names[what]} is shown in this tree", markup=False)
+            browser_of(self).notes.notify(f"{names[what]} is shown in this tree")
             return
         self.lines_changed(self._shown.reveal(row))
 
     def _wanted(self, what: Literal["failure", "due"]) -> Mask | None:
         tree = self.shown_tree
-        if tree is None or self._parameters is None or not self.line_count():
+        if tree is None or self._due is None or not self.line_count():
             return None
-        return tree.failure if what == "failure" else due_rows(tree, self._parameters)
+        return tree.failure if what == "failure" else self._due(tree)
 
 
 def _mark(said: NodeLine) -> str:

@@ -1,4 +1,4 @@
-"""Both trees' outlines: which of them is looked at, and what is expanded, also past a filter."""
+"""The outlines of a bank's trees: which one is looked at, and what is expanded in them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.text import counted
-from deltamem_tui.tui.messages import Arranged
-from deltamem_tui.tui.models.arrangement import NodeArrangement
+from deltamem_tui.tui.core.state import EXPANDED_LIMIT, BankState
+from deltamem_tui.tui.models.arrangement import ArrangedNodes, NodeArrangement
 from deltamem_tui.tui.models.family import Family
 from deltamem_tui.tui.models.outline import Outline
-from deltamem_tui.tui.state import EXPANDED_LIMIT, BankState
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 
 
 class Outlines(Horizontal):
-    """Two outlines side by side; where there is no room for both, the one that is looked at.
+    """An outline a tree, side by side; where there is no room, the one that is looked at.
+
+    Args:
+        names: The names of the trees.
+        left: How the bank was left the last time.
+        filtered: Whether it was left with a filter.
 
     Attributes:
+        views: Per tree, its outline.
         tree_name: The tree that is looked at.
     """
 
@@ -30,60 +34,68 @@ class Outlines(Horizontal):
     Outlines { height: 1fr; }
     Outlines OutlineView { width: 1fr; height: 1fr; border-top: solid $primary; }
     Outlines OutlineView:focus { border-top: heavy $accent; }
-    .-narrow Outlines #env { display: none; }
-    .-narrow Outlines.-env #env { display: block; }
-    .-narrow Outlines.-env #task { display: none; }
+    .-narrow Outlines OutlineView.-aside { display: none; }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, names: Sequence[str], left: BankState, *, filtered: bool) -> None:
         super().__init__(id="outlines")
-        self.tree_name: str = "task"
-        self._views = {name: OutlineView(name, id=name) for name in COLLECTIONS}
-        self._left = BankState()
-        self._folds: Mapping[str, Sequence[str]] | None = None
+        names = names or ("",)  # the bank cannot be read, and will be left
+        self.views = {name: OutlineView(name) for name in names}
+        self.tree_name = names[0]
+        self._left = left
+        self._folds: Mapping[str, Sequence[str]] | None = left.expanded if filtered else None
         self._shown_as: NodeArrangement | None = None
 
     def compose(self) -> ComposeResult:
         """An outline a tree."""
-        yield from self._views.values()
+        yield from self.views.values()
+
+    def on_mount(self) -> None:
+        """Looks at the first tree."""
+        self._mark_shown()
+        self.shown.focus()
 
     def view(self, name: str) -> OutlineView:
-        """The outline of a tree."""
-        return self._views[name]
+        """Returns the outline of a tree."""
+        return self.views[name]
 
     @property
     def shown(self) -> OutlineView:
         """The outline that is looked at."""
-        return self._views[self.tree_name]
+        return self.views[self.tree_name]
+
+    @property
+    def next_tree(self) -> str:
+        """The name of the tree behind the one that is looked at; behind the last, the first."""
+        names = list(self.views)
+        return names[(names.index(self.tree_name) + 1) % len(names)]
 
     def bring(self, name: str) -> None:
-        """Look at a tree."""
-        self._look_at(name)
-        self._views[name].focus()
+        """Looks at a tree."""
+        if name != self.tree_name:
+            self._look_at(name)
+        self.views[name].focus()
 
     def on_descendant_focus(self) -> None:
-        """The tree in focus is the one that is looked at."""
+        """Looks at the tree in focus."""
         focused = self.screen.focused
         if isinstance(focused, OutlineView) and focused.tree_name != self.tree_name:
             self._look_at(focused.tree_name)
 
     def _look_at(self, name: str) -> None:
-        if name != self.tree_name:
-            self.tree_name = name
-            self.set_class(name == "env", "-env")
-            self.post_message(OutlineView.Moved(self.shown))
+        self.tree_name = name
+        self._mark_shown()
+        self.post_message(OutlineView.Moved(self.shown))
+
+    def _mark_shown(self) -> None:
+        for view in self.views.values():
+            view.set_class(view is not self.shown, "-aside")
 
     # What is expanded
 
-    def restore(self, left: BankState, arrangement: NodeArrangement) -> None:
-        """Let them be as they were left: cursors, and what was expanded before the filter."""
-        self._left = left
-        if not arrangement.wanted.empty:
-            self._folds = left.expanded
-
     def remembered(self, arrangement: NodeArrangement) -> BankState:
-        """How they are left, arranged so."""
-        ids = {name: view.node_id for name, view in self._views.items()}
+        """Returns how they are left, arranged like this."""
+        ids = {name: view.node_id for name, view in self.views.items()}
         return BankState(
             nodes={name: node_id for name, node_id in ids.items() if node_id},
             expanded=self._folds_of(EXPANDED_LIMIT),
@@ -92,30 +104,26 @@ class Outlines(Horizontal):
         )
 
     def keep_folds(self) -> None:
-        """A filter begins, which expands all that it finds: keep what is expanded without it."""
+        """Keeps what is expanded before a filter, which expands all that it finds."""
         if self._folds is None:
-            nodes = sum(len(view.shown_tree or ()) for view in self._views.values())
+            nodes = sum(len(view.shown_tree or ()) for view in self.views.values())
             self._folds = self._folds_of(nodes)
 
-    def show(self, arranged: Arranged) -> None:
-        """Show the trees as they were arranged, cursors and what was expanded as they were."""
+    def show(self, arranged: ArrangedNodes) -> None:
+        """Shows the trees as they were arranged, cursors and what was expanded as they were."""
         before, self._shown_as = self._shown_as, arranged.arrangement
         same = before is not None and before.text == arranged.arrangement.text
-        for name, family in arranged.families.items():
-            view = self._views[name]
+        for name, view in self.views.items():
+            if (family := arranged.families.get(name)) is None:
+                continue  # another bank has taken the place of this one
             expanded = self._expanded(view, family, same_filter=same)
             node_id = view.node_id or self._left.nodes.get(name)
-            view.show(Outline(family, expanded), arranged.parameters[name], node_id)
+            view.show(Outline(family, expanded), arranged.due, node_id)
         if arranged.arrangement.wanted.empty:
             self._folds = None
 
-    @property
-    def shown_as(self) -> NodeArrangement | None:
-        """How they are arranged, as one sees them; None until they were shown."""
-        return self._shown_as
-
     def _expanded(self, view: OutlineView, family: Family, *, same_filter: bool) -> set[int]:
-        """What is expanded: all that a filter found, but for what the person collapsed since.
+        """What is expanded: all that a filter found, but for what was collapsed since.
 
         Without a filter it is what was, also before one.
         """
@@ -133,23 +141,23 @@ class Outlines(Horizontal):
     def _folds_of(self, limit: int) -> dict[str, list[str]]:
         """The ids of the nodes that are expanded; under a filter, of those that were before."""
         if self._folds is not None:
-            return {name: list(self._folds.get(name, ()))[:limit] for name in COLLECTIONS}
-        return {name: view.expanded_ids(limit) for name, view in self._views.items()}
+            return {name: list(self._folds.get(name, ()))[:limit] for name in self.views}
+        return {name: view.expanded_ids(limit) for name, view in self.views.items()}
 
     # Their titles
 
     def head(self, filtered_by: str) -> None:
-        """Say what they show.
+        """Shows in the titles what they show.
 
         Args:
-            filtered_by: The filter that the person sees. How many nodes fit is said only if it
-                is the one that the outlines are filtered by: not of one that is still being
-                sought, nor of one that cannot be read.
+            filtered_by: The filter that the user sees. How many nodes fit is shown only if it
+                is the one that the outlines are filtered by: not for one that is still being
+                looked up, nor for one that cannot be read.
         """
         if self._shown_as is None:
             return
         counts = filtered_by == self._shown_as.text
-        for view in self._views.values():
+        for view in self.views.values():
             if view.outline is not None:
                 title = _title(view.tree_name, view.outline.family, counts=counts)
                 if self._shown_as.order != "birth":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
 
 from rich.style import Style
 from rich.text import Text
@@ -14,13 +13,11 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from deltamem_tui.text import clean
-from deltamem_tui.tui.actions import bindings
+from deltamem_tui.tui.core.actions import bindings
+from deltamem_tui.tui.core.browser import browser_of
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets.painting import strip_of, wrapped
 from deltamem_tui.tui.widgets.scrolling import Scrolling
-
-if TYPE_CHECKING:
-    from deltamem_tui.tui.app import DeltaMemApp
 
 _GUTTER = 2
 
@@ -152,7 +149,7 @@ class TextPane(ScrollView, Scrolling, can_focus=True):
         """The key that shows a long text whole; in a dialog there is none."""
         if isinstance(self.screen, ModalScreen):
             return ""
-        return cast("DeltaMemApp", self.app).key_of("read_whole")
+        return browser_of(self).key_of("read_whole")
 
     def _style(self, name: str) -> Style:
         return self.get_component_rich_style(f"pane--{name}", partial=True)

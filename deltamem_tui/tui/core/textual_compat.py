@@ -19,13 +19,10 @@ def sent_keys() -> frozenset[str]:
     return frozenset(keys[0].value for keys in sent if isinstance(keys, tuple) and len(keys) == 1)
 
 
-class SwitchableScreen(Screen[None]):
-    """A screen that may be the first of all, and still be switched for another."""
-
-    def _pop_result_callback(self) -> None:
-        """The first screen was never pushed: textual counts on it when it switches."""
-        if self._result_callbacks:
-            super()._pop_result_callback()
+def pop_result_callback(screen: Screen[Any]) -> None:
+    """Lets a screen be switched although it is the first of all, and so was never pushed."""
+    if screen._result_callbacks:  # noqa: SLF001 - what this module is for
+        Screen._pop_result_callback(screen)  # noqa: SLF001
 
 
 class FailureKeeper(App[None]):

@@ -1,4 +1,4 @@
-"""The changes that were made in this browser, as opposed to those of other processes."""
+"""The edits that were made in this browser, as opposed to those of other processes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
 
 
-class OwnChanges:
-    """The changes by hand that this browser wrote since it was opened.
-
-    Threads note them, one call each.
-    """
+class SessionEdits:
+    """The edits that this browser wrote since it was opened; threads note them."""
 
     def __init__(self) -> None:
         self._made: set[tuple[Path, int, str]] = set()

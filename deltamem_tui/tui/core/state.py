@@ -11,7 +11,6 @@ from typing import Any
 
 import orjson
 
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.views.filters import ORDERS, Order
 from deltamem_tui.paths import APPLICATION
 
@@ -66,10 +65,10 @@ def _from_record(record: dict[str, Any]) -> BankState:
     screen = record.get("screen")
     nodes, expanded = record.get("nodes", {}), record.get("expanded", {})
     return BankState(
-        nodes={name: str(nodes[name]) for name in COLLECTIONS if name in nodes},
+        nodes={str(name): str(node) for name, node in nodes.items()},
         expanded={
-            name: [str(each) for each in expanded.get(name, [])][:EXPANDED_LIMIT]
-            for name in COLLECTIONS
+            str(name): [str(each) for each in ids][:EXPANDED_LIMIT]
+            for name, ids in expanded.items()
         },
         filter=str(record.get("filter", "")),
         order=order if order in ORDERS else "birth",

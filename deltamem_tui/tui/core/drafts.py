@@ -12,7 +12,7 @@ from pathlib import Path
 
 import orjson
 
-from deltamem_tui.tui.state import state_file, write_quietly
+from deltamem_tui.tui.core.state import state_file, write_quietly
 
 Place = tuple[str, str]
 """A tree and the id of a node: what a text is of."""

@@ -12,8 +12,8 @@ from textual.keys import Keys
 
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.text import one_line
-from deltamem_tui.tui.actions import ACTIONS, TOGETHER, Action, of_scopes
-from deltamem_tui.tui.textual_compat import sent_keys
+from deltamem_tui.tui.core.actions import ACTIONS, TOGETHER, Action, of_scopes
+from deltamem_tui.tui.core.textual_compat import sent_keys
 
 _MODIFIERS = {"ctrl", "alt", "shift", "super", "meta", "hyper"}
 _MOVING = {*("left", "right", "up", "down", "home", "end", "pageup", "pagedown", "delete")}

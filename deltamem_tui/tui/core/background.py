@@ -1,0 +1,158 @@
+"""Threads beside the screen, and what screens look up in them.
+
+The threads are this module's own. Textual waits for its pool when the program ends, however
+long an embedder still loads; nothing waits for these.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import copy_context
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from textual.app import App
+from textual.message import Message
+from textual.screen import Screen
+from textual.worker import Worker, get_current_worker
+
+from deltamem_tui.errors import DeltaMemError
+
+T = TypeVar("T")
+Stopped = Callable[[], bool]
+
+_THREAD = "deltamem: "
+
+
+@dataclass
+class LookupFailed(Message):
+    """What a screen wanted to look up could not be found out.
+
+    Attributes:
+        name: What was being done.
+        error: Why it failed.
+    """
+
+    name: str
+    error: DeltaMemError
+
+
+def look_up(
+    owner: App[Any] | Screen[Any],
+    name: str,
+    work: Callable[[Stopped], T],
+    show: Callable[[T], object],
+    *,
+    ended: Callable[[], object] | None = None,
+) -> Worker[None]:
+    """Finds something out for a screen. A later call of the same name cancels this one.
+
+    Args:
+        owner: The screen that asks; it gets `LookupFailed` if there is an error.
+        name: What is being done.
+        work: Does it in a thread; may ask now and then whether it was cancelled.
+        show: Takes what was found, on the screen's thread.
+        ended: Called after that, and after an error.
+    """
+
+    def run(worker: Worker[None]) -> None:
+        try:
+            found = work(lambda: worker.is_cancelled)
+        except DeltaMemError as error:
+            if not worker.is_cancelled:
+                owner.post_message(LookupFailed(name, error))
+        else:
+            if not worker.is_cancelled:
+                owner.call_later(show, found)
+        if ended is not None:
+            owner.call_later(ended)
+
+    return owner.run_worker(partial(in_thread, name, run), name=name, group=name, exclusive=True)
+
+
+class Inquiry:
+    """What a screen finds out about a bank, again whenever the bank is written.
+
+    A bank may be written more often than it can be looked through. So an inquiry that has begun
+    is finished and shown, and then made once more for all that was written meanwhile.
+
+    Args:
+        owner: The screen that asks.
+        name: What is being done.
+    """
+
+    def __init__(self, owner: Screen[Any], name: str) -> None:
+        self._owner = owner
+        self._name = name
+        self._current: object | None = None
+        self._next: Callable[[], None] | None = None
+
+    @property
+    def under_way(self) -> bool:
+        """Whether an answer is still to come."""
+        return self._current is not None
+
+    @property
+    def has_more(self) -> bool:
+        """Whether what comes next is out of date already, and asked for once more."""
+        return self._next is not None
+
+    def ask(
+        self, work: Callable[[Stopped], T], show: Callable[[T], object], *, at_once: bool = False
+    ) -> None:
+        """Finds something out, once what is under way has ended.
+
+        Args:
+            work: Does it; may ask now and then whether it was cancelled.
+            show: Takes what was found.
+            at_once: Whether what is under way is given up, because it is out of date.
+        """
+        if self.under_way and not at_once:
+            self._next = lambda: self.ask(work, show)
+            return
+        mark = self._current = object()
+        self._next = None
+        look_up(self._owner, self._name, work, show, ended=lambda: self._ended(mark))
+
+    def _ended(self, mark: object) -> None:
+        if mark is not self._current:
+            return
+        self._current = None
+        if self._next is not None:
+            self._next()
+
+
+async def in_thread(name: str, run: Callable[[Worker[None]], None]) -> None:
+    """Runs something in a thread of its own, and waits for it while the program runs."""
+    loop, worker = asyncio.get_running_loop(), get_current_worker()
+    over: asyncio.Future[None] = loop.create_future()
+    context = copy_context()
+
+    def settle(error: BaseException | None) -> None:
+        if over.done():  # the worker was cancelled
+            return
+        if error is None:
+            over.set_result(None)
+        else:
+            over.set_exception(error)
+
+    def target() -> None:
+        found: BaseException | None = None
+        try:
+            context.run(run, worker)
+        except BaseException as error:  # noqa: BLE001 - the worker raises it again
+            found = error
+        with suppress(RuntimeError):  # the program has ended meanwhile, and its loop with it
+            loop.call_soon_threadsafe(settle, found)
+
+    threading.Thread(target=target, name=f"{_THREAD}{name}", daemon=True).start()
+    await over
+
+
+def still_running() -> bool:
+    """Whether a thread of the browser is still running."""
+    return any(each.name.startswith(_THREAD) for each in threading.enumerate())

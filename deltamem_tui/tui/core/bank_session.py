@@ -1,0 +1,176 @@
+"""The bank that is open: opening it, showing its screens, following its changes, leaving it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from textual.app import App
+from textual.screen import ModalScreen, Screen
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.text import one_line
+from deltamem_tui.tui.core.attention import Attention, NodeTarget, UserPosition
+from deltamem_tui.tui.core.background import look_up
+from deltamem_tui.tui.core.job import BankChange
+from deltamem_tui.tui.core.notes import Notes
+from deltamem_tui.tui.core.open_bank import OpenBank, Stamp, read_bank
+from deltamem_tui.tui.core.session_edits import SessionEdits
+
+READING = "opening the bank"
+_SECONDS_BETWEEN_LOOKS = 1.0
+
+
+class BankSession:
+    """One bank at a time.
+
+    Args:
+        app: The program.
+        attention: Whether the user still waits.
+        notes: What the user is told.
+        key_of: Returns the first key of an action.
+        bank_screen: Makes a screen of a bank, by name.
+        list_screen: Makes the list of banks, the cursor on a bank.
+        bank: A bank to open at once; the list of banks if None.
+
+    Attributes:
+        home: The open bank; None if none is open.
+        edits: What was written here, and by no other process.
+    """
+
+    def __init__(
+        self,
+        app: App[None],
+        attention: Attention,
+        notes: Notes,
+        key_of: Callable[[str], str],
+        bank_screen: Callable[[str, OpenBank], Screen[Any]],
+        list_screen: Callable[[Path | None], Screen[Any]],
+        bank: Path | None,
+    ) -> None:
+        self._app = app
+        self._attention = attention
+        self._notes = notes
+        self._key_of = key_of
+        self._make_screen = bank_screen
+        self._list_screen = list_screen
+        self._requested: tuple[Path, UserPosition] | None = None
+        self.home = None if bank is None else OpenBank(bank)
+        self.edits = SessionEdits()
+
+    @property
+    def bank(self) -> Bank:
+        """The bank that is open, as it was last read."""
+        if self.home is None:
+            raise RuntimeError("no bank is open")
+        return self.home.bank
+
+    def first_screen(self) -> Screen[Any]:
+        """Returns the list of banks, or the screen of the bank that was named, not yet read."""
+        if self.home is None:
+            return self._list_screen(None)
+        return self._screen(self.home, self.home.left.screen)
+
+    def begin(self) -> None:
+        """Reads the bank that was named, and looks from time to time whether it was written."""
+        if self.home is not None:
+            self.open(self.home.path)
+        self._app.set_interval(_SECONDS_BETWEEN_LOOKS, self.look_for_changes)
+
+    # Reading
+
+    def open(self, path: Path) -> None:
+        """Opens a bank from the list, or reads the one that is open again."""
+        if self.home is None:
+            self._requested = path, self._attention.position()
+        elif self.home.path == path:
+            self.home.is_reading = True
+        else:  # the click was meant for a list that has gone
+            return
+        look_up(self._app, READING, lambda _: read_bank(path), self.show_bank)
+
+    def show_bank(self, read: tuple[Bank, Stamp]) -> None:
+        """Shows what the open bank says now, or opens the bank that was requested last."""
+        bank, stamp = read
+        if self.home is not None:
+            if self.home.path == bank.path:
+                self.home.take(bank, stamp)
+            return
+        if self._requested is None or self._requested[0] != bank.path:
+            return
+        (path, position), self._requested = self._requested, None
+        if not self._attention.is_at(position):
+            opens = self._key_of("open_bank")
+            self._notes.notify(f"{one_line(path.name)} has been read; {opens} opens it")
+            return
+        home = self.home = OpenBank(path)
+        home.take(bank, stamp)
+        self._app.push_screen(self._screen(home, home.left.screen))
+
+    async def reading_failed(self) -> None:
+        """Shows the banks if there is nothing else to look at."""
+        if self.home is not None:
+            self.home.is_reading = False
+            if not self.home.is_read:
+                await self.close()
+
+    def look_for_changes(self) -> None:
+        """Reads the open bank again if another process wrote it."""
+        if self.home is not None and self.home.was_written():
+            self.open(self.home.path)
+
+    def follow(self, change: BankChange, position: UserPosition) -> bool:
+        """Shows the open bank after a change. Returns whether it was of the open bank."""
+        if self.home is None or self.home.path != change.path:
+            return False
+        if change.node:
+            self.home.target = NodeTarget(*change.node, position)
+        self.open(change.path)
+        return True
+
+    # Its screens
+
+    def _screen(self, home: OpenBank, name: str) -> Screen[Any]:
+        """Returns a screen of a bank. An installed one lives on while another is in front."""
+        if name not in home.screens:
+            home.screens[name] = self._make_screen(name, home)
+            self._app.install_screen(home.screens[name], name)
+        return home.screens[name]
+
+    def show(self, name: str) -> bool:
+        """Shows a screen of the bank. Returns whether it is in front now."""
+        home, front = self.home, self._app.screen
+        if home is None or not home.is_read or front not in home.screens.values():
+            return False
+        screen = self._screen(home, name)
+        if front is not screen:
+            self._app.switch_screen(screen)
+        return True
+
+    def show_node(self, tree: str, node_id: str) -> None:
+        """Shows a node in its tree."""
+        home = self.home
+        if home is not None and self.show("trees") and home.trees is not None:
+            target = NodeTarget(tree, node_id, self._attention.position())
+            self._app.call_after_refresh(home.trees.go_to, target)
+
+    # Leaving
+
+    async def close(self) -> None:
+        """Goes back to the banks, the cursor on the one that is left, whatever lies over it."""
+        if (home := self.home) is None:
+            return
+        home.close()
+        self.home = None
+        app = self._app
+        while isinstance(app.screen, ModalScreen):
+            await app.pop_screen()
+        if len(app.screen_stack) > 1:
+            await app.pop_screen()
+        else:
+            await app.switch_screen(self._list_screen(home.path))
+        for name, screen in home.screens.items():
+            app.uninstall_screen(name)
+            if screen.is_attached:
+                await screen.remove()

@@ -1,0 +1,87 @@
+"""The browser as screens and widgets see it; the app fulfils it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, cast
+
+from textual.app import App
+from textual.dom import DOMNode
+from textual.screen import ModalScreen, Screen
+from textual.widget import Widget
+
+from deltamem_tui.config import Configuration
+from deltamem_tui.tui.core.actions import Scope
+from deltamem_tui.tui.core.attention import Attention
+from deltamem_tui.tui.core.bank_session import BankSession
+from deltamem_tui.tui.core.forms import Forms
+from deltamem_tui.tui.core.notes import Notes
+from deltamem_tui.tui.core.texts import Texts
+from deltamem_tui.tui.core.work import Work
+from deltamem_tui.tui.models.sections import Section
+
+
+class BrowserScreen(Protocol):
+    """A screen of the program that is not a dialog.
+
+    Attributes:
+        SCOPES: The scopes whose actions it has, for help and palette.
+    """
+
+    SCOPES: ClassVar[tuple[Scope, ...]]
+
+    @property
+    def app(self) -> App[object]:
+        """The program."""
+
+    @property
+    def focused(self) -> Widget | None:
+        """The widget in focus."""
+
+    def panes(self) -> Iterable[Widget]:
+        """The panes that actions are about while none has the focus, the first first."""
+
+
+class Browser(Protocol):
+    """What a screen may use of the program.
+
+    Attributes:
+        folder: The banks folder.
+        configuration: The settings.
+        debounce: Seconds of silence after which a typed question is asked; 0 asks at once.
+        attention: Whether the user still waits for what was requested.
+        notes: What the program tells the user.
+        work: The one long piece of work, and the plan that waits.
+        session: The bank that is open.
+        forms: Lines to fill in.
+        texts: Editor, pager and clipboard.
+    """
+
+    folder: Path
+    configuration: Configuration
+    debounce: float
+    attention: Attention
+    notes: Notes
+    work: Work
+    session: BankSession
+    forms: Forms
+    texts: Texts
+
+    def key_of(self, action: str) -> str:
+        """Returns the first key of an action, for people."""
+
+    def confirm(
+        self, question: str, sections: Sequence[Section], answered: Callable[[bool | None], None]
+    ) -> None:
+        """Shows what would be done, and asks."""
+
+
+def main_screen(screen: Screen[Any]) -> BrowserScreen | None:
+    """Returns a screen of the program; None for a dialog."""
+    return None if isinstance(screen, ModalScreen) else cast("BrowserScreen", screen)
+
+
+def browser_of(node: DOMNode) -> Browser:
+    """Returns the program that a screen or widget belongs to."""
+    return cast("Browser", node.app)

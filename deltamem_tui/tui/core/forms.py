@@ -1,0 +1,139 @@
+"""What the user fills in for something to be done; it is kept until that has been done.
+
+If it fails, the dialog comes back as it was filled in, with the reason, in front of a user who
+has waited. A user who went on meanwhile, cancelled it or declined the plan finds it filled in
+when they open it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.tui.core.job import Retry
+from deltamem_tui.tui.core.notes import Notes
+
+FormAnswer = Mapping[str, str]
+"""What was filled in, by the names of the lines."""
+
+Begin = Callable[[FormAnswer, Retry], object]
+"""Begins what was asked for; hands `Retry` on to the work."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormLine:
+    """A line to fill in.
+
+    Attributes:
+        name: What the answer is called.
+        label: What is asked.
+        value: What stands there at first.
+        hint: An example or the choices, shown while it is empty.
+        tick: Whether it is a box to tick instead; its answer is `yes` or empty.
+    """
+
+    name: str
+    label: str
+    value: str = ""
+    hint: str = ""
+    tick: bool = False
+
+
+ShowForm = Callable[[str, Sequence[FormLine], str, str, Callable[[FormAnswer | None], None]], None]
+"""Shows a title, lines, the reason why they are asked for again, and the line it is about."""
+
+
+class AnswerRefusedError(UsageError):
+    """What was filled in on a line cannot be used.
+
+    Attributes:
+        field: The name of the line.
+    """
+
+    field: str = ""
+
+
+@contextmanager
+def about(field: str, *kinds: type[DeltaMemError]) -> Iterator[None]:
+    """Marks errors of the block as being about a line that was filled in.
+
+    Args:
+        field: The line's name.
+        kinds: Which errors are about it; all if none is named.
+
+    Raises:
+        AnswerRefusedError: The block's error, unless an inner block has marked it already.
+    """
+    try:
+        yield
+    except AnswerRefusedError:
+        raise
+    except DeltaMemError as error:
+        if kinds and not isinstance(error, kinds):
+            raise
+        refused = AnswerRefusedError(
+            error.message, source=error.source, position=error.position, hint=error.hint
+        )
+        refused.field = field
+        raise refused from error
+
+
+class Forms:
+    """Asks for a few lines, and again if what they are for failed.
+
+    Args:
+        notes: What the user is told.
+        show: Shows a form.
+    """
+
+    def __init__(self, notes: Notes, show: ShowForm) -> None:
+        self._notes = notes
+        self._show = show
+        self._filled: dict[tuple[Path | None, str], tuple[FormAnswer, DeltaMemError | None]] = {}
+
+    def ask(
+        self, title: str, lines: Sequence[FormLine], begin: Begin, *, bank: Path | None = None
+    ) -> None:
+        """Asks for a few lines, as they were filled in if that failed before.
+
+        Args:
+            title: What they are for; for each bank there is one form of a title.
+            lines: The lines.
+            begin: Begins what they are for. An error that it raises is reported, and the lines
+                are asked for again.
+            bank: The bank that they are about, if they are about one.
+        """
+        place = bank, title
+        answer, error = self._filled.get(place, ({}, None))
+        field = error.field if isinstance(error, AnswerRefusedError) else ""
+        shown = [replace(each, value=answer.get(each.name, each.value)) for each in lines]
+
+        def answered(answer: FormAnswer | None) -> None:
+            if answer is None:
+                return
+            self._filled[place] = answer, None
+
+            def is_current() -> bool:
+                """Whether nothing else was filled in since."""
+                return place in self._filled and self._filled[place][0] is answer
+
+            def ask_again(error: DeltaMemError, waits: bool) -> None:
+                if is_current():
+                    self._filled[place] = answer, error
+                if waits:
+                    self.ask(title, lines, begin, bank=bank)
+
+            def forget() -> None:
+                if is_current():
+                    del self._filled[place]
+
+            try:
+                begin(answer, Retry(ask_again, forget))
+            except DeltaMemError as error:
+                self._notes.report(error)
+                ask_again(error, True)
+
+        self._show(title, shown, "" if error is None else str(error), field, answered)
