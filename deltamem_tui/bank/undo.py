@@ -36,8 +36,8 @@ def last_standing(bank: Bank, is_one: Callable[[Commit], bool]) -> Commit | None
 
     Args:
         bank: The bank.
-        is_one: Whether a commit is of that kind. It is called with every commit that is no
-            undo and was not undone, newest first, until it says yes.
+        is_one: Whether a commit is of that kind. It is called with every commit that is not
+            an undo and was not undone, newest first, until it is true.
 
     Returns:
         The commit; None if there is none.

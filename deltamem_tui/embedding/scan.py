@@ -120,7 +120,7 @@ class Scan:
         scores = np.empty(len(self._vectors), dtype=np.float32)
 
         def score(piece: slice) -> None:
-            # Error states belong to a thread; `best` tells of rows that are broken.
+            # Error states belong to a thread; `best` reports rows that are broken.
             with np.errstate(invalid="ignore", over="ignore"):
                 np.einsum("ij,j->i", self._vectors[piece], question, out=scores[piece])
                 if self._norms is not None:
@@ -210,7 +210,7 @@ def _document_frequency(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.flo
         frequency += np.count_nonzero(rows.vectors[chunk][~rows.dead[chunk]], axis=0)
     weight = frequency.astype(np.float32)
     norms = np.empty(len(rows.dead), dtype=np.float32)
-    with np.errstate(invalid="ignore", over="ignore"):  # `Scan.best` tells of rows that are broken
+    with np.errstate(invalid="ignore", over="ignore"):  # `Scan.best` reports rows that are broken
         for chunk in chunks:
             norms[chunk] = np.sqrt(rows.vectors[chunk] ** 2 @ weight)
     norms[norms == 0] = 1.0

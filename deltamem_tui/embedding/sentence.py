@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Role = Literal["query", "passage"]
 
 HUB_TIMEOUT = 5.0
-"""Seconds to wait for the hub's word on whether it has a model."""
+"""Seconds to wait for the hub to answer whether it has a model."""
 
 _BATCH = 32
 # No tokenizer makes fewer than one token of 32 characters of prose. What lies beyond the
@@ -169,14 +169,14 @@ def _ask_hub(name: str) -> None:
         message = "the model is not cached here and its owner has to grant access to it"
         raise unavailable(name, message) from error
     except RepositoryNotFoundError as error:
-        raise unavailable(name, "there is no model of this name") from error
+        raise unavailable(name, "no model has this name") from error
     except Exception as error:
         message = f"the model is not cached here and the hub cannot be reached: {_reason(error)}"
         raise unavailable(name, message) from error
 
 
 def _cache_folder() -> str | None:
-    """Where sentence-transformers was told to keep its models; the hub's own cache if None."""
+    """Where sentence-transformers is set to keep its models; the hub's own cache if None."""
     return os.environ.get("SENTENCE_TRANSFORMERS_HOME")
 
 

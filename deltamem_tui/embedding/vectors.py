@@ -19,7 +19,7 @@ LENGTH_TOLERANCE = 1e-3
 """How far from 1 a length may be and still count as float error; half precision stays within."""
 
 _DAMAGED = "the model or its weights are damaged: install it again or use another embedder"
-_WORDLESS = "say it in other words, or use another embedder"
+_WORDLESS = "write it in other words, or use another embedder"
 
 
 def unit_rows(

@@ -1,7 +1,7 @@
 """The context: recalled chains as the text that goes into an agent's prompt.
 
 Memory is handed over as past experience behind a fence, labelled entry by entry, with a
-header that explains how to read it. What a bank says is data: it cannot close the fence.
+header that explains how to read it. What a bank holds is data: it cannot close the fence.
 """
 
 from __future__ import annotations

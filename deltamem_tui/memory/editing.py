@@ -1,4 +1,4 @@
-"""Putting right: what a person changes in a tree by hand, each change one commit.
+"""Editing: what a person changes in a tree by hand, each change one commit.
 
 Nothing is overwritten. A change gives every node it touches a new line, and the journal
 names those nodes with the revision that each had before. So an undo is another change that
@@ -55,32 +55,32 @@ def edit(
     *,
     embedder: Embedder | None = None,
 ) -> Change:
-    """Let a node say something else.
+    """Change what a node says.
 
     Args:
         bank: The bank; its handle shows the new state afterwards.
         tree: The tree that holds the node.
         node: The node as it was read. If it was changed since, nothing is written.
-        payload: What it shall say.
+        payload: Its new texts.
         embedder: The bank's embedder; loaded if not given, and only if the activation
             condition is another.
 
     Raises:
-        ExtractionError: The payload says nothing, or far too much.
+        ExtractionError: A text is missing, or far too long.
         BankFrozenError: The bank is frozen.
         BankError: The node was changed since it was read.
     """
     bank.require_writable()
-    said = method_of(bank).cleaned(tree, payload)
+    cleaned = method_of(bank).cleaned(tree, payload)
     vector = None
     key = bank.collections[tree].key
-    if said[key] != node.payload[key]:
-        vector = embedder_of(bank, embedder).embed_passages([said[key]])[0]
-    return _change_one(bank, "edit", tree, node, structs.replace(node, payload=said), vector)
+    if cleaned[key] != node.payload[key]:
+        vector = embedder_of(bank, embedder).embed_passages([cleaned[key]])[0]
+    return _change_one(bank, "edit", tree, node, structs.replace(node, payload=cleaned), vector)
 
 
 def relabel(bank: Bank, tree: str, node: Node, label: Label) -> Change:
-    """Say that a node was written by a success, or by a failure.
+    """Label a node as written by a success, or by a failure.
 
     Raises:
         BankFrozenError: The bank is frozen.
@@ -264,7 +264,7 @@ def _refuse_too_deep(bank: Bank, tree: str, depth: int) -> None:
 
 
 def _recorded(bank: Bank, commit: Commit) -> tuple[str, Mapping[str, int]]:
-    """The tree and the revisions before, as the journal tells them."""
+    """The tree and the revisions before, as the journal has them."""
     detail: Mapping[str, Any] = commit.detail
     tree, nodes = detail.get("tree"), detail.get("nodes")
     if isinstance(tree, str) and tree in bank.trees and isinstance(nodes, dict):

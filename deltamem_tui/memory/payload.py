@@ -1,4 +1,4 @@
-"""What may be written as a node's texts, whoever wrote them: rules, a model or a person."""
+"""What may be written as a node's texts, written by rules, a model or a person."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def test_a_host_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyP
 
 
 def test_a_model_that_does_not_exist_is_asked_for_once(hub: Hub) -> None:
-    with pytest.raises(EmbedderUnavailableError, match="there is no model of this name"):
+    with pytest.raises(EmbedderUnavailableError, match="no model has this name"):
         load("owner/absent")
 
     assert hub.asked == ["/api/models/owner/absent"]

@@ -219,7 +219,7 @@ def test_a_filter_that_is_none_does_not_stand_over_all_nodes(folder: Path) -> No
         await person.write("depth:x")
         await person.press("enter")
         assert person.app.focused is line, "there it can be mended"
-        assert "'x' is no condition" in person.said[-1]
+        assert "'x' is not a condition" in person.said[-1]
         await person.press("escape")
         assert (line.value, line.display) == ("", False)
         await person.press("slash")

@@ -265,7 +265,7 @@ def test_a_filter_that_is_none_is_told(folder: Path) -> None:
         await person.press("slash")
         await person.write("depth:deep")
         await person.press("enter")
-        assert "no condition on a number" in person.said[-1]
+        assert "not a condition on a number" in person.said[-1]
         assert person.outline.line_count() == 3
 
     browse(folder, story, "kitchen")
@@ -286,7 +286,7 @@ def test_a_filter_that_cannot_be_read_says_so_while_it_is_typed_and_counts_nothi
         assert "2 fit the filter" in person.screen
         for typed, said in (
             ("label:foo", "✗ label: there is no 'foo' (failure or success)"),
-            ("depth:abc", "✗ depth: 'abc' is no condition on a number (3, >2, <=5 or 1-4)"),
+            ("depth:abc", "✗ depth: 'abc' is not a condition on a number (3, >2, <=5 or 1-4)"),
         ):
             await person.write(typed)
             assert said in words(person)

@@ -1,13 +1,13 @@
 """Calibration: a threshold per tree from the scores that a bank's own episodes get.
 
 The published thresholds were chosen by looking at the scores of a small sample. Here each
-episode is asked as a question, whatever was learnt from the same text left aside. The rules
-say of which kind an episode is: those that they would have found by one trigger are of one.
+episode is asked as a question, without what was learnt from the same text. The rules
+decide the kinds: episodes that they would find by one trigger are of one kind.
 Each question has a best score among its kind and a best among the others, and the proposal
-is the threshold that tells these two apart best: the share of questions that reach it with
+is the threshold that separates these two best: the share of questions that reach it with
 their own kind, less the share that reach it with another (Youden's index).
 
-Where too few episodes have one of their kind, there is nothing to tell apart. Then the scores
+Where too few episodes have one of their kind, there is nothing to separate. Then the scores
 of one question, sorted from the best down, fall slowly among what resembles it and jump to the
 rest, and the proposal is the median of the middles of their widest jumps.
 
@@ -55,7 +55,7 @@ def calibrate(
 
     Args:
         bank: The bank; its nodes and all its episodes, learnt or waiting, are looked at.
-        writer: The rules: what they would write says which episodes are of one kind.
+        writer: The rules: what they would write decides which episodes are of one kind.
         embedder: The bank's embedder.
         between: Called before each question to a tree, and before what takes time beside them.
             What it raises ends the work.
@@ -169,7 +169,7 @@ def _why_nothing(questions: int, scores: int, line: float | None) -> str:
             "or the next episode overthrows the threshold"
         )
     if line is None:
-        return "no threshold tells what is alike from what is not by these scores"
+        return "no threshold separates what is alike from what is not by these scores"
     return ""
 
 
@@ -198,7 +198,7 @@ def _triggers(
         if each.id not in questions:
             continue
         tools.between()
-        # A trigger does not tell how the episode ended, and many wait because nobody knows.
+        # A trigger does not depend on how the episode ended, and many wait because that is unknown.
         known = each if each.outcome.known else each.with_outcome(Outcome(success=True))
         try:
             payload = tools.writer.write(purpose_of(name, known, ()), known, ()).payload

@@ -1,4 +1,4 @@
-"""DeltaMem's two trees of nodes, and what a node of them says."""
+"""DeltaMem's two trees of nodes, and the texts of a node."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPTIONAL = ("termination_condition",)
 
 
 class Payload(dict[str, str]):
-    """What a node of either tree says, as `Node.payload` holds it.
+    """The texts of a node of either tree, as `Node.payload` holds them.
 
     Args:
         activation_condition: When it applies (α). This text is what is embedded.

@@ -42,7 +42,7 @@ def card_of(bank: Bank) -> EmbedderCard:
     """What the bank remembers of its embedder.
 
     Raises:
-        BankCorruptError: The manifest does not say it.
+        BankCorruptError: The manifest does not describe it.
     """
     record = bank.manifest.embedder
     expected = {field.name: field for field in fields(EmbedderCard)}

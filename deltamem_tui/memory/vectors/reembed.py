@@ -5,7 +5,7 @@ survive an interruption. At the end all files with vectors and the manifest are 
 one commit. What the bank learnt meanwhile is embedded before that.
 
 Every line gets a vector, not only the living: an undo puts an earlier line back with the
-vector it has. As most earlier lines say what the later ones do, that costs next to nothing.
+vector it has. As most earlier lines have the texts of the later ones, that costs next to nothing.
 """
 
 from __future__ import annotations

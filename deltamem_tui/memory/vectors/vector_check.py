@@ -1,7 +1,7 @@
-"""Proving vectors: every text is embedded anew and held against the vector it has.
+"""Vector checks: every text is embedded again and compared with the vector that it has.
 
 Digests show that a frozen bank is as it was frozen, unit length that a row is a vector. That
-it is the vector of its own line, only the embedder can tell.
+it is the vector of its own line, only the embedder can show.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def _strange_in(
     bank: Bank, name: str, embedder: Embedder, advance: Callable[[int], None]
 ) -> Iterator[Flaw]:
     stored = bank.tree(name).snapshot.vectors
-    said = ((row, text) for row, text in enumerate(key_texts(bank, name)) if text)
-    while batch := list(islice(said, _BATCH)):
+    texts = ((row, text) for row, text in enumerate(key_texts(bank, name)) if text)
+    while batch := list(islice(texts, _BATCH)):
         rows = [row for row, _ in batch]
         expected = embedder.embed_passages([text for _, text in batch])
         apart = np.linalg.norm(stored[rows] - expected, axis=1)

@@ -60,7 +60,7 @@ class VectorStore:
         if rows is None:
             return
         lengths = np.linalg.norm(rows["vector"].astype(np.float64), axis=1)
-        # What a power cut left half written has no unit length, or a text that nobody has.
+        # What a power cut left half written has no unit length, or a text that no line has.
         sound = np.flatnonzero(np.abs(lengths - 1.0) < _UNIT_TOLERANCE)
         keys = rows["text"][sound].tolist()
         self._places = dict(zip(keys, sound.tolist(), strict=True))
@@ -100,16 +100,16 @@ class VectorStore:
     def gathered(self, keys: Sequence[bytes], piece: int) -> Iterator[NDArray[np.float32]]:
         """The vectors of some texts in order, float32 [up to `piece`, dimensions] at a time.
 
-        An empty key has no text: it gets a vector of unit length that says nothing.
+        An empty key has no text: it gets a vector of unit length without a meaning.
         """
         stored = self._matrix.load(self._rows)["vector"]
         for start in range(0, len(keys), piece):
             some = keys[start : start + piece]
             vectors = np.zeros((len(some), self._card.dimensions), dtype=np.float32)
             vectors[:, 0] = 1.0
-            said = [number for number, key in enumerate(some) if key]
-            if said:
-                vectors[said] = stored[[self._places[some[number]] for number in said]]
+            texts = [number for number, key in enumerate(some) if key]
+            if texts:
+                vectors[texts] = stored[[self._places[some[number]] for number in texts]]
             yield vectors
 
 

@@ -39,7 +39,7 @@ class EpisodeFilter(Wanted):
 
     Attributes:
         outcome: How it ended.
-        source: Who says so.
+        source: Where its outcome comes from.
         state: `learnt` or `waiting`.
         refused: Whether it waits because it could not be learnt.
         steps: A condition on the number of its steps.
@@ -118,20 +118,20 @@ class EpisodeTable:
             wanted: The filter.
             order: What comes first: the oldest, the `newest`, what has to be looked at by its
                 `outcome`, or the most `steps` or `nodes`.
-            stopped: Asked now and then whether nobody waits for the answer any more; what is
+            stopped: Whether to stop; asked now and then. What is
                 given then is not whole.
         """
         import numpy as np
 
         kept = self._kept(wanted)
         if wanted.outcome or wanted.source or wanted.steps:
-            said = self._said(stopped)
+            columns = self._columns(stopped)
             if wanted.outcome:
-                kept &= said["ending"] == ENDINGS.index(wanted.outcome)
+                kept &= columns["ending"] == ENDINGS.index(wanted.outcome)
             if wanted.source:
-                kept &= said["source"] == OUTCOME_SOURCES.index(wanted.source)
+                kept &= columns["source"] == OUTCOME_SOURCES.index(wanted.source)
             if wanted.steps:
-                kept &= wanted.steps.holds(said["steps"])
+                kept &= wanted.steps.holds(columns["steps"])
         if wanted.words:
             self._keep_words(kept, wanted.words, stopped)
         numbers = np.flatnonzero(kept)
@@ -166,8 +166,8 @@ class EpisodeTable:
             return -np.arange(len(self.ids))
         if order == "nodes":
             return -self._nodes
-        said = self._said(stopped)
-        rank: NDArray[Any] = said["ending"] if order == "outcome" else -said["steps"]
+        columns = self._columns(stopped)
+        rank: NDArray[Any] = columns["ending"] if order == "outcome" else -columns["steps"]
         return rank
 
     @cached_property
@@ -177,26 +177,26 @@ class EpisodeTable:
         counts = (len(self._nodes_of.get(each, ())) for each in self.ids)
         return np.fromiter(counts, dtype=np.int64, count=len(self.ids))
 
-    def _said(self, stopped: Callable[[], bool]) -> NDArray[Any]:
-        """What the records say. (ending, source, steps) [episodes]; -1 of what is unreadable."""
+    def _columns(self, stopped: Callable[[], bool]) -> NDArray[Any]:
+        """What the records hold. (ending, source, steps) [episodes]; -1 of what is unreadable."""
         import numpy as np
 
         if self._read is not None:
             return self._read
-        columns = [("ending", np.int8), ("source", np.int8), ("steps", np.int64)]
-        said = np.full(len(self.ids), _UNREADABLE, dtype=columns)
+        types = [("ending", np.int8), ("source", np.int8), ("steps", np.int64)]
+        columns = np.full(len(self.ids), _UNREADABLE, dtype=types)
         for number in range(len(self.ids)):
             if number % _ASKED_EVERY == 0 and stopped():
-                return said
+                return columns
             if (episode := self._episode(number)) is not None:
                 outcome = episode.outcome
-                said[number] = (
+                columns[number] = (
                     ENDINGS.index(_ENDING[outcome.success]),
                     OUTCOME_SOURCES.index(outcome.source),
                     len(episode.steps),
                 )
-        self._read = said
-        return said
+        self._read = columns
+        return columns
 
     def _keep_words(
         self, kept: NDArray[np.bool_], words: tuple[str, ...], stopped: Callable[[], bool]
@@ -236,7 +236,7 @@ class EpisodeTable:
     def _episode(self, number: int) -> Trajectory | None:
         try:
             return from_record(self._bank.episodes.record(self.ids[number]) or {})
-        except DeltaMemError:  # the list says so on its line
+        except DeltaMemError:  # the list shows that
             return None
 
 
@@ -244,11 +244,11 @@ _ENDING: Mapping[bool | None, Any] = {True: "success", False: "failure", None: "
 
 
 def _is_quoted(word: str) -> bool:
-    """Whether JSON writes a word otherwise than it is."""
+    """Whether JSON escapes a word."""
     return '"' in word or "\\" in word or not word.isprintable()
 
 
 def _text(episode: Trajectory) -> str:
-    """All that is told of an episode."""
+    """All texts of an episode."""
     steps = (f"{each.thought}\n{each.action}\n{each.observation}" for each in episode.steps)
     return "\n".join((episode.task, episode.environment, episode.outcome.reason, *steps))

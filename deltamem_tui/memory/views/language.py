@@ -40,7 +40,7 @@ class Bound:
         text: What was typed, a blank between several.
 
     Raises:
-        UsageError: It is no condition, or none that a number fits.
+        UsageError: It is not a condition, or no number fits it.
     """
 
     text: str
@@ -48,8 +48,8 @@ class Bound:
     def __post_init__(self) -> None:
         low, high = self._ends()
         if low > high:
-            said = one_line(self.text.replace(" ", " and "), 60)
-            raise UsageError(f"no number is {said}")
+            text = one_line(self.text.replace(" ", " and "), 60)
+            raise UsageError(f"no number is {text}")
 
     def and_also(self, other: Bound) -> Bound:
         """Both conditions.
@@ -76,7 +76,7 @@ def _ends(text: str) -> tuple[int, float]:
         return int(between[1]), int(between[2])
     if (found := _NUMBER.fullmatch(text)) is None:
         raise UsageError(
-            f"{one_line(text, 20)!r} is no condition on a number" if text else "which number?",
+            f"{one_line(text, 20)!r} is not a condition on a number" if text else "which number?",
             hint="3, >2, <=5 or 1-4",
         )
     sign, number = found[1], int(found[2])
@@ -118,7 +118,7 @@ class Language(Generic[WantedT]):
         thing: What one of them is called.
         all: The filter that shows all of them.
         states: Per condition, the words that may follow it, and what each asks for. A `Bound`
-            holds together with what else is asked of the number.
+            joins the other conditions on the number.
         numbers: The conditions on a number; a filter has an attribute of each name.
         help: What can be typed, for a person.
     """
@@ -149,8 +149,8 @@ class Language(Generic[WantedT]):
     def doubt_about(self, text: str) -> str:
         """What a person may have meant otherwise, as a sentence; empty if nothing.
 
-        A word such as `depht:3` is sought in the texts. Who misspelt a condition has to learn
-        that.
+        A word such as `depht:3` is sought in the texts. A person who misspelt a condition
+        has to learn that.
 
         Args:
             text: A filter that can be read.
@@ -184,8 +184,8 @@ class Language(Generic[WantedT]):
         known = getattr(found, place)
         if known not in (None, value):
             raise UsageError(f"no {self.thing} is both {known} and {state}", source=name)
-        said: dict[str, Any] = {place: value}
-        return replace(found, **said)
+        state_value: dict[str, Any] = {place: value}
+        return replace(found, **state_value)
 
 
 def _split(text: str) -> Sequence[str]:
@@ -227,13 +227,13 @@ def _state(name: str, value: str, states: Mapping[str, State]) -> str:
     """The state whose name, or the beginning of it, was typed."""
     known = [state for state in states if value and state.startswith(value)]
     if len(known) != 1:
-        said = (
+        message = (
             f"{one_line(value, 20)!r} may be more than one"
             if known
             else (f"there is no {one_line(value, 20)!r}" if value else "which one?")
         )
         *others, last = known or states
-        raise UsageError(said, source=name, hint=f"{', '.join(others)} or {last}")
+        raise UsageError(message, source=name, hint=f"{', '.join(others)} or {last}")
     return known[0]
 
 

@@ -52,7 +52,7 @@ class BankStatistics:
         episodes: Episodes the bank was given.
         learnt: How many of them were learnt.
         waiting: How many wait.
-        without_outcome: How many of those wait for somebody to say how they ended.
+        without_outcome: How many of those wait for an outcome.
     """
 
     trees: Mapping[str, TreeStatistics] = field(default_factory=dict)

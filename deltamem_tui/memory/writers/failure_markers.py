@@ -1,8 +1,8 @@
-"""Marks: how a failure record says of each line what came of it.
+"""Marks: what a failure record notes about each of its lines.
 
-They belong to the text, not to the label. A `[TRIED]` line tells what an environment answered,
-and that stays true whatever somebody calls the node: to take the mark away would make advice of
-what led nowhere. So a node that is relabelled keeps its text, and whoever relabels it is told.
+They belong to the text, not to the label. A `[TRIED]` line holds what an environment answered,
+and that stays true under another label: without the mark, what led nowhere would read as advice.
+So a node that is relabelled keeps its text, and the person who relabels it is notified.
 """
 
 from __future__ import annotations

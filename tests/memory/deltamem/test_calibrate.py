@@ -155,7 +155,9 @@ def test_scores_that_are_all_the_same_have_no_threshold_between_them(tmp_path: P
     learn(bank, episode((1, 0, 0), action="other"), EchoExtractor(), embedder=ChosenEmbedder())
     proposal = calibrate(bank, embedder=ChosenEmbedder())[0]
     assert (proposal.scores, proposal.proposed) == (LEAST_SCORES, None)
-    assert proposal.reason == ("no threshold tells what is alike from what is not by these scores")
+    assert proposal.reason == (
+        "no threshold separates what is alike from what is not by these scores"
+    )
 
 
 def test_episodes_that_say_next_to_nothing_can_be_asked(tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ from tests.tui.support import add_plain, bare_bank
 
 REFUSED = {
     "x" * 1_000_000: "1,000,000 characters are too many for a filter (at most 1,000)",
-    "depth:abc": "depth: 'abc' is no condition on a number (3, >2, <=5 or 1-4)",
+    "depth:abc": "depth: 'abc' is not a condition on a number (3, >2, <=5 or 1-4)",
     "hits:": "hits: which number? (3, >2, <=5 or 1-4)",
-    "lamp recalls:>": "recalls: '>' is no condition on a number (3, >2, <=5 or 1-4)",
+    "lamp recalls:>": "recalls: '>' is not a condition on a number (3, >2, <=5 or 1-4)",
     "label:foo": "label: there is no 'foo' (failure or success)",
     "label:root": "label: there is no 'root' (failure or success)",
     "kind:": "kind: which one? (root or residual)",

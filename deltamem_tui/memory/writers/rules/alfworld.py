@@ -1,4 +1,4 @@
-"""ALFWorld: objects move between episodes, so places and instances are told by their kinds."""
+"""ALFWorld: objects move between episodes, so places and instances are named by their kinds."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def kinds(text: str) -> str:
 def _trigger(goal: Mapping[str, str | None]) -> str:
     """The two wordings that goals of one kind come in (`cool some … `, `put a cool … `).
 
-    A skill is found by either. A blank is no word of its own, so by n-grams the one word in
+    A skill is found by either. A blank is not a word of its own, so by n-grams the one word in
     which the kinds differ does not drown among the names of things.
     """
     done = {"hot": "heat"}.get(goal.get("which") or "", goal.get("which"))
@@ -88,7 +88,7 @@ class AlfworldDialect(Dialect):
         )
 
     def move(self, step: Step, goal: Goal) -> Move:
-        """One step, its things told by their kinds."""
+        """One step, its things named by their kinds."""
         visit = _VISIT.fullmatch(step.action.strip())
         answer = re.sub(r"You arrive at loc \d+\. ", "", step.observation)
         return Move(
@@ -179,7 +179,7 @@ def _visit(step: Step) -> re.Match[str] | None:
 
 
 def _counted(answer: str) -> str:
-    """An answer with things told by kind, each kind once."""
+    """An answer with things named by kind, each kind once."""
     head, see, things = answer.partition("you see ")
     seen = distinct(kind if number else "" for kind, number in _THING.findall(things))
     if not see or not seen:

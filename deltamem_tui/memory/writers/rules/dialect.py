@@ -110,12 +110,12 @@ class Dialect:
         """The moves that had an effect, as the lines of a procedure."""
         return [written(loop) for loop in loops([move for move in moves if move.effect == "done"])]
 
-    def tells_only_where(self, phrase: str) -> bool:  # noqa: ARG002
+    def is_movement(self, phrase: str) -> bool:  # noqa: ARG002
         """Whether a phrase of a procedure is about the place alone, not about what is done."""
         return False
 
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
-        """What the observations offered and nobody tried."""
+        """What the observations offered and was not tried."""
         offers = distinct(
             offer.strip()
             for step in trajectory.steps
@@ -146,10 +146,10 @@ class Dialect:
                 continue
             move = self.move(step, goal)
             book = refusals if move.effect == "refused" else answers
-            said = f"{move.action} → {move.answer}" if book is refusals else move.answer
-            book.setdefault(tool.group(), []).append(said)
-        worked = [Fact(f"{tool} answers", tuple(_few(said))) for tool, said in answers.items()]
-        refused = [Fact(f"{tool} fails", tuple(_few(said))) for tool, said in refusals.items()]
+            text = f"{move.action} → {move.answer}" if book is refusals else move.answer
+            book.setdefault(tool.group(), []).append(text)
+        worked = [Fact(f"{tool} answers", tuple(_few(texts))) for tool, texts in answers.items()]
+        refused = [Fact(f"{tool} fails", tuple(_few(texts))) for tool, texts in refusals.items()]
         return [*worked, *refused]
 
 

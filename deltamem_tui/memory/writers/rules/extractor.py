@@ -63,7 +63,7 @@ class RulesExtractor:
 
         Raises:
             ExtractionError: The episode has no task.
-            OutcomeUnknownError: Nobody said how the episode ended.
+            OutcomeUnknownError: How the episode ended is not known.
         """
         trajectory = _readable(trajectory)
         dialect = _DIALECTS.get(key(trajectory.domain), _GENERAL)

@@ -1,4 +1,4 @@
-"""Fusing a chain: one payload that says what base and deltas say together (equation 8)."""
+"""Fusing a chain: one payload for what base and deltas say together (equation 8)."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def _warnings(records: Sequence[str], steps: Sequence[str]) -> list[str]:
 
 
 def _steps(lines: Sequence[str]) -> list[str]:
-    """Base lines with each delta at its place; what is said already is not said again."""
+    """Base lines with each delta at its place; nothing stands twice."""
     steps: list[str] = []
     for line in lines:
         known = Known(steps)
         delta = _PLACED.fullmatch(line)
         if delta is None:
-            if line not in steps and not (key(line) and known.says(line)):
+            if line not in steps and not (key(line) and known.covers(line)):
                 steps.append(line)
             continue
         fresh = known.lacks(delta["actions"].split("; "))
@@ -71,7 +71,9 @@ def _place(steps: Sequence[str], anchor: str) -> int:
     """Where a delta goes: behind the step it names, else last; first of all, but for the way."""
     if not anchor:
         return next((at for at, step in enumerate(steps) if not step.startswith("go to ")), 0)
-    return next((at for at, step in enumerate(steps, 1) if Known([step]).says(anchor)), len(steps))
+    return next(
+        (at for at, step in enumerate(steps, 1) if Known([step]).covers(anchor)), len(steps)
+    )
 
 
 def _facts(lines: Sequence[str]) -> list[str]:

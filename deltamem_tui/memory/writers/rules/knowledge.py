@@ -34,9 +34,9 @@ def knowledge(trajectory: Trajectory, dialect: Dialect, chain: Sequence[Node]) -
     fresh = _unknown(facts, procedure_lines(chain))
     if not fresh:
         return Extraction(None, "the chain states everything seen here")
-    told = [_bounded(fact, _NEW_FACT_WORDS) for fact in fresh[:_NEW_FACTS]]
-    trigger = f"{scene} ({listed(distinct(fact.subject for fact in told))})"
-    payload = Payload(trigger, bulleted([fact.line for fact in told]))
+    new = [_bounded(fact, _NEW_FACT_WORDS) for fact in fresh[:_NEW_FACTS]]
+    trigger = f"{scene} ({listed(distinct(fact.subject for fact in new))})"
+    payload = Payload(trigger, bulleted([fact.line for fact in new]))
     return Extraction(payload, f"new to the chain: {listed([fact.subject for fact in fresh], 6)}")
 
 
@@ -53,16 +53,16 @@ def _bounded(fact: Fact, words: int) -> Fact:
 
 
 def _unknown(facts: Iterable[Fact], lines: Sequence[str]) -> list[Fact]:
-    """The facts reduced to items that no line tells of the same subject."""
-    told = [f" {' | '.join(map(key, line.split('; ')))} " for line in lines]
+    """The facts reduced to items that no line has for the same subject."""
+    known = [f" {' | '.join(map(key, line.split('; ')))} " for line in lines]
     fresh: list[Fact] = []
     for fact in facts:
-        about = [line for line in told if f" {key(fact.subject)} " in line]
-        items = tuple(item for item in fact.items if key(item) and not _told(about, key(item)))
+        about = [line for line in known if f" {key(fact.subject)} " in line]
+        items = tuple(item for item in fact.items if key(item) and not _holds(about, key(item)))
         if items:
             fresh.append(Fact(fact.subject, items))
     return fresh
 
 
-def _told(lines: Sequence[str], phrase: str) -> bool:
+def _holds(lines: Sequence[str], phrase: str) -> bool:
     return any(f" {phrase} " in line for line in lines)

@@ -1,4 +1,4 @@
-"""What a chain says already, whoever wrote it: rules, a model or a person.
+"""What a chain covers already, written by rules, a model or a person.
 
 A phrase is known when the chain holds the same phrase, or says it within a longer
 sentence; asides, numbers and punctuation do not count (see `wording.key`).
@@ -20,21 +20,21 @@ _BULLET = re.compile(r"^\s*[-*•]\s+")
 
 
 class Known:
-    """The phrases of some texts, ready to be asked for."""
+    """The phrases of some texts, ready for look-ups."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         phrases = [phrase for text in texts for phrase in _PHRASE.split(text)]
         self._keys = frozenset(map(key, phrases))
         self._text = f" {' | '.join(map(key, phrases))} "
 
-    def says(self, phrase: str) -> bool:
-        """Whether the texts say this phrase."""
+    def covers(self, phrase: str) -> bool:
+        """Whether the texts contain this phrase."""
         wanted = key(phrase)
         return not wanted or wanted in self._keys or f" {wanted} " in self._text
 
     def lacks(self, phrases: Iterable[str]) -> list[str]:
-        """The phrases that the texts do not say, each once, in order."""
-        return unlike(phrase for phrase in phrases if not self.says(phrase))
+        """The phrases that the texts lack, each once, in order."""
+        return unlike(phrase for phrase in phrases if not self.covers(phrase))
 
 
 def record_lines(nodes: Sequence[Node]) -> list[str]:
@@ -58,5 +58,5 @@ def _lines(nodes: Sequence[Node]) -> list[str]:
 
 
 def _is_record(line: str) -> bool:
-    """A record's line may be a bullet, but a numbered line is a step, whatever it says."""
+    """A record's line may be a bullet, but a numbered line is a step in any case."""
     return _BULLET.sub("", line).strip().startswith(_RECORD_MARKS)

@@ -90,12 +90,12 @@ class ScienceWorldDialect(Dialect):
             kept.append(move)
         return lines + _told(kept)
 
-    def tells_only_where(self, phrase: str) -> bool:
+    def is_movement(self, phrase: str) -> bool:
         """The way between rooms depends on where an episode began."""
         return phrase.startswith("go to ")
 
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
-        """What the task asks to focus on, and the rooms it speaks of that nobody entered."""
+        """What the task asks to focus on, and the rooms it names that were not entered."""
         did = [goal.generalise(step.action) for step in trajectory.steps]
         never = []
         if "focus on" in trajectory.task and not any("focus on" in action for action in did):

@@ -66,10 +66,10 @@ def command_facts(trajectory: Trajectory, moves: Sequence[Move]) -> list[Fact]:
     """One example for each kind of command that worked, and for each that was refused.
 
     What works in one room may be refused in another, or a moment later in the same one: each
-    is told with its room, and a command that was answered both ways with its moment.
+    is noted with its room, and a command that was answered both ways with its moment.
 
     Args:
-        trajectory: The episode, for what it says of where the agent is.
+        trajectory: The episode, for where the agent is.
         moves: Its steps, understood, one each.
     """
     commands = [each for each in _commands(trajectory, moves) if each.verb.isalpha()]
@@ -120,9 +120,9 @@ def _moment(room: str, action: str, done: Sequence[tuple[str, str]]) -> str:
     return f", after `{last}`"
 
 
-def _by_room(what: str, told: Iterable[tuple[str, str]]) -> list[Fact]:
+def _by_room(what: str, texts: Iterable[tuple[str, str]]) -> list[Fact]:
     rooms: dict[str, list[str]] = {}
-    for room, text in told:
+    for room, text in texts:
         rooms.setdefault(room, []).append(text)
     return [
         Fact(f"{what} in {room}" if room else what, tuple(items)) for room, items in rooms.items()

@@ -1,4 +1,4 @@
-"""ScienceWorld's words: which are a task's instances, and what is said in their place."""
+"""ScienceWorld's words: which are a task's instances, and what stands in their place."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ def goal_of(trajectory: Trajectory) -> Goal:
 def _box(colour: str, boxes: Sequence[str]) -> str:
     """A box without its colour, which is drawn anew for each variation of a task.
 
-    Of several, each has its mark, so that it stays clear which is meant where. A mark is no
-    word: recall compares nothing but what all tasks of this kind say.
+    Of several, each has its mark, so that it stays clear which is meant where. A mark is not
+    a word: recall compares only what all tasks of this kind have.
     """
     return "box" + (_BOX_MARKS[min(boxes.index(colour), len(_BOX_MARKS) - 1)] if boxes[1:] else "")
 
 
 def _surfaces(plane: str) -> str:
-    """What kind of name tells two planes apart: a letter, a material, an unknown material."""
+    """What kind of name distinguishes two planes: a letter, a material, an unknown material."""
     if len(plane) == 1:
         return ""
     return " (unknown materials)" if "unknown" in plane else " (materials)"
@@ -97,7 +97,7 @@ class Letters:
     """Letters for the wires, planes and pots of one episode: what matters is which is which."""
 
     def __init__(self) -> None:
-        self._told: dict[str, str] = {}
+        self._names: dict[str, str] = {}
 
     def __call__(self, text: str) -> str:
         """`text` with each of them called by its letter, the same one every time."""
@@ -107,14 +107,14 @@ class Letters:
 
     def _name(self, kind: str, found: re.Match[str]) -> str:
         start = f"{{{kind} "
-        before = sum(told.startswith(start) for told in self._told.values())
-        return self._told.setdefault(found[0].casefold(), f"{start}{chr(65 + min(before, 25))}}}")
+        before = sum(name.startswith(start) for name in self._names.values())
+        return self._names.setdefault(found[0].casefold(), f"{start}{chr(65 + min(before, 25))}}}")
 
 
 def _left_open(text: str, name: str, kind: str) -> str:
-    """`text` with a blank for a name; `unknown` stays, because it tells a kind of task apart.
+    """`text` with a blank for a name; `unknown` stays, because it marks a kind of task.
 
-    A blank is no word, so recall compares nothing but what all tasks of this kind say.
+    A blank is not a word, so recall compares only what all tasks of this kind have.
     """
     blank = f"unknown {kind} …" if "unknown" in name else "…"
     return re.sub(rf"'?(?<!\w){re.escape(name)}(?!\w)'?", blank, text)
@@ -123,7 +123,7 @@ def _left_open(text: str, name: str, kind: str) -> str:
 def _thing(trajectory: Trajectory) -> str:
     """What the agent chose where the task leaves the choice (`focus on the thing`).
 
-    A living thing is told without its stage: the simulator calls it by other names elsewhere
+    A living thing is named without its stage: the simulator calls it by other names elsewhere
     (`egg dove`, `egg dove egg in inventory`).
     """
     if "focus on the thing" not in trajectory.task.casefold():

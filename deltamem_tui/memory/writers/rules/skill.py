@@ -93,8 +93,8 @@ def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
         return Extraction(_skill(episode, chain, lines), reason)
     known = Known(procedure_lines(chain))
     phrases = [phrase for line in lines for phrase in line.split("; ")]
-    told = [phrase for phrase in phrases if not episode.dialect.tells_only_where(phrase)]
-    deltas = list(_deltas(told, known))
+    acts = [phrase for phrase in phrases if not episode.dialect.is_movement(phrase)]
+    deltas = list(_deltas(acts, known))
     if not deltas:
         return Extraction(None, "the chain names every action of this episode")
     payload = Payload(
@@ -106,10 +106,10 @@ def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
 
 
 def failure(episode: Episode, chain: Sequence[Node]) -> Extraction:
-    """What a failure teaches: what was tried and answered, and what nobody tried."""
+    """What a failure teaches: what was tried and answered, and what was not tried."""
     traps = _traps(episode)
-    told = {_said(line) for line in record_lines(chain)}
-    fresh = [trap for trap in traps if _said(trap) not in told]
+    known = {_gist(line) for line in record_lines(chain)}
+    fresh = [trap for trap in traps if _gist(trap) not in known]
     fresh.sort(key=lambda trap: trap.startswith(TRIED))  # what failed by itself comes first
     if chain and not fresh:
         return Extraction(None, "the chain warns of everything that failed here")
@@ -145,11 +145,11 @@ def _deltas(phrases: Sequence[str], known: Known) -> Iterator[str]:
     """Runs of actions that the chain does not name, each placed after the action before it."""
     before = ""
     run: list[str] = []
-    told: set[str] = set()
+    seen: set[str] = set()
     for phrase in [*phrases, ""]:
-        if phrase and not known.says(phrase):
-            if key(phrase) not in told:
-                told.add(key(phrase))
+        if phrase and not known.covers(phrase):
+            if key(phrase) not in seen:
+                seen.add(key(phrase))
                 run.append(phrase)
             continue
         if run:
@@ -175,7 +175,7 @@ def _traps(episode: Episode) -> list[str]:
     lines = [_trap(move, times) for move, times in counted]
     times = sum(move.wording == last.wording for move in episode.moves)
     lines.insert(0, _trap(last, times, "the last try"))
-    return unlike(lines, _said)[:_TRAPS]
+    return unlike(lines, _gist)[:_TRAPS]
 
 
 def _failed(move: Move) -> bool:
@@ -189,8 +189,8 @@ def _trap(move: Move, times: int, aside: str = "") -> str:
     return f"{mark} {move.action}{f' ({asides})' if asides else ''}{ARROW}{move.answer}"
 
 
-def _said(record: str) -> str:
-    """What a record line says: the action and how its answer begins, marks and counts aside."""
+def _gist(record: str) -> str:
+    """The action of a record line and how its answer begins, without marks and counts."""
     action, _, answer = record.removeprefix(FAILED).removeprefix(TRIED).partition(ARROW)
     return f"{key(action)}{ARROW}{key(condense(answer, _NEW_ANSWER_WORDS))}"
 

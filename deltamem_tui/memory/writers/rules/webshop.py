@@ -1,4 +1,4 @@
-"""WebShop: search, choose options, buy. Facts are told per search."""
+"""WebShop: search, choose options, buy. Facts are kept per search."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class WebShopDialect(Dialect):
         return Goal(_PRICE.sub("N dollars", task))
 
     def move(self, step: Step, goal: Goal) -> Move:
-        """One step: a page is told by its options and prices."""
+        """One step: a page stands as its options and prices."""
         action = _ITEM.sub("{item}", one_line(step.action))
         return replace(
             super().move(step, goal),
@@ -109,8 +109,8 @@ class WebShopDialect(Dialect):
                     facts.append(Fact(f"search {search}", (f"results cost {listed(costs, 6)}",)))
             for name, choices in _OPTIONS.findall(step.observation):
                 values = [value.strip() for value in _CHOICE.findall(choices)]
-                told = f"{len(values)} choices such as {listed(values[:5])}"
-                facts.append(Fact(f"option {name.strip()} of {search or 'the item'}", (told,)))
+                some = f"{len(values)} choices such as {listed(values[:5])}"
+                facts.append(Fact(f"option {name.strip()} of {search or 'the item'}", (some,)))
             if self.effect(step) == "refused":
                 facts.append(Fact("refused", (condense(step.action, 12),)))
         return list({fact.line: fact for fact in facts}.values())
