@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from deltamem_tui.bank import manifest
+from deltamem_tui.bank import manifest, usage_log
 from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.bank.disk.archive import LIMITS
 from deltamem_tui.bank.manifest import Manifest
 
 _CHANGED = "was changed since the bank was frozen"
-_UNCOUNTED = frozenset({manifest.FILE_NAME, ".lock"})
+_UNCOUNTED = frozenset({manifest.FILE_NAME, ".lock", usage_log.FILE_NAME})
 
 
 def sealed(folder: Path, before: Manifest) -> Manifest:
@@ -31,6 +31,7 @@ def promising(before: Manifest, found: Mapping[str, str]) -> Manifest:
         before: The manifest so far.
         found: `sha256:…` of every file but the manifest, by name.
     """
+    found = {name: value for name, value in found.items() if name not in _UNCOUNTED}
     unsigned = replace(before, frozen=True, digests=dict(sorted(found.items())))
     own = {manifest.FILE_NAME: text_digest(manifest.encode(unsigned))}
     return replace(unsigned, digests={**unsigned.digests, **own})
@@ -72,6 +73,8 @@ def disagreements(
     for name in sorted(set(promised) - set(found)):
         yield name, "is missing"
     for name, value in found.items():
+        if name in _UNCOUNTED:
+            continue
         if name not in promised:
             yield name, "was not there when the bank was frozen"
         elif value is None:
@@ -86,7 +89,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def contents(folder: Path) -> list[Path]:
-    """The files of a bank but its manifest and lock, by name."""
+    """The files of a bank that digests cover, by name."""
     return [
         folder / name
         for name in archive_view.names(folder)

@@ -91,7 +91,7 @@ def run(
         hint = "what was learnt before stays; run it again"
         errors.append(InterruptionError("interrupted", hint=hint))
     status = Result.verdict(len(done.lessons), errors)
-    if status == "error" and not done.usage.calls and not done.recovered.calls:
+    if status == "error" and not done.usage.calls:
         return Result("extract", None, errors, status)
     view = view_learning(
         done,

@@ -23,16 +23,14 @@ _REFUSED_SHOWN = 20
 def run(context: typer.Context, bank: options.Bank) -> Result:
     """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.reports.runs import unrecorded_notes
+    from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.reports.view import usage_facts
-    from deltamem_tui.memory.runs.ledger import debts
     from deltamem_tui.memory.views.history import history
     from deltamem_tui.memory.views.statistics import bank_statistics
 
     opened = Bank.open(Invocation.of(context).bank(bank))
     statistics = bank_statistics(opened)
     past = history(opened)
-    untold = debts(opened)
     manifest = opened.manifest
     about = {
         "bank": opened.name,
@@ -67,14 +65,13 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
         "parameters": manifest.settings,
         "provenance": manifest.provenance,
         "usage": asdict(past.usage),
-        "untold": asdict(untold),
+        "untold": asdict(Usage()),  # a killed run's payments are in `usage.jsonl` at once
         "refused": [asdict(each) for each in past.refused],
     }
     data |= {str(name): asdict(numbers) for name, numbers in statistics.trees.items()}
     notes: list[object] = []
     if statistics.without_outcome:
         notes.append(_without_outcome(statistics.without_outcome, bank))
-    notes += unrecorded_notes(untold)
     if len(past.refused) > _REFUSED_SHOWN:
         notes.append(f"{len(past.refused):,} episodes could not be learnt; `--json` lists them all")
     return Result("info", data, view=view, notes=notes)

@@ -38,7 +38,7 @@ def model_client(
         ModelNotFoundError: No provider has this name.
         CredentialsError: The environment holds no key for the provider.
     """
-    from deltamem_tui.llm.open_client import open_client
+    from deltamem_tui.llm.client import open_client
 
     chosen = invocation.settings(model=model).model
     if not chosen or not chosen.strip():
@@ -48,7 +48,7 @@ def model_client(
         )
     return open_client(
         chosen,
-        tell=invocation.output.note,
+        notify=invocation.output.note,
         address=api_base,
         timeout=timeout,
         max_cost=max_cost,

@@ -22,7 +22,7 @@ from typing import Any
 import orjson
 
 from deltamem_tui.errors import StorageError
-from deltamem_tui.llm.reply import Reply
+from deltamem_tui.llm.call import Reply
 from deltamem_tui.paths import APPLICATION
 from deltamem_tui.text import clean, one_line
 

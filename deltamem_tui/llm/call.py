@@ -7,14 +7,12 @@ import queue
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from deltamem_tui.llm.answers import ANSWER_LIMIT
 from deltamem_tui.llm.litellm_loader import litellm
-from deltamem_tui.llm.model_info import AnswerFormat, ModelCard
-from deltamem_tui.llm.reply import Message, Reply
+from deltamem_tui.llm.model_info import AnswerFormat, ModelInfo, count_tokens
 from deltamem_tui.llm.secrets import hide_known
-from deltamem_tui.llm.tokens import MESSAGE_TOKENS, count_tokens
 from deltamem_tui.text import clean
 
 # Some servers want a key to be there without looking at it.
@@ -25,6 +23,29 @@ _LINGER = 5.0
 # Tokenizers differ, templates add and thoughts are not shown, but no count is this far from ours.
 _ABSURD = 10
 _LOWER: dict[AnswerFormat, AnswerFormat] = {"schema": "object", "object": "text"}
+# What a chat template adds to one message: its role and its ends.
+_MESSAGE_TOKENS = 8
+
+Message = dict[Literal["role", "content"], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back from one call, before it is checked.
+
+    Attributes:
+        text: What the model said, without control characters; it may be empty.
+        finish: Why it ended: `stop`, `length`, `content_filter`, …
+        prompt_tokens: Tokens that were sent.
+        completion_tokens: Tokens that came back.
+        cost: US dollars; None if the price is not known.
+    """
+
+    text: str
+    finish: str
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +64,8 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """What a request may say besides its messages. Servers that refuse a part get less.
+class RequestOptions:
+    """What a request may say besides its messages. A server that refuses a part is sent less.
 
     Attributes:
         answer_format: How the answer is bound.
@@ -56,8 +77,8 @@ class Manner:
     seed: bool
     temperature: bool = True
 
-    def without(self, complaint: str) -> Manner | None:
-        """A humbler manner, if the server's complaint is about a part that can be left out."""
+    def without(self, complaint: str) -> RequestOptions | None:
+        """Returns fewer options if the server's complaint is about one that can be left out."""
         words = complaint.lower()
         lower = _LOWER.get(self.answer_format)
         if lower and any(word in words for word in ("response_format", "json", "schema")):
@@ -76,9 +97,9 @@ class LateError(TimeoutError):
 
 
 def call(
-    card: ModelCard,
+    info: ModelInfo,
     server: Server,
-    manner: Manner,
+    options: RequestOptions,
     messages: list[Message],
     schema: dict[str, Any] | None,
     seed: int,
@@ -87,9 +108,9 @@ def call(
     """Make one call.
 
     Args:
-        card: The model.
+        info: The model.
         server: Whom to call.
-        manner: What the server can be told.
+        options: What the server can be told.
         messages: The conversation so far.
         schema: What the answer is bound to; None for free text.
         seed: For servers that take one.
@@ -100,9 +121,9 @@ def call(
         show what the request held.
     """
     arguments: dict[str, Any] = {
-        "model": card.name,
+        "model": info.name,
         "messages": messages,
-        "max_tokens": card.answer_tokens,
+        "max_tokens": info.answer_tokens,
         "timeout": server.timeout * _LINGER,
         # Retries are ours alone: litellm's and its clients' would multiply with them.
         "num_retries": 0,
@@ -110,15 +131,15 @@ def call(
         "drop_params": True,
         "caching": False,
     }
-    if manner.temperature:
+    if options.temperature:
         arguments["temperature"] = 0
-    if manner.seed:
+    if options.seed:
         arguments["seed"] = seed
-    if schema is not None and manner.answer_format != "text":
-        arguments["response_format"] = _response_format(manner.answer_format, schema)
+    if schema is not None and options.answer_format != "text":
+        arguments["response_format"] = _response_format(options.answer_format, schema)
     if server.address:
         arguments["api_base"] = server.address
-        arguments["api_key"] = server.key or os.environ.get(_key_variable(card)) or _NO_KEY
+        arguments["api_key"] = server.key or os.environ.get(_key_variable(info)) or _NO_KEY
     elif server.key:
         arguments["api_key"] = server.key
 
@@ -126,15 +147,15 @@ def call(
         if isinstance(answered, BaseException):
             return answered
         try:
-            return _reply(card, server, messages, answered)
+            return _reply(info, server, messages, answered)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             return error
 
     return read(_within(server.timeout, arguments, lambda answered: late(read(answered))))
 
 
-def _key_variable(card: ModelCard) -> str:
-    return f"{card.provider.upper()}_API_KEY"
+def _key_variable(info: ModelInfo) -> str:
+    return f"{info.provider.upper()}_API_KEY"
 
 
 def _response_format(answer_format: AnswerFormat, schema: dict[str, Any]) -> dict[str, Any]:
@@ -178,23 +199,23 @@ def _within(seconds: float, arguments: dict[str, Any], late: Callable[[Any], obj
         return done.get()
 
 
-def _reply(card: ModelCard, server: Server, messages: list[Message], response: Any) -> Reply:
+def _reply(info: ModelInfo, server: Server, messages: list[Message], response: Any) -> Reply:
     choice = response.choices[0]
     said = choice.message.content or ""
     # Cut first, so that no work is done on an answer that is too long to be used anyway.
     # A server that sends the key back must not get it into a bank or a cache.
     text = hide_known(clean(str(said)[: ANSWER_LIMIT + 1]), server.key)
     usage = response.usage
-    prompt = _credible(usage.prompt_tokens, conversation_tokens(card.name, messages))
+    prompt = _credible(usage.prompt_tokens, conversation_tokens(info.name, messages))
     completion = _credible(
-        usage.completion_tokens, count_tokens(card.name, text), card.answer_tokens
+        usage.completion_tokens, count_tokens(info.name, text), info.answer_tokens
     )
     return Reply(
         text=text,
         finish=str(choice.finish_reason or ""),
         prompt_tokens=prompt,
         completion_tokens=completion,
-        cost=card.price.of(prompt, completion) if card.price else None,
+        cost=info.price.of(prompt, completion) if info.price else None,
     )
 
 
@@ -206,10 +227,10 @@ def _credible(said: Any, ours: int, allowed: int = 0) -> int:
         ours: Ours, of the text that can be seen.
         allowed: How many there may be that cannot be seen, such as thoughts.
     """
-    most = _ABSURD * (ours + allowed + MESSAGE_TOKENS)
+    most = _ABSURD * (ours + allowed + _MESSAGE_TOKENS)
     return int(said) if isinstance(said, (int, float)) and 0 < said <= most else ours
 
 
 def conversation_tokens(model: str, messages: list[Message]) -> int:
     """The tokens of a conversation, counted here."""
-    return sum(count_tokens(model, each["content"]) + MESSAGE_TOKENS for each in messages)
+    return sum(count_tokens(model, each["content"]) + _MESSAGE_TOKENS for each in messages)

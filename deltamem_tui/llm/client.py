@@ -11,21 +11,25 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from deltamem_tui.errors import AnswerError, CredentialsError
+from deltamem_tui.errors import AnswerError, BudgetError, CredentialsError, UsageError
 from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
 from deltamem_tui.llm.cache import ResponseCache
-from deltamem_tui.llm.call import Server, conversation_tokens
-from deltamem_tui.llm.cost import Budget, Price, Usage
-from deltamem_tui.llm.metering import Till
-from deltamem_tui.llm.model_info import ModelCard, check_credentials, server_address
-from deltamem_tui.llm.model_info import card as look_up
-from deltamem_tui.llm.reply import Message, Reply
-from deltamem_tui.llm.retry_policy import Patience
-from deltamem_tui.llm.retrying_client import Caller
-from deltamem_tui.llm.tokens import count_tokens
+from deltamem_tui.llm.call import Message, Reply, Server, conversation_tokens
+from deltamem_tui.llm.cost import Budget, NoBudget, Price, Usage
+from deltamem_tui.llm.metering import Meter, OnAnswer
+from deltamem_tui.llm.model_info import (
+    ModelInfo,
+    check_credentials,
+    count_tokens,
+    look_up,
+    server_address,
+)
+from deltamem_tui.llm.retrying_client import RetryingCaller, RetryPolicy
+from deltamem_tui.llm.secrets import without_secrets
+from deltamem_tui.text import one_line
 
 T = TypeVar("T")
 
@@ -48,23 +52,7 @@ class Answer(Generic[T]):
     attempts: int
 
 
-@dataclass(slots=True)
-class Tally:
-    """What a question takes, added up while it is asked: known also if it ends without an answer.
-
-    Attributes:
-        usage: What it took so far, all attempts together.
-        attempts: How often the model was asked so far.
-        late: Told, in any thread, what an answer took that came after its call was given up
-            and was not used; `usage` is without it.
-    """
-
-    usage: Usage = field(default_factory=Usage)
-    attempts: int = 0
-    late: Callable[[Usage], object] | None = None
-
-
-class InVainError(AnswerError):
+class NoUsableAnswerError(AnswerError):
     """The model gave answers, but none that could be used. They were paid for all the same.
 
     Attributes:
@@ -80,17 +68,8 @@ class InVainError(AnswerError):
         self.attempts = attempts
 
 
-def _require_key(model: str, *, asks: bool, tell: Callable[[str], object]) -> None:
-    try:
-        check_credentials(model)
-    except CredentialsError as error:
-        if asks:
-            raise
-        tell(str(error))
-
-
-def _nothing(_told: object) -> None:
-    """What is told is not needed."""
+def _ignore(_value: object) -> None:
+    """Nothing is done with it."""
 
 
 class Client:
@@ -103,7 +82,7 @@ class Client:
         server: Server | None = None,
         cache: ResponseCache | None = None,
         budget: Budget | None = None,
-        patience: Patience | None = None,
+        policy: RetryPolicy | None = None,
         window: int | None = None,
         answer_tokens: int | None = None,
         price: Price | None = None,
@@ -111,7 +90,7 @@ class Client:
         sleep: Callable[[float], object] | None = None,
         chance: Callable[[], float] = random.random,
         now: Callable[[], float] = time.time,
-        tell: Callable[[str], object] = _nothing,
+        notify: Callable[[str], object] = _ignore,
         asks: bool = True,
     ) -> None:
         """Look the model up, in tables only. No call is made.
@@ -121,16 +100,16 @@ class Client:
             server: Whom to call; the provider itself, with the environment's key, if not given.
             cache: Where answers are kept; nowhere if not given.
             budget: The limit on cost; none if not given.
-            patience: When to try again.
+            policy: When to try again.
             window: The model's window in tokens, where the user knows better.
             answer_tokens: The most tokens of an answer.
             price: What tokens cost, where the user knows better.
             seed: For servers that take one.
-            sleep: How to wait some seconds; a wait that `end_questions` ends if not given.
+            sleep: How to wait some seconds; a wait that `cancel` ends if not given.
             chance: A number in [0, 1) that spreads the waits.
             now: Seconds since 1970.
-            tell: Says a line to a person: that answers cannot be kept, or that the server fails
-                and will be tried again. Called in any thread.
+            notify: Shows a line to a person: that answers cannot be kept, or that the server
+                fails and will be tried again. Called in any thread.
             asks: Whether anything will be asked; if not, no key is needed, and only said to be
                 missing.
 
@@ -138,71 +117,61 @@ class Client:
             ModelNotFoundError: No provider goes by this name.
             CredentialsError: The environment holds no key for the provider.
         """
-        self.card: ModelCard = look_up(
+        self.info: ModelInfo = look_up(
             model, window=window, answer_tokens=answer_tokens, price=price
         )
         self._server = server or Server()
         if not (self._server.key or self._server.address):
-            _require_key(model, asks=asks, tell=tell)
+            _require_key(model, asks=asks, notify=notify)
         self._address = self._server.address or server_address(model)
         self._seed = seed
-        self._till = Till(model, cache, budget or Budget(), tell)
-        self._caller = Caller(
-            self.card,
+        self._meter = Meter(model, cache, notify)
+        self._budget = budget or Budget()
+        self._caller = RetryingCaller(
+            self.info,
             self._server,
-            self._till,
-            patience or Patience(),
+            self._meter,
+            self._budget,
+            policy or RetryPolicy(),
             seed=seed,
             sleep=sleep,
             chance=chance,
             now=now,
-            tell=tell,
+            notify=notify,
         )
-        self._stopped = threading.Event()
+        self._cancelled = threading.Event()
         self._lock = threading.Lock()
 
     @property
     def model(self) -> str:
         """The model's name, as each node it wrote records it."""
-        return self.card.name
+        return self.info.name
 
     @property
     def usage(self) -> Usage:
         """What everything asked through this client took, failed attempts included."""
-        return self._till.usage
+        return self._meter.usage
 
     @property
     def remembers(self) -> bool:
         """Whether answers are kept, so that none is paid for twice."""
-        return self._till.keeps
+        return self._meter.keeps
 
-    def on_payment(self, told: Callable[[Usage], object]) -> Callable[[], None]:
-        """Have every answer that is paid for told when it comes.
-
-        Args:
-            told: Called in the thread that asked, with what the answer took, before the answer
-                is kept or handed on. It must not raise.
-
-        Returns:
-            Ends it.
-        """
-        return self._till.on_payment(told)
-
-    def end_questions(self) -> None:
-        """Give up the questions that are under way, because nobody waits for them any more.
+    def cancel(self) -> None:
+        """Give up the questions that are under way, because their answers are not wanted.
 
         A call that is made already goes on to its end; after it comes no further try and no
-        repeat, and a pause before one ends at once, all with `GivenUpError`. Questions that are
-        asked later are asked as ever.
+        repeat, and a pause before one ends at once, all with `QuestionCancelledError`.
+        Questions that are asked later are asked as ever.
         """
         with self._lock:
-            ended, self._stopped = self._stopped, threading.Event()
+            ended, self._cancelled = self._cancelled, threading.Event()
         ended.set()
-        self._till.wake()
+        self._budget.wake()
 
     def count(self, text: str) -> int:
         """The tokens of `text` for this model, counted here."""
-        return count_tokens(self.card.name, text)
+        return count_tokens(self.info.name, text)
 
     def estimate(self, prompt: str, answer_tokens: int) -> Usage:
         """What a prompt would take, were it sent now: nothing is sent.
@@ -212,7 +181,7 @@ class Client:
             answer_tokens: How long the answer is expected to be.
         """
         tokens = self._tokens([{"role": "user", "content": prompt}])
-        price = self.card.price
+        price = self.info.price
         cost = price.of(tokens, answer_tokens) if price else None
         return Usage(1, 0, tokens, answer_tokens, cost)
 
@@ -220,7 +189,7 @@ class Client:
         """Whether the cache holds the first answer to a prompt."""
         schema = contract.schema() if contract else None
         messages: list[Message] = [{"role": "user", "content": prompt}]
-        return self._till.kept(self._key(messages, schema)) is not None
+        return self._meter.kept(self._key(messages, schema)) is not None
 
     def complete(self, prompt: str, contract: Contract) -> Answer[Mapping[str, str] | Skip]:
         """Ask for a JSON object.
@@ -236,7 +205,7 @@ class Client:
         prompt: str,
         read: Callable[[str], T],
         contract: Contract | None = None,
-        tally: Tally | None = None,
+        on_answer: OnAnswer = _ignore,
     ) -> Answer[T]:
         """Ask, and have the answer read.
 
@@ -245,28 +214,27 @@ class Client:
             read: Makes a value of the answer's text; raises `UnusableAnswer` with the reason,
                 worded for the model, if it cannot.
             contract: The JSON object that is asked for; None for free text.
-            tally: Adds up what this and other questions take, if somebody wants to know.
+            on_answer: Called with what each answer took when it comes, in whatever thread,
+                before it is kept or used: useless ones, those out of the cache, and those that
+                come after the question is over. It must not raise.
 
         Raises:
-            InVainError: No answer could be read, also after asking again with the reason; an
-                `AnswerError` that knows what it took.
-            GivenUpError: `end_questions` was called meanwhile.
+            NoUsableAnswerError: No answer could be read, also after asking again with the
+                reason; an `AnswerError` that knows what it took.
+            QuestionCancelledError: `cancel` was called meanwhile.
             LanguageModelError: There was no answer at all; see the classes below it.
         """
         schema = contract.schema() if contract else None
         messages: list[Message] = [{"role": "user", "content": prompt}]
-        tally = tally or Tally()
-        stopped = self._stopped
+        cancelled = self._cancelled
         usage = Usage()
         reason = ""
         for attempt in range(1, REPEATS + 2):
-            tally.attempts += 1
             try:
-                reply, took = self._reply(messages, schema, stopped, tally)
+                reply, took = self._reply(messages, schema, cancelled, on_answer)
             except AnswerError as refused:
-                raise InVainError(refused, usage, attempt) from refused
+                raise NoUsableAnswerError(refused, usage, attempt) from refused
             usage += took
-            tally.usage += took
             try:
                 return Answer(_read(reply, read), usage, attempt)
             except UnusableAnswer as unusable:
@@ -277,20 +245,20 @@ class Client:
             f"{self.model} gave no usable answer in {REPEATS + 1} attempts{kept}: {reason}",
             hint="try another model, or ask this one afresh with `--no-cache`",
         )
-        raise InVainError(useless, usage, REPEATS + 1)
+        raise NoUsableAnswerError(useless, usage, REPEATS + 1)
 
     def _reply(
         self,
         messages: list[Message],
         schema: dict[str, Any] | None,
-        stopped: threading.Event,
-        tally: Tally,
+        cancelled: threading.Event,
+        on_answer: OnAnswer,
     ) -> tuple[Reply, Usage]:
         key = self._key(messages, schema)
-        reply = self._till.kept(key)
+        reply = self._meter.kept(key)
         if reply is not None:
-            return reply, self._till.note_kept()
-        return self._caller.reply(key, messages, schema, stopped, tally.late or _nothing)
+            return reply, self._meter.count_kept(on_answer)
+        return self._caller.reply(key, messages, schema, cancelled, on_answer)
 
     def _key(self, messages: list[Message], schema: dict[str, Any] | None) -> str:
         return ResponseCache.key(
@@ -300,7 +268,7 @@ class Client:
                 "parameters": {
                     "temperature": 0,
                     "seed": self._seed,
-                    "max_tokens": self.card.answer_tokens,
+                    "max_tokens": self.info.answer_tokens,
                     "schema": schema,
                 },
                 "messages": messages,
@@ -333,3 +301,70 @@ def _again(reply: Reply, reason: str) -> list[Message]:
             "exactly in the form that was asked for and with nothing around it.",
         },
     ]
+
+
+def _require_key(model: str, *, asks: bool, notify: Callable[[str], object]) -> None:
+    try:
+        check_credentials(model)
+    except CredentialsError as error:
+        if asks:
+            raise
+        notify(str(error))
+
+
+def open_client(
+    model: str,
+    *,
+    notify: Callable[[str], object],
+    address: str | None = None,
+    timeout: float | None = None,
+    max_cost: float | None = None,
+    cached: bool = True,
+    asks: bool = True,
+) -> Client:
+    """The client for a model. No call is made.
+
+    Args:
+        model: Its name as litellm takes it.
+        notify: Shows a line to a person.
+        address: A server other than the provider's own.
+        timeout: Seconds to wait for each answer; as long as `Server` says if not given.
+        max_cost: US dollars that are never passed; None for no limit.
+        cached: Whether to look answers up and to keep them.
+        asks: Whether anything shall be sent; an estimate needs no key.
+
+    Raises:
+        UsageError: The address is not one.
+        BudgetError: A limit on cost is set, and nobody knows the model's price.
+        ModelNotFoundError: No provider goes by this name.
+        CredentialsError: The environment holds no key for the provider.
+    """
+    address = checked_address(address)
+    client = Client(
+        model,
+        server=Server(address) if timeout is None else Server(address, timeout=timeout),
+        cache=ResponseCache() if cached else None,
+        budget=Budget(max_cost) if asks else NoBudget(),
+        notify=notify,
+        asks=asks,
+    )
+    if max_cost is not None and client.info.price is None:
+        raise BudgetError(
+            f"the price of {one_line(model, 80)} is not known, so no limit on cost can be kept",
+            hint="set no limit on cost for this model",
+        )
+    return client
+
+
+def checked_address(address: str | None) -> str | None:
+    """Returns the address of a server if it is one.
+
+    Raises:
+        UsageError: It is not.
+    """
+    if address is None or address.startswith(("http://", "https://")):
+        return address
+    raise UsageError(
+        f"{one_line(without_secrets(address), 80)!r} is not the address of a server",
+        hint="such as http://localhost:8000/v1",
+    )

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from deltamem_tui.errors import BudgetError
-from deltamem_tui.llm.cancellation import GivenUpError
+from deltamem_tui.llm.failures import QuestionCancelledError
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Budget:
 
     @contextmanager
     def promise(
-        self, worst: float | None, stopped: threading.Event | None = None
+        self, worst: float | None, cancelled: threading.Event | None = None
     ) -> Iterator[Payment]:
         """Set the worst cost of a call aside while it is made; what it really cost is then paid.
 
@@ -125,13 +125,13 @@ class Budget:
 
         Args:
             worst: The most that the call can cost; None if its price is not known.
-            stopped: Set, with `wake` called, when nobody waits for the call any more.
+            cancelled: Set, with `wake` called, when nobody waits for the call any more.
 
         Raises:
             BudgetError: The call could pass the limit, or there is a limit but no price.
-            GivenUpError: It had to wait for room, and nobody waits for it any more.
+            QuestionCancelledError: It had to wait for room, and nobody waits for it any more.
         """
-        aside = self._set_aside(worst, stopped)
+        aside = self._set_aside(worst, cancelled)
         payment = Payment()
         try:
             yield payment
@@ -158,7 +158,7 @@ class Budget:
         with self._room:
             self._room.notify_all()
 
-    def _set_aside(self, worst: float | None, stopped: threading.Event | None) -> float:
+    def _set_aside(self, worst: float | None, cancelled: threading.Event | None) -> float:
         if self._most is None:
             return 0.0
         if worst is None:
@@ -174,8 +174,8 @@ class Budget:
                         f"${self._most:.4f} is spent",
                         hint="what was learnt so far is kept; raise the limit to go on",
                     )
-                if stopped and stopped.is_set():
-                    raise GivenUpError
+                if cancelled and cancelled.is_set():
+                    raise QuestionCancelledError
                 self._room.wait()
             self._promised += worst
             self._holders += 1 if worst else 0
@@ -185,7 +185,7 @@ class Budget:
 class NoBudget(Budget):
     """A budget that lets no call through, not even a free one: only the cache answers."""
 
-    def _set_aside(self, worst: float | None, stopped: threading.Event | None) -> float:  # noqa: ARG002 - no cost is small enough
+    def _set_aside(self, worst: float | None, cancelled: threading.Event | None) -> float:  # noqa: ARG002 - no cost is small enough
         raise BudgetError("nothing may be sent in a rehearsal")
 
 

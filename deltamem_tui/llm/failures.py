@@ -44,6 +44,16 @@ _WIDTH = 200
 _LONGEST = 2_000
 
 
+class QuestionCancelledError(LanguageModelError):
+    """The answer is not wanted any more, so the model was not asked, or not asked again."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the question was cancelled before it was answered",
+            hint="what was learnt so far is kept; run again to go on",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A call that brought no answer.

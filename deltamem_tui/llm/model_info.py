@@ -30,7 +30,7 @@ _ABOVE = re.compile(r"(input|output)_cost_per_token_above_(\d+)k_tokens")
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCard:
+class ModelInfo:
     """What is known about a model.
 
     Attributes:
@@ -60,13 +60,13 @@ class ModelCard:
         return self.window - self.answer_tokens
 
 
-def card(
+def look_up(
     model: str,
     *,
     window: int | None = None,
     answer_tokens: int | None = None,
     price: Price | None = None,
-) -> ModelCard:
+) -> ModelInfo:
     """Look a model up.
 
     Args:
@@ -84,7 +84,7 @@ def card(
     room = known or UNKNOWN_WINDOW
     most = min(_LONGEST_ANSWER, _whole(entry.get("max_output_tokens")) or _LONGEST_ANSWER)
     supported = _parameters(model, provider)
-    return ModelCard(
+    return ModelInfo(
         name=model,
         provider=provider,
         window=room,
@@ -95,6 +95,11 @@ def card(
         seed="seed" in supported,
         price=price or _price(entry, model),
     )
+
+
+def count_tokens(model: str, text: str) -> int:
+    """The tokens of `text`, by the model's vocabulary if it is here, else by a common one."""
+    return int(litellm().token_counter(model=model, text=text)) if text else 0
 
 
 def check_credentials(model: str) -> None:

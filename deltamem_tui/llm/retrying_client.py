@@ -1,4 +1,4 @@
-"""The caller: one conversation put to a model's server until there is a reply or no hope of one.
+"""One conversation put to a model's server until there is a reply, or no hope of one.
 
 A call may end without a reply and be answered, and billed, all the same: the time was over, or
 the connection broke. Such a call counts at its worst cost until more is known, its reply is
@@ -8,94 +8,89 @@ taken when it still comes, and no new call is made when it came in time.
 from __future__ import annotations
 
 import math
+import queue
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from deltamem_tui.errors import LanguageModelError, ModelUnavailableError
-from deltamem_tui.llm.call import Manner, Server, call, conversation_tokens
-from deltamem_tui.llm.cancellation import GivenUpError
-from deltamem_tui.llm.cost import Usage
-from deltamem_tui.llm.failures import Failure, failure
-from deltamem_tui.llm.metering import Till
-from deltamem_tui.llm.model_info import ModelCard
-from deltamem_tui.llm.reply import Message, Reply
-from deltamem_tui.llm.retry_policy import Patience
+from deltamem_tui.llm.call import Message, Reply, RequestOptions, Server, call, conversation_tokens
+from deltamem_tui.llm.cost import Budget, Usage
+from deltamem_tui.llm.failures import Failure, QuestionCancelledError, failure
+from deltamem_tui.llm.metering import Meter, OnAnswer
+from deltamem_tui.llm.model_info import ModelInfo
 from deltamem_tui.llm.secrets import host
 
 # Our count may be short of the model's own; the limit on cost must hold all the same.
 _MARGIN = 1.25
 # Many calls at once fail together, and a person needs to hear of it once.
-_SAID_EVERY = 10.0
+_NOTIFY_EVERY = 10.0
 
 Taken = tuple[Reply, Usage]
 
 
-class Late:
-    """The replies that come when their call was given up: for the question while it is open."""
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """When to try a call again.
 
-    def __init__(self, afterwards: Callable[[Usage], object]) -> None:
-        """The question is open.
+    Attributes:
+        retries: How many more times after the first.
+        first: Seconds before the first retry; each later wait doubles.
+        longest: The longest wait of our own, in seconds.
+        obeys: The longest wait that a server may ask for; one that asks for more is given up.
+    """
+
+    retries: int = 5
+    first: float = 1.0
+    longest: float = 60.0
+    obeys: float = 300.0
+
+    def wait(self, failures: int, asked: float | None, chance: float) -> float | None:
+        """Seconds to wait before the next try; None to give up.
 
         Args:
-            afterwards: Told what a reply took that no question waits for any more.
+            failures: How many tries have failed, at least 1.
+            asked: What the server asked for; None if it did not say.
+            chance: A number in [0, 1) that spreads the tries of many clients.
         """
-        self._afterwards = afterwards
-        self._taken: list[Taken] = []
-        self._open = True
-        self._lock = threading.Lock()
-
-    def hand(self, taken: Taken) -> None:
-        """A reply has come."""
-        with self._lock:
-            if self._open:
-                self._taken.append(taken)
-                return
-        self._afterwards(taken[1])
-
-    def first(self) -> Taken | None:
-        """The first reply that has come and was not asked for here before; None without one."""
-        with self._lock:
-            return self._taken.pop(0) if self._taken else None
-
-    def close(self) -> None:
-        """The question is over; what has come and was not used took something all the same."""
-        with self._lock:
-            self._open = False
-            left, self._taken = self._taken, []
-        for _, usage in left:
-            self._afterwards(usage)
+        if failures > self.retries or (asked is not None and asked > self.obeys):
+            return None
+        own = min(self.first * 2.0 ** (failures - 1), self.longest) * (0.5 + chance / 2)
+        return max(own, asked or 0.0)
 
 
-class Caller:
+class RetryingCaller:
     """Calls one model at one server. Any number of threads share it."""
 
     def __init__(
         self,
-        card: ModelCard,
+        info: ModelInfo,
         server: Server,
-        till: Till,
-        patience: Patience,
+        meter: Meter,
+        budget: Budget,
+        policy: RetryPolicy,
         *,
         seed: int,
         sleep: Callable[[float], object] | None,
         chance: Callable[[], float],
         now: Callable[[], float],
-        tell: Callable[[str], object],
+        notify: Callable[[str], object],
     ) -> None:
         """Nothing is called yet. See `Client` for what the arguments mean."""
-        self._card = card
+        self._info = info
         self._server = server
-        self._till = till
-        self._patience = patience
+        self._meter = meter
+        self._budget = budget
+        self._policy = policy
         self._seed = seed
         self._sleep = sleep
         self._chance = chance
         self._now = now
-        self._tell = tell
-        self._told_last = -math.inf
-        self._manner = Manner(card.answer_format, card.seed)
+        self._notify = notify
+        self._notified = -math.inf
+        self._options = RequestOptions(info.answer_format, info.seed)
         self._lock = threading.Lock()
 
     def reply(
@@ -103,95 +98,93 @@ class Caller:
         key: str,
         messages: list[Message],
         schema: dict[str, Any] | None,
-        stopped: threading.Event,
-        afterwards: Callable[[Usage], object],
+        cancelled: threading.Event,
+        on_answer: OnAnswer,
     ) -> Taken:
-        """Call until there is a reply, patience ends, or the failure is one that lasts.
+        """Call until there is a reply, the retries are used up, or the failure is a lasting one.
 
         Args:
-            key: What the till knows the question by.
+            key: What the meter knows the question by.
             messages: The conversation so far.
             schema: What the answer is bound to; None for free text.
-            stopped: Set when nobody waits for the answer any more.
-            afterwards: Told what a reply took that came when it was of no use any more.
+            cancelled: Set when the answer is not wanted any more.
+            on_answer: Told what each reply took, also one that comes too late to be of use.
 
         Returns:
-            The reply, which the till has taken, and what it took.
+            The reply, which the meter has counted, and what it took.
 
         Raises:
-            GivenUpError: Nobody waits for the answer any more.
+            QuestionCancelledError: The answer is not wanted any more.
             BudgetError: The call could pass the limit on cost.
             LanguageModelError: There was no answer.
         """
-        late = Late(afterwards)
+        late: queue.SimpleQueue[Taken] = queue.SimpleQueue()
         worst = self._worst(messages)
         failures = 0
-        try:
-            while True:
-                if (taken := late.first()) is not None:
-                    return taken
-                if stopped.is_set():
-                    raise GivenUpError
-                manner = self._manner
-                answered = self._try(key, manner, messages, schema, worst, stopped, late)
-                if not isinstance(answered, Failure):
-                    return answered
-                if answered.complaint and self._humbled(manner, answered.complaint):
-                    continue
-                failures += 1
-                pause = self._patience.wait(failures, answered.wait, self._chance())
-                if not answered.again or pause is None:
-                    raise self._final(answered, failures)
-                self._tell_of(answered, pause, failures)
-                (self._sleep or stopped.wait)(pause)
-        finally:
-            late.close()
+        while True:
+            if not late.empty():
+                return late.get()
+            if cancelled.is_set():
+                raise QuestionCancelledError
+            options = self._options
+            answered = self._try(key, options, messages, schema, worst, cancelled, on_answer, late)
+            if not isinstance(answered, Failure):
+                return answered
+            if answered.complaint and self._reduced(options, answered.complaint):
+                continue
+            failures += 1
+            pause = self._policy.wait(failures, answered.wait, self._chance())
+            if not answered.again or pause is None:
+                raise self._final(answered, failures)
+            self._notify_of(answered, pause, failures)
+            (self._sleep or cancelled.wait)(pause)
 
-    def _tell_of(self, failed: Failure, pause: float, failures: int) -> None:
+    def _notify_of(self, failed: Failure, pause: float, failures: int) -> None:
         """Say why nothing seems to happen; once for all the calls that fail at about one time."""
         with self._lock:
             now = time.monotonic()
-            if now - self._told_last < _SAID_EVERY:
+            if now - self._notified < _NOTIFY_EVERY:
                 return
-            self._told_last = now
-        tries = self._patience.retries + 1
-        self._tell(
+            self._notified = now
+        tries = self._policy.retries + 1
+        self._notify(
             f"{failed.error.message}; trying again in {pause:,.0f} s (try {failures} of {tries})"
         )
 
     def _worst(self, messages: list[Message]) -> float | None:
         """The most that a call can cost; None if its price is not known."""
-        card = self._card
-        tokens = int(conversation_tokens(card.name, messages) * _MARGIN)
-        return card.price.of(tokens, card.answer_tokens) if card.price else None
+        info = self._info
+        tokens = int(conversation_tokens(info.name, messages) * _MARGIN)
+        return info.price.of(tokens, info.answer_tokens) if info.price else None
 
     def _try(
         self,
         key: str,
-        manner: Manner,
+        options: RequestOptions,
         messages: list[Message],
         schema: dict[str, Any] | None,
         worst: float | None,
-        stopped: threading.Event,
-        late: Late,
+        cancelled: threading.Event,
+        on_answer: OnAnswer,
+        late: queue.SimpleQueue[Taken],
     ) -> Taken | Failure:
         """Make one call, and pay for it what is known to be paid or has to be feared."""
 
-        def has_come(answered: Reply | BaseException) -> None:
+        def came_late(answered: Reply | BaseException) -> None:
             if isinstance(answered, Reply):
-                taken = answered, self._till.take(key, answered, late=True)
-                self._till.correct((answered.cost or 0.0) - (worst or 0.0))
-                late.hand(taken)
+                taken = self._meter.take(key, answered, on_answer, late=True)
+                self._budget.correct((answered.cost or 0.0) - (worst or 0.0))
+                late.put((answered, taken))
             elif not self._read(answered).perhaps_paid:
-                self._till.correct(-(worst or 0.0))
+                self._budget.correct(-(worst or 0.0))
 
-        with self._till.promise(worst, stopped) as payment:
+        with self._budget.promise(worst, cancelled) as payment:
             answered = call(
-                self._card, self._server, manner, messages, schema, self._seed, has_come
+                self._info, self._server, options, messages, schema, self._seed, came_late
             )
             if isinstance(answered, Reply):
                 payment.cost = answered.cost or 0.0
-                return answered, self._till.take(key, answered)
+                return answered, self._meter.take(key, answered, on_answer)
             if not isinstance(answered, Exception):
                 raise answered  # an interrupt, or the end of the program
             failed = self._read(answered)
@@ -199,16 +192,16 @@ class Caller:
             return failed
 
     def _read(self, raised: BaseException) -> Failure:
-        return failure(raised, self._card.name, self._now(), self._server.key)
+        return failure(raised, self._info.name, self._now(), self._server.key)
 
-    def _humbled(self, manner: Manner, complaint: str) -> bool:
+    def _reduced(self, options: RequestOptions, complaint: str) -> bool:
         """Leave out of later requests what the server complained about, if that is possible."""
-        humbler = manner.without(complaint)
-        if humbler is None:
+        fewer = options.without(complaint)
+        if fewer is None:
             return False
         with self._lock:
-            if self._manner == manner:
-                self._manner = humbler
+            if self._options == options:
+                self._options = fewer
         return True
 
     def _final(self, failed: Failure, failures: int) -> LanguageModelError:

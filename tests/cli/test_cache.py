@@ -9,7 +9,7 @@ import pytest
 
 from deltamem_tui.llm import cache
 from deltamem_tui.llm.cache import ResponseCache
-from deltamem_tui.llm.reply import Reply
+from deltamem_tui.llm.call import Reply
 from tests.cli.support import Program
 
 

@@ -176,7 +176,7 @@ def test_a_frozen_bank_is_refused_before_anything_is_sent(
         ((), "no model was named"),
         (("--model", "nobody/x"), "no provider has a model called"),
         (("--model", "openai/x"), "set OPENAI_API_KEY"),
-        (("--model", "openai/x", "--api-base", "localhost"), "'localhost' is no address"),
+        (("--model", "openai/x", "--api-base", "localhost"), "'localhost' is not the address"),
     ],
 )
 def test_a_model_that_cannot_be_asked_is_told_at_once(

@@ -16,7 +16,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.llm import client, retry_policy
+from deltamem_tui.llm import client, retrying_client
 from deltamem_tui.llm.call import Server
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.trajectory.readers import to_line
@@ -126,9 +126,9 @@ def house(empty: Program, monkeypatch: pytest.MonkeyPatch) -> Program:
     """The program with a bank in which two episodes wait; it waits for no server very long."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(empty.folder / "cache"))
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr("deltamem_tui.llm.open_client.Server", partial(Server, timeout=0.5))
-    hasty = partial(retry_policy.Patience, retries=2, first=0.001)
-    monkeypatch.setattr(client, "Patience", hasty)
+    monkeypatch.setattr("deltamem_tui.llm.client.Server", partial(Server, timeout=0.5))
+    hasty = partial(retrying_client.RetryPolicy, retries=2, first=0.001)
+    monkeypatch.setattr(client, "RetryPolicy", hasty)
     (empty.folder / "log.jsonl").write_bytes(b"".join(map(to_line, EPISODES)))
     assert empty("init", "kitchen", "--embedder", "hashing", "--domain", "alfworld").code == 0
     assert empty("import", "kitchen", "log.jsonl").code == 0
@@ -245,7 +245,7 @@ def test_no_key_is_kept_anywhere_else(house: Program, server: ModelServer) -> No
 def test_a_password_in_a_mistyped_address_is_not_shown(house: Program) -> None:
     answer = house("extract", "kitchen", "--model", MODEL, "--api-base", "me:open-sesame@host/v1")
     assert answer.code == 2
-    assert "no address of a server" in answer.error
+    assert "not the address of a server" in answer.error
     assert "open-sesame" not in answer.out + answer.err
 
 

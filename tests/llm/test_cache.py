@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.errors import StorageError
 from deltamem_tui.llm.cache import Holding, ResponseCache, default_folder
-from deltamem_tui.llm.reply import Reply
+from deltamem_tui.llm.call import Reply
 from deltamem_tui.text import clean
 
 REPLY = Reply("blue", "stop", 12, 3, 0.25)

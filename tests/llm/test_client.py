@@ -26,9 +26,9 @@ from deltamem_tui.errors import (
 from deltamem_tui.llm.answers import Skip
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.call import Server
-from deltamem_tui.llm.client import Client, InVainError
+from deltamem_tui.llm.client import Client, NoUsableAnswerError
 from deltamem_tui.llm.cost import Budget, Price, Usage
-from deltamem_tui.llm.retry_policy import Patience
+from deltamem_tui.llm.retrying_client import RetryPolicy
 from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.llm.support import CONTRACT, GOOD, KEY, MODEL, Waits, client
 
@@ -226,7 +226,7 @@ def test_patience_ends(server: ModelServer) -> None:
     server.script(refused(500, "oops"))
     waits = Waits()
     with pytest.raises(ModelUnavailableError, match=r"oops \(500\) \(4 tries\)"):
-        client(server, sleep=waits, patience=Patience(retries=3)).complete("Hm?", CONTRACT)
+        client(server, sleep=waits, policy=RetryPolicy(retries=3)).complete("Hm?", CONTRACT)
     assert waits.seconds == [1.0, 2.0, 4.0]
     assert len(server.requests) == 4
 
@@ -245,7 +245,7 @@ LASTING = {
         ),
         PromptTooLongError,
     ),
-    "policy": (refused(400, "Blocked by our content policy"), InVainError),
+    "policy": (refused(400, "Blocked by our content policy"), NoUsableAnswerError),
 }
 
 
@@ -402,7 +402,7 @@ def test_a_cache_that_cannot_be_written_is_still_read_and_said_once(
 
     monkeypatch.setattr(cache, "put", full)
     said: list[str] = []
-    asking = client(server, cache=cache, tell=said.append)
+    asking = client(server, cache=cache, notify=said.append)
     for number in range(3):
         asking.complete(f"New {number}?", CONTRACT)
     assert not asking.remembers
@@ -509,15 +509,15 @@ def test_every_payment_is_told_before_the_answer_is_kept(
     cache = ResponseCache(tmp_path / "cache")
     asking = client(server, cache=cache, price=Price(1e-6, 2e-6))
     told: list[tuple[Usage, int]] = []
-    end = asking.on_payment(lambda usage: told.append((usage, cache.info().answers)))
+
+    def on_answer(usage: Usage) -> None:
+        told.append((usage, cache.info().answers))
+
     server.answer("nonsense", GOOD)
-    answer = asking.complete("What colour?", CONTRACT)
+    answer = asking.ask("What colour?", CONTRACT.read, CONTRACT, on_answer)
     assert [kept for _, kept in told] == [0, 1]
     assert sum((usage for usage, _ in told), Usage()) == answer.usage
-    asking.complete("What colour?", CONTRACT)  # out of the cache: nothing is paid
-    assert len(told) == 2
-    end()
-    asking.complete("Which colour?", CONTRACT)
-    assert len(told) == 2
+    asking.ask("What colour?", CONTRACT.read, CONTRACT, on_answer)  # out of the cache
+    assert [usage for usage, _ in told[2:]] == [Usage(cached=1)] * 2
     assert asking.remembers
     assert not client(server).remembers

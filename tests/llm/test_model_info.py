@@ -11,8 +11,13 @@ import pytest
 
 from deltamem_tui.errors import ModelNotFoundError
 from deltamem_tui.llm.cost import Price
-from deltamem_tui.llm.model_info import UNKNOWN_WINDOW, card, check_credentials, server_address
-from deltamem_tui.llm.tokens import count_tokens
+from deltamem_tui.llm.model_info import (
+    UNKNOWN_WINDOW,
+    check_credentials,
+    count_tokens,
+    look_up,
+    server_address,
+)
 from tests.places import ROOT
 
 OFFLINE = """
@@ -22,10 +27,10 @@ def refuse(*args, **kwargs):
     tried.append(args)
     raise OSError("no network here")
 socket.socket.connect = socket.getaddrinfo = socket.create_connection = refuse
-from deltamem_tui.llm.model_info import card
-from deltamem_tui.llm.tokens import count_tokens
+from deltamem_tui.llm.model_info import look_up
+from deltamem_tui.llm.model_info import count_tokens
 for model in sys.argv[1:]:
-    card(model)
+    look_up(model)
     assert 8 <= count_tokens(model, "a few plain words to count here, no more") <= 12, model
 import litellm
 assert not tried, tried
@@ -53,7 +58,7 @@ def test_tables_and_tokens_need_no_network(tmp_path: Path) -> None:
 
 
 def test_a_known_model() -> None:
-    known = card("openai/gpt-4o-mini")
+    known = look_up("openai/gpt-4o-mini")
     assert known.provider == "openai"
     assert (known.window, known.window_known, known.answer_tokens) == (128_000, True, 8_192)
     assert known.answer_format == "schema"
@@ -63,26 +68,26 @@ def test_a_known_model() -> None:
 
 
 def test_an_unknown_model_of_a_known_provider() -> None:
-    unknown = card("openai/my-own")
+    unknown = look_up("openai/my-own")
     assert (unknown.window, unknown.window_known) == (UNKNOWN_WINDOW, False)
     assert unknown.answer_format == "object"
     assert unknown.price is None
 
 
 def test_a_free_model_is_known_to_be_free() -> None:
-    assert card("ollama/llama3").price == Price(0.0, 0.0)
+    assert look_up("ollama/llama3").price == Price(0.0, 0.0)
 
 
 @pytest.mark.parametrize("name", ["openrouter/openrouter/auto", "volcengine/deepseek-v3-2-251201"])
 def test_a_hosted_model_at_no_price_has_an_unknown_one(name: str) -> None:
-    assert card(name).price is None
+    assert look_up(name).price is None
 
 
 def test_a_long_prompt_is_priced_as_the_list_does() -> None:
     from deltamem_tui.llm.litellm_loader import litellm
 
     for model in ("gemini/gemini-2.5-pro", "openai/gpt-4o-mini"):
-        price = card(model).price
+        price = look_up(model).price
         assert price is not None
         for tokens in (1_000, 200_000, 200_001, 300_000):
             listed = litellm().cost_per_token(model, tokens, 1_000)
@@ -90,7 +95,7 @@ def test_a_long_prompt_is_priced_as_the_list_does() -> None:
 
 
 def test_a_price_that_is_listed_by_ranges_is_known() -> None:
-    price = card("volcengine/doubao-seed-2-0-code-preview-260215").price
+    price = look_up("volcengine/doubao-seed-2-0-code-preview-260215").price
     assert price is not None
     assert price.of(32_000, 1_000) == pytest.approx(32_000 * 4.6e-07 + 1_000 * 2.3e-06)
     assert price.of(130_000, 1_000) == pytest.approx(130_000 * 1.4e-06 + 1_000 * 7e-06)
@@ -113,21 +118,21 @@ def test_the_environment_may_name_another_server(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_name_does_not_take_another_providers_price() -> None:
-    assert card("hosted_vllm/gpt-4o").price is None
-    assert card("gpt-4o").price == card("openai/gpt-4o").price is not None
+    assert look_up("hosted_vllm/gpt-4o").price is None
+    assert look_up("gpt-4o").price == look_up("openai/gpt-4o").price is not None
 
 
 def test_the_user_knows_better() -> None:
-    told = card("openai/my-own", window=4_000, price=Price(1.0, 2.0))
+    told = look_up("openai/my-own", window=4_000, price=Price(1.0, 2.0))
     assert (told.window, told.window_known, told.answer_tokens) == (4_000, True, 1_000)
     assert told.price == Price(1.0, 2.0)
-    assert card("openai/my-own", window=4_000, answer_tokens=100).prompt_tokens == 3_900
+    assert look_up("openai/my-own", window=4_000, answer_tokens=100).prompt_tokens == 3_900
 
 
 @pytest.mark.parametrize("name", ["", "gpt-99-nonsense", "nobody/model", "\x1b[31m/x", "a b c"])
 def test_a_name_nobody_knows(name: str) -> None:
     with pytest.raises(ModelNotFoundError, match="no provider has a model called") as caught:
-        card(name)
+        look_up(name)
     assert "\x1b" not in str(caught.value)
 
 

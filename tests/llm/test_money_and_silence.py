@@ -11,10 +11,10 @@ import pytest
 
 from deltamem_tui.errors import BudgetError, ModelUnavailableError
 from deltamem_tui.llm.cache import ResponseCache
-from deltamem_tui.llm.cancellation import GivenUpError
-from deltamem_tui.llm.client import Client, Tally
+from deltamem_tui.llm.client import Client
 from deltamem_tui.llm.cost import Budget, Price, Usage
-from deltamem_tui.llm.retry_policy import Patience
+from deltamem_tui.llm.failures import QuestionCancelledError
+from deltamem_tui.llm.retrying_client import RetryPolicy
 from tests.llm.server import ModelServer, Reply
 from tests.llm.support import CONTRACT, GOOD, KEY, client
 
@@ -102,7 +102,7 @@ def test_a_call_that_nobody_took_was_not_paid() -> None:
         price=DOLLAR_A_TOKEN,
         budget=budget,
         answer_tokens=30,
-        patience=Patience(retries=1, first=0.001),
+        policy=RetryPolicy(retries=1, first=0.001),
     )
     with pytest.raises(ModelUnavailableError):
         asking.complete("Which colour?", CONTRACT)
@@ -114,7 +114,7 @@ def test_an_answer_that_comes_late_is_paid_told_and_kept(
 ) -> None:
     sent = threading.Event()
     server.script(Reply(GOOD, after=sent))
-    budget, told, late = Budget(100.0), list[Usage](), list[Usage]()
+    budget, told = Budget(100.0), list[Usage]()
     cache = ResponseCache(tmp_path)
     asking = client(
         server,
@@ -122,17 +122,16 @@ def test_an_answer_that_comes_late_is_paid_told_and_kept(
         price=DOLLAR_A_TOKEN,
         budget=budget,
         answer_tokens=30,
-        patience=Patience(retries=1),
+        policy=RetryPolicy(retries=1),
         cache=cache,
     )
-    asking.on_payment(told.append)
     with pytest.raises(ModelUnavailableError):
-        asking.ask("Which colour?", CONTRACT.read, CONTRACT, Tally(late=late.append))
+        asking.ask("Which colour?", CONTRACT.read, CONTRACT, told.append)
     assert budget.spent == 60.0
     sent.set()
-    eventually(lambda: len(late) == 2)
+    eventually(lambda: len(told) == 2)
     assert [usage.calls for usage in told] == [1, 1]
-    assert asking.usage == sum(told, Usage()) == sum(late, Usage())
+    assert asking.usage == sum(told, Usage())
     eventually(lambda: budget.spent == 2 * TOKENS)
     assert cache.info().answers == 1
     again = client(server, cache=cache, answer_tokens=30)
@@ -152,8 +151,7 @@ def test_an_answer_that_comes_in_the_pause_is_not_asked_for_again(server: ModelS
     asking = client(
         server, timeout=0.2, price=DOLLAR_A_TOKEN, answer_tokens=30, budget=budget, sleep=pause
     )
-    asking.on_payment(told.append)
-    answer = asking.complete("Which colour?", CONTRACT)
+    answer = asking.ask("Which colour?", CONTRACT.read, CONTRACT, told.append)
     assert (answer.attempts, answer.usage.calls) == (1, 1)
     assert answer.usage == asking.usage
     assert len(server.requests) == 1
@@ -164,13 +162,13 @@ def test_the_end_of_questions_ends_the_pause_before_a_try(server: ModelServer) -
     asking = Client(
         "openai/loopback-model",
         server=client(server)._server,
-        patience=Patience(first=600.0, longest=600.0),
+        policy=RetryPolicy(first=600.0, longest=600.0),
     )
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(asking.complete, "Which colour?", CONTRACT)
         eventually(lambda: len(server.requests) == 1)
-        asking.end_questions()
-        with pytest.raises(GivenUpError):
+        asking.cancel()
+        with pytest.raises(QuestionCancelledError):
             waiting.result(SOON)
     assert len(server.requests) == 1
     server.answer(GOOD)
@@ -182,16 +180,17 @@ def test_the_end_of_questions_ends_the_repeats_and_what_was_paid_is_known(
 ) -> None:
     sent = threading.Event()
     server.script(Reply("useless", after=sent), Reply(GOOD))
-    asking, tally = client(server), Tally()
+    asking, told = client(server), list[Usage]()
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(asking.ask, "Which colour?", CONTRACT.read, CONTRACT, tally)
+        waiting = pool.submit(asking.ask, "Which colour?", CONTRACT.read, CONTRACT, told.append)
         eventually(lambda: len(server.requests) == 1)
-        asking.end_questions()
+        asking.cancel()
         sent.set()
-        with pytest.raises(GivenUpError):
+        with pytest.raises(QuestionCancelledError):
             waiting.result(SOON)
     assert len(server.requests) == 1
-    assert tally.usage.calls == asking.usage.calls == 1
+    assert [usage.calls for usage in told] == [1]
+    assert asking.usage.calls == 1
 
 
 def test_the_end_of_questions_ends_the_wait_for_room() -> None:
@@ -205,7 +204,7 @@ def test_the_end_of_questions_ends_the_wait_for_room() -> None:
         waiting = pool.submit(second)
         stopped.set()
         budget.wake()
-        with pytest.raises(GivenUpError):
+        with pytest.raises(QuestionCancelledError):
             waiting.result(SOON)
 
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.llm.retry_policy import Patience
+from deltamem_tui.llm.retrying_client import RetryPolicy
 
 
 def test_waits_double_up_to_the_longest() -> None:
-    patience = Patience(retries=6, first=1.0, longest=10.0)
+    patience = RetryPolicy(retries=6, first=1.0, longest=10.0)
     assert [patience.wait(number, None, 1.0) for number in range(1, 8)] == [
         *(1.0, 2.0, 4.0, 8.0, 10.0, 10.0),
         None,
@@ -18,8 +18,8 @@ def test_waits_double_up_to_the_longest() -> None:
 def test_a_server_is_obeyed_up_to_a_limit(
     failures: int, asked: float | None, chance: float
 ) -> None:
-    wait = Patience().wait(failures, asked, chance)
-    if asked is not None and asked > Patience().obeys:
+    wait = RetryPolicy().wait(failures, asked, chance)
+    if asked is not None and asked > RetryPolicy().obeys:
         assert wait is None
     else:
         assert wait is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from deltamem_tui.bank import episodes, manifest, replicas
+from deltamem_tui.bank import episodes, manifest, replicas, usage_log
 from deltamem_tui.bank.append import apply
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
@@ -102,3 +102,6 @@ def _copy_journal(source: Bank, folder: Path) -> None:
     lines = [each for each in source.journal.commits() if each.sequence <= source.commit.sequence]
     file_swap.require_current(source.path, source.commit)  # or the history was folded meanwhile
     files.replace(copy.path, b"".join(each.line() for each in lines))
+    bill = source.path / usage_log.FILE_NAME
+    if length := archive_view.size(bill):
+        files.replace(folder / usage_log.FILE_NAME, bytes(archive_view.mapped(bill, length)))

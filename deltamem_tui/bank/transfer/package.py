@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import episodes, freezing, manifest
+from deltamem_tui.bank import episodes, freezing, manifest, usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.journal import Commit
@@ -150,6 +150,8 @@ def pack(bank: Bank, *, with_episodes: bool = False, with_journal: bool = False)
     ]
     if with_journal and bank.journal.exists:
         members.append(_journal_member(bank, left_out))
+        if archive_view.exists(bank.path / usage_log.FILE_NAME):
+            members.append(member_at(bank.path / usage_log.FILE_NAME))
     return _promising(bank.manifest.called(bank.name), members, sealed(members))
 
 

@@ -45,7 +45,7 @@ def view_learning(
         "not_admitted": not_admitted,
         "usage": asdict(found.usage),
         "wasted": asdict(found.wasted),
-        "recovered": asdict(found.recovered),
+        "recovered": asdict(Usage()),  # a killed run's payments are in `usage.jsonl` at once
         "scenes_drawn": found.scenes_drawn,
         "would_draw": without_scene if dry_run and draws else 0,
         "without_scene": 0 if draws else without_scene,
@@ -115,7 +115,6 @@ def _learning_notes(
         lack = counted(count, "episode has", "episodes have")
         hint = "`--draw-scenes` has the model look for it in the task"
         yield ReportNote(f"{lack} no scene, so the env tree learns nothing from them", hint)
-    yield from recovery_notes(found.recovered)
     if found.wasted.calls > 0:
         yet = " yet" if found.refusals or found.failure else ""
         bill = bill_text(found.wasted)
@@ -158,27 +157,6 @@ def in_flight_notes(calls: int) -> list[ReportNote]:
     return [ReportNote(f"{were} still in flight and may be paid for; these numbers leave it out")]
 
 
-def recovery_notes(usage: Usage) -> list[ReportNote]:
-    """Calls that killed runs had paid for, and that the journal states only now."""
-    return (
-        [ReportNote(f"{_unrecorded(usage)}; the journal has them now")] if usage.calls > 0 else []
-    )
-
-
-def unrecorded_notes(usage: Usage) -> list[ReportNote]:
-    """The same before a run with a model has written to the bank again."""
-    if usage.calls <= 0:
-        return []
-    return [
-        ReportNote(f"{_unrecorded(usage)}; the next run with a model adds them to these numbers")
-    ]
-
-
-def _unrecorded(usage: Usage) -> str:
-    answers = counted(usage.calls, "answer")
-    return f"an earlier run ended before the journal had {answers} it paid for ({bill_text(usage)})"
-
-
 def view_judging(found: JudgingReport, bank: str) -> ReportView:
     """Show what judging came to, or would take.
 
@@ -209,10 +187,10 @@ def view_judging(found: JudgingReport, bank: str) -> ReportView:
     if found.dry_run:
         facts: dict[str, Value] = {"would judge": found.would_judge, **usage_facts(found.usage)}
         return ReportView(record, facts, notes=[ReportNote("nothing was sent: this was a dry run")])
-    record |= {"recovered": asdict(found.recovered), "on_their_way": found.in_flight}
+    record |= {"recovered": asdict(Usage()), "on_their_way": found.in_flight}
     counts = ("judged", "successes", "failures", "without_outcome")
     facts = {name.replace("_", " "): record[name] for name in counts} | usage_facts(found.usage)
-    notes = recovery_notes(found.recovered) + in_flight_notes(found.in_flight)
+    notes = in_flight_notes(found.in_flight)
     if found.judged:
         notes.append(
             ReportNote(f"`deltamem extract {bank} --admit all` learns from judged episodes too")

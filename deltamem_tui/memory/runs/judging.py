@@ -7,7 +7,6 @@ first episodes, and the next one goes on behind them.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
@@ -15,21 +14,18 @@ from itertools import islice, takewhile
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import (
     AnswerError,
-    BankError,
     DeltaMemError,
     PromptTooLongError,
     TrajectoryError,
 )
-from deltamem_tui.llm.cancellation import GivenUpError
-from deltamem_tui.llm.client import Tally
+from deltamem_tui.llm.client import NoUsableAnswerError
 from deltamem_tui.llm.cost import Usage
+from deltamem_tui.llm.failures import QuestionCancelledError
 from deltamem_tui.memory.episodes.outcomes import known_episode
 from deltamem_tui.memory.episodes.stored_episodes import episode, waiting
 from deltamem_tui.memory.learn_result import REASON_WIDTH
-from deltamem_tui.memory.runs.account import Account, Entry
-from deltamem_tui.memory.runs.ahead import GRACE
-from deltamem_tui.memory.runs.in_order import in_order
-from deltamem_tui.memory.runs.ledger import tell_debts
+from deltamem_tui.memory.runs.payments import Payments
+from deltamem_tui.memory.runs.prefetch import GRACE, in_order
 from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.memory.writers.model.judge import Judge, Judgement
 from deltamem_tui.text import one_line
@@ -46,7 +42,6 @@ class JudgingReport:
         errors: Why others were not, and what ended the run.
         interrupted: Whether a `KeyboardInterrupt` ended it.
         usage: What calls of the model took.
-        recovered: What killed runs had paid, which the journal states only now.
         in_flight: How many calls had no answer at the end, and may be paid for.
         without_outcome: How many episodes wait for an outcome now.
         would_judge: How many episodes a run would ask about; 0 once it is done.
@@ -57,7 +52,6 @@ class JudgingReport:
     errors: list[DeltaMemError] = field(default_factory=list)
     interrupted: bool = False
     usage: Usage = field(default_factory=Usage)
-    recovered: Usage = field(default_factory=Usage)
     in_flight: int = 0
     without_outcome: int = 0
     would_judge: int = 0
@@ -117,7 +111,7 @@ def judge_and_report(
     stopped: Callable[[], bool] = lambda: False,
 ) -> JudgingReport:
     """Judge episodes as `judge_episodes` does, up to the report; `advance` follows each."""
-    report = JudgingReport(recovered=tell_debts(bank))
+    report = JudgingReport()
     in_flight: list[int] = []
     try:
         for found in judge_episodes(
@@ -164,47 +158,41 @@ def judge_episodes(
         Per episode, its judgement or why there is none.
     """
     ended: list[DeltaMemError] = []
-    late: deque[Call] = deque()
     begun = answered = 0
 
-    def told() -> Iterator[tuple[str, Trajectory | DeltaMemError]]:
+    def episodes() -> Iterator[tuple[str, Trajectory | DeltaMemError]]:
         nonlocal begun
         for each in takewhile(lambda _: not ended, ids):
             begun += 1
             yield each, _read(bank, each)
 
-    def ask(found: Trajectory | DeltaMemError) -> _Said | None:
-        return None if ended else _asked(judge, found, late)
+    def ask(found: Trajectory | DeltaMemError) -> Judgement | DeltaMemError | None:
+        if ended:
+            return None
+        if isinstance(found, DeltaMemError):
+            return found
+        try:
+            return asking.judge(found)
+        except DeltaMemError as error:
+            return error
 
-    tell_debts(bank)
-    account = Account(bank, judge)
     try:
-        for episode_id, said in in_order(
-            ask, told(), concurrency, stopped, grace, ending=judge.end_questions
-        ):
-            answered += 1
-            if said is None:
-                continue
-            with account.telling(episode_id) as entry:
-                result = _kept(bank, episode_id, said, entry)
-            if isinstance(result, GivenUpError):
-                continue  # somebody wants to stop
-            if isinstance(result, DeltaMemError) and not _is_of_one(result):
-                ended.append(result)
-            else:
-                yield result
+        with Payments(bank) as payments:
+            asking = judge.paying(payments)
+            for episode_id, found in in_order(
+                ask, episodes(), concurrency, stopped, grace, ending=judge.cancel
+            ):
+                answered += 1
+                if found is None or isinstance(found, QuestionCancelledError):
+                    continue
+                result = _kept(bank, episode_id, found, judge.model)
+                if isinstance(result, DeltaMemError) and not _is_of_one(result):
+                    ended.append(result)
+                else:
+                    yield result
     finally:
-        account.close(late, on_their_way=begun - answered)
         left(begun - answered)
     yield from ended[:1]
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """What came of asking the judge, and what it took; no call if nothing was answered."""
-
-    found: Judgement | DeltaMemError
-    call: Call | None = None
 
 
 def _read(bank: Bank, episode_id: str) -> Trajectory | DeltaMemError:
@@ -215,40 +203,18 @@ def _read(bank: Bank, episode_id: str) -> Trajectory | DeltaMemError:
     return found or TrajectoryError("the bank does not have it", source=episode_id)
 
 
-def _asked(judge: Judge, found: Trajectory | DeltaMemError, late: deque[Call]) -> _Said:
-    """Ask, and have noted what came too late to be of use."""
-
-    def call(usage: Usage, attempts: int = 1) -> Call:
-        return Call("judge", None, judge.model, "", usage, attempts)
-
-    if isinstance(found, DeltaMemError):
-        return _Said(found)
-    tally = Tally(late=lambda usage: late.append(call(usage)))
-    try:
-        judgement = judge.judge(found, tally)
-    except DeltaMemError as error:
-        taken = tally.usage != Usage()
-        return _Said(error, call(tally.usage, tally.attempts) if taken else None)
-    return _Said(judgement, judgement.call())
-
-
-def _kept(bank: Bank, episode_id: str, said: _Said, entry: Entry) -> JudgedEpisode | DeltaMemError:
-    """Keep a judgement, or tell what it took if there is none; what the bank refuses is owed."""
-    entry.asked(said.call)
-    found = said.found
+def _kept(
+    bank: Bank, episode_id: str, found: Judgement | DeltaMemError, model: str
+) -> JudgedEpisode | DeltaMemError:
+    """Keep a judgement, or note that no answer of the model was one."""
     try:
         if isinstance(found, Judgement):
-            judged = take_judgement(bank, episode_id, found)
-            entry.told(entry.calls[:])
-            return JudgedEpisode(judged, found)
+            return JudgedEpisode(take_judgement(bank, episode_id, found), found)
+        if isinstance(found, NoUsableAnswerError):
+            call = Call("judge", None, model, "", found.usage, found.attempts)
+            note_failed_judgement(bank, episode_id, call, found.message)
     except DeltaMemError as error:
         found = error
-    try:
-        if said.call and not isinstance(found, GivenUpError):
-            note_failed_judgement(bank, episode_id, said.call, found.message)
-            entry.told(entry.calls[:])
-    except BankError as error:
-        return error
     if _is_of_one(found):
         return TrajectoryError(found.message, source=episode_id, hint=found.hint)
     return found

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.errors import DeltaMemError, StorageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.episodes.scenes import lacks_scene
 from deltamem_tui.memory.episodes.stored_episodes import waiting
@@ -29,7 +28,6 @@ class LearningReport:
         failure: What ended the run before its last episode.
         usage: What calls of a model took, used or not.
         wasted: The part of it that was not used.
-        recovered: What killed runs had paid, which the journal states only now.
         in_flight: How many calls had no answer at the end, and may be paid for.
         scenes_drawn: How many scenes were drawn.
     """
@@ -39,7 +37,6 @@ class LearningReport:
     failure: DeltaMemError | KeyboardInterrupt | None = None
     usage: Usage = field(default_factory=Usage)
     wasted: Usage = field(default_factory=Usage)
-    recovered: Usage = field(default_factory=Usage)
     in_flight: int = 0
     scenes_drawn: int = 0
 
@@ -111,9 +108,13 @@ def learn_episodes(
     finally:
         if run.on_their_way:
             closing(run.on_their_way)
-        with suppress(KeyboardInterrupt):
+        try:
             run.close()
-    report.usage, report.wasted, report.recovered = run.usage, run.wasted, run.recovered
+        except StorageError as error:  # of what was paid, `usage.jsonl` lacks the last
+            report.failure = report.failure or error
+        except KeyboardInterrupt:
+            pass
+    report.usage, report.wasted = run.usage, run.wasted
     report.in_flight, report.scenes_drawn = run.on_their_way, run.scenes_drawn
     return report
 

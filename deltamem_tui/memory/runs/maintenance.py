@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import NodeNotFoundError
+from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory import engine
 from deltamem_tui.memory.method import Due, MaintenanceResult
-from deltamem_tui.memory.runs.account import Account
-from deltamem_tui.memory.runs.ahead import GRACE, Ahead, StoppedError
-from deltamem_tui.memory.runs.ledger import tell_debts
-from deltamem_tui.memory.runs.recorder import Recorder
+from deltamem_tui.memory.methods import method_of
+from deltamem_tui.memory.runs.payments import Payments
+from deltamem_tui.memory.runs.prefetch import (
+    GRACE,
+    PlannedQuestions,
+    Prefetcher,
+    PrefetchingExtractor,
+    Question,
+    StoppedError,
+)
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.extraction import AskingExtractor, Extractor, ExtractorWriter
 
@@ -45,48 +51,34 @@ def consolidate(
     """
     loaded = embedder_of(bank, embedder)
     chains = engine.due(bank)
-    ahead = payer = None
-    if isinstance(extractor, AskingExtractor):
-        tell_debts(bank)
-        payer = extractor
-        extractor = ahead = Ahead(extractor, concurrency, stopped)
-    account = Account(bank, payer)
-    try:
+    prefetcher = None
+    with Payments(bank) as payments, ExitStack() as ending:
+        if isinstance(extractor, AskingExtractor):
+            prefetcher = Prefetcher(extractor.paying(payments), concurrency, stopped)
+            extractor = PrefetchingExtractor(prefetcher)
+            ending.callback(prefetcher.close, grace)
+        writer = ExtractorWriter(extractor)
         for number, task in enumerate(chains):
             if stopped():
                 return
-            if ahead:
-                ahead.turn = number
-                _look_ahead(bank, ahead, number, chains[number : number + concurrency])
-            about = task.nodes[-1].id
-            with account.telling(about) as entry:
-                writer = ExtractorWriter(Recorder(extractor, entry))
+            if prefetcher:
+                prefetcher.begin(number)
+                tasks = chains[number : number + concurrency]
+                prefetcher.look_ahead(_questions(bank, prefetcher, number, tasks, loaded))
+            try:
                 result = engine.maintain(bank, task, writer, loaded)
-                if result is not None:
-                    entry.told(result.calls)
-            if ahead:
-                ahead.forget(about)
+            except StoppedError:
+                return
             if result is not None:
                 yield result
-    except StoppedError:
-        return
-    finally:
-        _close(account, ahead, grace)
 
 
-def _close(account: Account, ahead: Ahead | None, grace: float) -> None:
-    """End the asking, and note the calls that came to nothing in the journal."""
-    if ahead is None:
-        account.close()
-        return
-    try:
-        ahead.close(grace)
-    finally:
-        account.close(ahead.take_unused(), on_their_way=ahead.on_their_way)
-
-
-def _look_ahead(bank: Bank, ahead: Ahead, number: int, tasks: Sequence[Due]) -> None:
-    """Have the next chains fused before their turn; what is gone meanwhile is left out."""
+def _questions(
+    bank: Bank, prefetcher: Prefetcher, number: int, tasks: Sequence[Due], embedder: Embedder
+) -> Iterator[Question]:
+    """What the next tasks ask as they stand; what is gone meanwhile is left out."""
     for turn, task in enumerate(tasks, start=number):
-        with suppress(NodeNotFoundError):
-            ahead.look(turn, task.tree, None, bank.tree(task.tree).chain(task.nodes[-1].id))
+        noting = PlannedQuestions(prefetcher, turn)
+        with suppress(DeltaMemError):
+            method_of(bank).maintain(bank, task, ExtractorWriter(noting), embedder)
+        yield from noting.noted

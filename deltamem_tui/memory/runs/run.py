@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import (
     DeltaMemError,
@@ -21,16 +24,22 @@ from deltamem_tui.errors import (
     VectorError,
 )
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.episode_query import Encounter
 from deltamem_tui.memory.engine import as_kept, learn_kept
+from deltamem_tui.memory.episodes.scenes import lacks_scene, with_scene, with_scene_of
+from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
-from deltamem_tui.memory.runs.account import Account, Entry
-from deltamem_tui.memory.runs.ahead import GRACE, Ahead, StoppedError
-from deltamem_tui.memory.runs.ledger import tell_debts
-from deltamem_tui.memory.runs.lookahead import Lookahead, Turn
-from deltamem_tui.memory.runs.recorder import Recorder
-from deltamem_tui.memory.runs.scenes import Scenes
-from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.memory.methods import method_of, settings_of
+from deltamem_tui.memory.runs.payments import Payments
+from deltamem_tui.memory.runs.prefetch import (
+    GRACE,
+    PlannedQuestions,
+    Prefetcher,
+    PrefetchingExtractor,
+    Question,
+    StoppedError,
+)
+from deltamem_tui.memory.runs.scene_records import take_drawing
+from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
     AskedInVainError,
     AskingExtractor,
@@ -42,9 +51,6 @@ from deltamem_tui.memory.writers.extraction import (
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
-# How many calls that came to nothing are told to the journal in one line.
-_WASTE_AT_ONCE = 100
-
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -53,7 +59,7 @@ class Refusal:
     Attributes:
         trajectory: The episode's id.
         error: Why.
-        calls: The questions to a language model that it took all the same.
+        calls: The question to a language model that failed, if one did.
     """
 
     trajectory: str
@@ -61,12 +67,30 @@ class Refusal:
     calls: tuple[Call, ...] = ()
 
 
+@dataclass(slots=True)
+class _Turn:
+    """An episode and its place in the order.
+
+    Attributes:
+        number: Its place; lower ones come first.
+        trajectory: The episode, as it was given.
+        kept: The episode as the bank keeps it, once that was looked up.
+        shown: The episode with the scene that it will have, as it was planned last.
+        vectors: Embeds its texts, each once.
+    """
+
+    number: int
+    trajectory: Trajectory
+    kept: Trajectory | None = None
+    shown: Trajectory | None = None
+    vectors: EmbeddingCache | None = None
+
+
 class LearningRun:
     """One run over episodes that wait. It is made for one thread, and closed at the end.
 
     Attributes:
-        recovered: What earlier runs had paid that were killed before the journal could tell it;
-            it tells now. Known when the first episode was learnt.
+        scenes_drawn: How many scenes were drawn and kept.
     """
 
     def __init__(
@@ -89,30 +113,27 @@ class LearningRun:
             drawer: Draws the scenes of episodes whose logs have none, through the same client
                 as the extractor; they stay without one if not given.
             concurrency: The most questions to a model at once. What is learnt is the same.
-            stopped: Whether somebody wants the run to end; asked between episodes and while a
-                model is waited for. The episode whose turn it is stays waiting then.
-            grace: The most seconds that `close` waits for calls that are on their way.
+            stopped: Whether the run is to end; asked between episodes and while a model is
+                waited for. The episode whose turn it is stays waiting then.
+            grace: The most seconds that `close` waits for calls that are under way.
         """
         self._bank = bank
-        self._extractor = extractor
+        self._writer = ExtractorWriter(extractor)
         self._embedder = embedder_of(bank, embedder)
-        self._concurrency = concurrency
+        self._width = 1
         self._stopped = stopped
-        self._ahead: Ahead | None = None
-        self._lookahead: Lookahead | None = None
-        self._scenes: Scenes | None = None
-        self._before = Usage()
-        if isinstance(extractor, AskingExtractor):
-            self._ahead = Ahead(extractor, concurrency, stopped, drawer)
-            self._before = extractor.usage
-        self._account = Account(bank, extractor if isinstance(extractor, AskingExtractor) else None)
-        if self._ahead and concurrency > 1:
-            self._lookahead = Lookahead(bank, self._ahead, self._encounter)
-        if self._ahead and drawer:
-            self._scenes = Scenes(bank, self._ahead, self._kept)
         self._grace = grace
+        self._payments = Payments(bank)
+        self._prefetcher: Prefetcher | None = None
+        self._drawer: Drawer | None = None
+        if isinstance(extractor, AskingExtractor):
+            self._width = concurrency
+            asking = extractor.paying(self._payments)
+            self._prefetcher = Prefetcher(asking, concurrency, stopped)
+            self._writer = ExtractorWriter(PrefetchingExtractor(self._prefetcher))
+            self._drawer = drawer.paying(self._payments) if drawer else None
         self._closed = False
-        self.recovered = Usage()
+        self.scenes_drawn = 0
 
     def __enter__(self) -> LearningRun:
         return self
@@ -123,15 +144,12 @@ class LearningRun:
     @property
     def usage(self) -> Usage:
         """What the run took so far, whether it was used or not."""
-        extractor = self._extractor
-        if not isinstance(extractor, AskingExtractor):
-            return Usage()
-        return extractor.usage - self._before
+        return self._payments.usage
 
     @property
     def used(self) -> Usage:
         """What the questions took whose answers were used, refused ones included."""
-        return self._account.used
+        return self._prefetcher.used if self._prefetcher else Usage()
 
     @property
     def wasted(self) -> Usage:
@@ -139,29 +157,26 @@ class LearningRun:
         return self.usage - self.used
 
     @property
-    def scenes_drawn(self) -> int:
-        """How many scenes were drawn and kept."""
-        return self._scenes.drawn if self._scenes else 0
-
-    @property
     def on_their_way(self) -> int:
-        """How many calls have no answer yet. After `close`, what they take is told nowhere."""
-        return self._ahead.on_their_way if self._ahead else 0
+        """How many calls have no answer yet."""
+        return self._prefetcher.under_way if self._prefetcher else 0
 
     def close(self) -> None:
-        """Ask nothing more, and tell the journal of every call that came to nothing.
+        """Ask nothing more.
 
-        Calls that are on their way are paid for, so their answers are waited for a little while
+        Calls that are under way are paid for, so their answers are waited for a little while
         and kept for the next run. A `KeyboardInterrupt` ends the wait and goes on.
+
+        Raises:
+            StorageError: The disk does not take what was paid for into `usage.jsonl`.
         """
-        if self._ahead is None or self._closed:
+        if self._prefetcher is None or self._closed:
             return
         self._closed = True
         try:
-            self._ahead.close(self._grace)
+            self._prefetcher.close(self._grace)
         finally:
-            unused = self._ahead.take_unused()
-            self._account.close(unused, on_their_way=self._ahead.on_their_way)
+            self._payments.close()
 
     def learn(self, trajectories: Iterable[Trajectory]) -> Iterator[LearnResult | Refusal]:
         """Learn from episodes, in their order.
@@ -176,15 +191,11 @@ class LearningRun:
             LanguageModelError: The model cannot be asked at all. What was learnt stays.
             BankError: The bank cannot be written. What was learnt stays.
         """
-        waiting = iter(trajectories)
-        window: deque[Turn] = deque()
-        number = 0
-        if self._ahead:
-            self.recovered = tell_debts(self._bank)
+        waiting = (_Turn(number, each) for number, each in enumerate(trajectories))
+        window: deque[_Turn] = deque()
         while not self._stopped():
-            while len(window) < self._width and (next_one := next(waiting, None)) is not None:
-                window.append(Turn(number, next_one))
-                number += 1
+            while len(window) < self._width and (turn := next(waiting, None)) is not None:
+                window.append(turn)
             if not window:
                 return
             try:
@@ -193,76 +204,96 @@ class LearningRun:
                 return
             window.popleft()
 
-    @property
-    def _width(self) -> int:
-        """How many episodes are looked at together."""
-        return self._concurrency if self._lookahead else 1
-
-    def _learnt(self, window: Sequence[Turn]) -> LearnResult | Refusal:
+    def _learnt(self, window: Sequence[_Turn]) -> LearnResult | Refusal:
         """Learn the first of some episodes, with the questions of the others sent ahead."""
         turn = window[0]
-        if self._ahead:
-            self._ahead.turn = turn.number
         try:
-            with self._account.telling(self._id_of(turn)) as entry:
-                outcome = self._outcome(window, entry)
-        finally:
-            if self._ahead:
-                self._ahead.forget(turn.trajectory.id)
-        if self._ahead:
-            self._account.tell_waste(self._ahead.take_unused(), least=_WASTE_AT_ONCE)
-        return outcome
-
-    def _outcome(self, window: Sequence[Turn], entry: Entry) -> LearnResult | Refusal:
-        turn = window[0]
-        recorder = Recorder(self._ahead or self._extractor, entry)
-        try:
-            self._prepare(window, entry)
-            episode = self._encounter(turn).trajectory
-            lesson = learn_kept(self._bank, episode, ExtractorWriter(recorder), self._embedder)
+            if self._prefetcher:
+                self._prefetcher.begin(turn.number)
+                self._prefetcher.look_ahead(self._questions(window, self._prefetcher))
+                if self._draw(turn, self._prefetcher):
+                    self._prefetcher.look_ahead(self._questions(window, self._prefetcher))
+            shown = self._shown(turn, self._kept(turn))
+            return learn_kept(self._bank, shown, self._writer, self._vectors(turn))
         except (ExtractionError, VectorError, TrajectoryError) as error:
-            if isinstance(error, AskedInVainError):
-                entry.asked(error.call)
-            return self._refused(Refusal(turn.trajectory.id, error, tuple(entry.calls)), entry)
-        entry.told(lesson.calls)
-        return lesson
+            calls = (error.call,) if isinstance(error, AskedInVainError) else ()
+            return self._refused(Refusal(turn.trajectory.id, error, calls))
 
-    def _prepare(self, window: Sequence[Turn], entry: Entry) -> None:
-        """See to the first episode's scene, and send ahead what can be asked of all."""
-        ready = list(window)
-        if self._scenes:
-            self._scenes.look(window)
-            self._scenes.have(window[0], entry)
-            ready = self._scenes.look(window)
-        if self._lookahead:
-            self._lookahead.look(ready)
+    def _questions(self, window: Iterable[_Turn], prefetcher: Prefetcher) -> Iterator[Question]:
+        """What the bank as it stands makes some episodes ask.
 
-    def _id_of(self, turn: Turn) -> str:
-        """What commits call the episode; its own id if the bank cannot keep it at all."""
-        try:
-            return self._kept(turn).id
-        except TrajectoryError:
-            return turn.trajectory.id
+        What is wrong with an episode is left for its turn to report.
+        """
+        self._bank.refresh()
+        for turn in window:
+            with suppress(DeltaMemError):
+                yield from self._questions_of(turn, prefetcher)
 
-    def _kept(self, turn: Turn) -> Trajectory:
+    def _questions_of(self, turn: _Turn, prefetcher: Prefetcher) -> list[Question]:
+        """An episode's other questions show its scene, so they wait for that."""
+        shown = self._kept(turn)
+        if self._drawer and self._lacks_scene(shown):
+            prompt = self._drawer.prompt(shown)
+            question = Question(turn.number, "draw", prompt, partial(self._drawer.draw, shown))
+            drawing = prefetcher.answered(question.key)
+            if drawing is None:
+                return [question]
+            shown = with_scene(shown, drawing)
+        noting = PlannedQuestions(prefetcher, turn.number)
+        method_of(self._bank).plan(
+            self._bank, self._shown(turn, shown), ExtractorWriter(noting), self._vectors(turn)
+        )
+        return noting.noted
+
+    def _draw(self, turn: _Turn, prefetcher: Prefetcher) -> bool:
+        """See that the episode whose turn it is has a scene, and that the bank keeps it.
+
+        Raises:
+            StoppedError: The run is to stop.
+            ExtractionError: The model gave nothing usable.
+            LanguageModelError: The model cannot be asked at all.
+            StorageError: The disk refused.
+        """
+        kept = self._kept(turn)
+        if not (self._drawer and self._lacks_scene(kept)):
+            return False
+        self._bank.refresh()
+        known = episode(self._bank, kept.id)
+        if known is not None and not lacks_scene(known):  # another process was quicker
+            turn.kept = with_scene_of(kept, known)
+            return True
+        if self._bank.episodes.state(kept.id) == EpisodeState.LEARNT:
+            return False
+        ask = partial(self._drawer.draw, kept)
+        drawing = prefetcher.answer(("draw", self._drawer.prompt(kept)), ask)
+        turn.kept = take_drawing(self._bank, kept, drawing)
+        self.scenes_drawn += 1
+        return True
+
+    def _lacks_scene(self, trajectory: Trajectory) -> bool:
+        used = method_of(self._bank).uses_scene(settings_of(self._bank))
+        return used and lacks_scene(trajectory)
+
+    def _kept(self, turn: _Turn) -> Trajectory:
         if turn.kept is None:
             turn.kept = as_kept(self._bank, turn.trajectory)
         return turn.kept
 
-    def _encounter(self, turn: Turn) -> Encounter:
-        if turn.encounter is None:
-            shown = turn.foreseen or self._kept(turn)
-            turn.encounter = Encounter(self._bank, shown, self._embedder)
-        return turn.encounter
+    def _shown(self, turn: _Turn, shown: Trajectory) -> Trajectory:
+        """The same object as long as it says the same: prompts are made once for each."""
+        if turn.shown != shown:
+            turn.shown = shown
+        return turn.shown
 
-    def _refused(self, refusal: Refusal, entry: Entry) -> Refusal:
-        """Tell the journal why an episode that the bank has stays waiting."""
+    def _vectors(self, turn: _Turn) -> EmbeddingCache:
+        turn.vectors = turn.vectors or EmbeddingCache(self._embedder)
+        return turn.vectors
+
+    def _refused(self, refusal: Refusal) -> Refusal:
+        """Note in the journal why an episode that the bank has stays waiting."""
         with self._bank.writing() as batch:
-            known = self._bank.episodes.state(refusal.trajectory) is not None
-            if known:
+            if self._bank.episodes.state(refusal.trajectory) is not None:
                 batch.log("refuse", refusal_record(refusal))
-        if known:
-            entry.told(refusal.calls)
         return refusal
 
 

@@ -6,8 +6,8 @@ Equations 4 and 5 of DeltaMem decide *where* a new node goes; an extractor decid
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
@@ -57,7 +57,7 @@ class Call:
         tree: The tree it was for; None if it was for no one tree.
         model: Who was asked.
         prompt: Digest of the prompt; empty if there was no answer to it.
-        usage: What it took, all attempts together.
+        usage: What it took, all attempts together; the bank's `usage.jsonl` has it.
         attempts: How often it was asked, the first time included.
         cut: What of the episode did not fit the model's window; empty if all did.
     """
@@ -71,19 +71,54 @@ class Call:
     cut: str = ""
 
     def record(self) -> dict[str, Any]:
-        """The call as data, without what is empty. A cost of null is one that nobody knows."""
+        """The call as data, without what is empty and without what it took."""
         facts = {"tree": self.tree, "prompt": self.prompt, "cut": self.cut}
         return {
             "purpose": self.purpose,
             "model": one_line(self.model, 200),
             "attempts": self.attempts,
-            "calls": self.usage.calls,
-            "cached": self.usage.cached,
-            "prompt_tokens": self.usage.prompt_tokens,
-            "completion_tokens": self.usage.completion_tokens,
-            "cost": self.usage.cost,
             **{name: fact for name, fact in facts.items() if fact},
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """One answer of a model, and what it took. One out of the response cache took nothing.
+
+    Attributes:
+        purpose: What was asked for, as in `Call`.
+        tree: The tree it was for; None if it was for no one tree.
+        source: The episode's id, or that of the last node of a chain.
+        model: Who was asked.
+        prompt: Digest of the prompt's files.
+        usage: What it took.
+    """
+
+    purpose: Purpose
+    tree: str | None
+    source: str
+    model: str
+    prompt: str
+    usage: Usage
+
+    def record(self) -> dict[str, Any]:
+        """The payment as data. A cost of null is one that is not known."""
+        return {
+            "purpose": self.purpose,
+            **({"tree": self.tree} if self.tree else {}),
+            "node" if self.purpose == "fuse" else "episode": self.source,
+            "model": one_line(self.model, 200),
+            "prompt": self.prompt,
+            **asdict(self.usage),
+        }
+
+
+OnPayment = Callable[[Payment], object]
+"""Called with each answer when it comes, in whatever thread, before it is kept or used."""
+
+
+def no_payment(_payment: Payment) -> None:
+    """Nothing is done with it."""
 
 
 def known_calls(*calls: Call | None) -> tuple[Call, ...]:
@@ -168,25 +203,14 @@ class AskingExtractor(Extractor, Protocol):
 
     @property
     def usage(self) -> Usage:
-        """What everything that was asked took, also what nobody used in the end."""
+        """What everything that was asked took, also what was not used in the end."""
         ...
 
-    def take_unanswered(self) -> list[Call]:
-        """The questions that took something and ended in no answer at all, told once each."""
+    def paying(self, on_payment: OnPayment) -> Self:
+        """Returns the same extractor, which reports what its answers take."""
         ...
 
-    def on_payment(self, told: Callable[[Usage], object]) -> Callable[[], None]:
-        """Have every answer that is paid for told when it comes, in whatever thread.
-
-        Args:
-            told: Called with what an answer took, before anybody sees the answer.
-
-        Returns:
-            Ends it.
-        """
-        ...
-
-    def end_questions(self) -> None:
+    def cancel(self) -> None:
         """Ask nothing more for questions that are under way; later ones are asked as ever."""
         ...
 
@@ -231,6 +255,10 @@ class Drawing:
 
 class Drawer(Protocol):
     """Draws scenes out of instructions. Any number of threads may share one."""
+
+    def paying(self, on_payment: OnPayment) -> Self:
+        """Returns the same drawer, which reports what its answers take."""
+        ...
 
     def prompt(self, trajectory: Trajectory) -> str:
         """What `draw` would send first. Nothing is sent.

@@ -48,7 +48,7 @@ class ModelChoice:
         Raises:
             AnswerRefusedError: A number is none, or the address.
         """
-        from deltamem_tui.llm.open_client import checked_address
+        from deltamem_tui.llm.client import checked_address
 
         with about("max_cost"):
             most = _cost(max_cost) if max_cost else None
@@ -169,12 +169,12 @@ def _extractor(
     bank: Bank, choice: ModelChoice, configuration: Configuration, progress: Progress, *, asks: bool
 ) -> ModelExtractor:
     """The extractor that asks the chosen model, checked as far as that is possible unasked."""
-    from deltamem_tui.llm.open_client import open_client
+    from deltamem_tui.llm.client import open_client
     from deltamem_tui.memory.writers.model import ModelExtractor
 
     client = open_client(
         choice.model,
-        tell=progress.notify,
+        notify=progress.notify,
         address=choice.address or None,
         max_cost=choice.max_cost,
         asks=asks,

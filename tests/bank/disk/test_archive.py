@@ -47,7 +47,7 @@ def test_every_file_of_a_bank_has_its_place_in_an_archive() -> None:
         episodes.shelf(Path()),
         replicas.shelf(Path(), list(COLLECTIONS)),
     ]
-    names = {"bank.json", "journal.jsonl"}
+    names = {"bank.json", "journal.jsonl", "usage.jsonl"}
     for shelf in shelves:
         names |= {shelf.lines_name, *(matrix.path.name for matrix in shelf.matrices)}
     assert set(MEMBERS) == names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -14,7 +14,7 @@ from deltamem_tui.llm.answers import Skip
 from deltamem_tui.llm.client import Client
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.writers.extraction import Call, Extraction
+from deltamem_tui.memory.writers.extraction import Extraction, OnPayment, no_payment
 from deltamem_tui.memory.writers.model.episode_prompt import Request, RequestMaker
 from deltamem_tui.memory.writers.model.requests import SAFE, SHARES, About, Asker
 from deltamem_tui.memory.writers.model.scene_extraction import SceneDrawer
@@ -38,7 +38,12 @@ class ModelExtractor:
     """Distils episodes by asking a model. Any number of threads may share one."""
 
     def __init__(
-        self, client: Client, domain: str = "generic", folders: Sequence[Path] | None = None
+        self,
+        client: Client,
+        domain: str = "generic",
+        folders: Sequence[Path] | None = None,
+        *,
+        on_payment: OnPayment = no_payment,
     ) -> None:
         """Nothing is asked yet.
 
@@ -46,15 +51,16 @@ class ModelExtractor:
             client: The model.
             domain: The bank's domain; its prompts are used for episodes that name none.
             folders: Where prompts are looked up; the usual places if not given.
+            on_payment: Told of each answer when it comes, in whatever thread.
         """
         self._client = client
         self._maker = RequestMaker(
             domain=domain,
-            room=int(client.card.prompt_tokens * SAFE),
+            room=int(client.info.prompt_tokens * SAFE),
             count=client.count,
             folders=folders,
         )
-        self._asker = Asker(client)
+        self._asker = Asker(client, on_payment)
         self._made: dict[Hashable, tuple[Trajectory | None, Request]] = {}
         self._lock = threading.Lock()
 
@@ -115,21 +121,19 @@ class ModelExtractor:
         """What everything that was asked through the client took."""
         return self._client.usage
 
-    def take_unanswered(self) -> list[Call]:
-        """The questions that took something and ended in no answer at all, told once each."""
-        return self._asker.take_unanswered()
+    def paying(self, on_payment: OnPayment) -> ModelExtractor:
+        """Returns the same extractor, which reports what its answers take."""
+        return ModelExtractor(
+            self._client, self._maker.domain, self._maker.folders, on_payment=on_payment
+        )
 
-    def on_payment(self, told: Callable[[Usage], object]) -> Callable[[], None]:
-        """Have every answer that is paid for told when it comes; see `Client.on_payment`."""
-        return self._client.on_payment(told)
-
-    def end_questions(self) -> None:
-        """Ask nothing more for what is under way; see `Client.end_questions`."""
-        self._client.end_questions()
+    def cancel(self) -> None:
+        """Ask nothing more for what is under way; see `Client.cancel`."""
+        self._client.cancel()
 
     def drawer(self) -> SceneDrawer:
         """Draws scenes by the same model; what that takes is among this extractor's usage."""
-        return SceneDrawer(self._client, self._maker.domain, self._maker.folders, self._asker)
+        return SceneDrawer(self._client, self._maker.domain, self._maker.folders)
 
     def prompt(self, tree: str, trajectory: Trajectory | None, chain: Sequence[Node]) -> str | None:
         """What `extract` would send first, or `fuse` if there is no episode. Nothing is sent.

@@ -6,18 +6,18 @@ Its word is kept as what it is: the outcome's source is `judge`, and the reasons
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deltamem_tui.errors import PromptTooLongError
 from deltamem_tui.llm.answers import UnusableAnswer, spoken
-from deltamem_tui.llm.client import Client, Tally
+from deltamem_tui.llm.client import Client
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import Prompt
-from deltamem_tui.memory.writers.extraction import Call
+from deltamem_tui.memory.writers.extraction import Call, OnPayment, Payment, no_payment
 from deltamem_tui.memory.writers.model.episode_prompt import RequestMaker
 from deltamem_tui.memory.writers.model.fence import block
 from deltamem_tui.memory.writers.model.requests import SAFE, SHARES
@@ -62,7 +62,12 @@ class Judge:
     """Judges episodes by asking a model. Any number of threads may share one."""
 
     def __init__(
-        self, client: Client, domain: str = "generic", folders: Sequence[Path] | None = None
+        self,
+        client: Client,
+        domain: str = "generic",
+        folders: Sequence[Path] | None = None,
+        *,
+        on_payment: OnPayment = no_payment,
     ) -> None:
         """Nothing is asked yet.
 
@@ -70,12 +75,14 @@ class Judge:
             client: The model.
             domain: The bank's domain; its prompt is used for episodes that name none.
             folders: Where prompts are looked up; the usual places if not given.
+            on_payment: Told of each answer when it comes, in whatever thread.
         """
         self._client = client
         self._domain = domain
         self._folders = folders
+        self._on_payment = on_payment
         self._maker = RequestMaker(
-            domain, int(client.card.prompt_tokens * SAFE), client.count, folders
+            domain, int(client.info.prompt_tokens * SAFE), client.count, folders
         )
 
     @property
@@ -88,33 +95,28 @@ class Judge:
         """What everything that was asked through the client took."""
         return self._client.usage
 
-    def on_payment(self, told: Callable[[Usage], object]) -> Callable[[], None]:
-        """Have every answer that is paid for told when it comes; see `Client.on_payment`."""
-        return self._client.on_payment(told)
+    def paying(self, on_payment: OnPayment) -> Judge:
+        """Returns the same judge, which reports what its answers take."""
+        return Judge(self._client, self._domain, self._folders, on_payment=on_payment)
 
-    def end_questions(self) -> None:
-        """Ask nothing more for what is under way; see `Client.end_questions`."""
-        self._client.end_questions()
+    def cancel(self) -> None:
+        """Ask nothing more for what is under way; see `Client.cancel`."""
+        self._client.cancel()
 
-    def judge(self, trajectory: Trajectory, tally: Tally | None = None) -> Judgement:
+    def judge(self, trajectory: Trajectory) -> Judgement:
         """Ask whether an episode solved its task.
 
-        Args:
-            trajectory: The episode.
-            tally: Adds up what it takes, if somebody wants to know it also after an error.
-
         Raises:
-            AnswerError: The first line was neither yes nor no, also when asked again.
+            NoUsableAnswerError: The first line was neither yes nor no, also when asked again.
             PromptTooLongError: The episode cannot be cut to the model's window.
             LanguageModelError: The model cannot be asked at all.
             ConfigurationError: The prompt file is wrong.
         """
-        tally = tally or Tally()
         *earlier, last = SHARES
         for share in earlier:
             with suppress(PromptTooLongError):
-                return self._judged(trajectory, share, tally)
-        return self._judged(trajectory, last, tally)
+                return self._judged(trajectory, share)
+        return self._judged(trajectory, last)
 
     def estimate(self, trajectory: Trajectory) -> Usage:
         """What `judge` would take, were it called now; nothing is sent.
@@ -132,15 +134,20 @@ class Judge:
             return Usage(cached=1)
         return self._client.estimate(text, _USUAL_ANSWER)
 
-    def _judged(self, trajectory: Trajectory, share: float, tally: Tally) -> Judgement:
+    def _judged(self, trajectory: Trajectory, share: float) -> Judgement:
         prompt = self._prompt(trajectory)
         text, cut = self._question(trajectory, prompt, share)
-        answer = self._client.ask(text, verdict, tally=tally)
+        digest = prompts.digest(prompt, self._folders)
+
+        def on_answer(usage: Usage) -> None:
+            self._on_payment(Payment("judge", None, trajectory.id, self.model, digest, usage))
+
+        answer = self._client.ask(text, verdict, on_answer=on_answer)
         return Judgement(
             outcome=answer.value,
             model=self._client.model,
-            prompt=prompts.digest(prompt, self._folders),
-            usage=tally.usage,
+            prompt=digest,
+            usage=answer.usage,
             attempts=answer.attempts,
             cut=cut.description,
         )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.llm.answers import Contract
-from deltamem_tui.llm.client import Answer, Client, InVainError, Tally
+from deltamem_tui.llm.client import Answer, Client, NoUsableAnswerError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.writers.extraction import AskedInVainError, Call, Purpose
+from deltamem_tui.memory.writers.extraction import (
+    AskedInVainError,
+    Call,
+    OnPayment,
+    Payment,
+    Purpose,
+)
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
@@ -36,8 +40,8 @@ class Askable(Protocol[T_co]):
         ...
 
     @property
-    def contract(self) -> Contract:
-        """The JSON object that is asked for."""
+    def contract(self) -> Contract | None:
+        """The JSON object that is asked for; None for free text."""
         ...
 
     @property
@@ -59,21 +63,22 @@ class About:
     """What a question is about: for the journal and for errors."""
 
     purpose: Purpose
-    tree: str
+    tree: str | None
     source: str
 
 
 class Asker:
     """Puts requests to one model. Any number of threads may share one."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, on_payment: OnPayment) -> None:
         """Nothing is asked yet.
 
         Args:
             client: The model.
+            on_payment: Told of each answer.
         """
-        self._client = client
-        self._unanswered: deque[Call] = deque()
+        self.client = client
+        self._on_payment = on_payment
 
     def ask(self, request: Askable[T], about: About) -> Answer[T]:
         """Ask, and have the answer read.
@@ -82,48 +87,26 @@ class Asker:
             AskedInVainError: The model gave nothing usable; the error knows what that took.
             LanguageModelError: The model cannot be asked at all.
         """
+        model, prompt = self.client.model, request.digest
 
-        def late(usage: Usage) -> None:
-            """An answer came when its question was over: it is paid for and brought nothing."""
-            self._unanswered.append(self._call(about, request, Tally(usage, 1)))
+        def on_answer(usage: Usage) -> None:
+            paid = Payment(about.purpose, about.tree, about.source, model, prompt, usage)
+            self._on_payment(paid)
 
-        tally = Tally(late=late)
         try:
-            return self._client.ask(request.prompt, request.read, request.contract, tally)
-        except InVainError as error:
+            return self.client.ask(request.prompt, request.read, request.contract, on_answer)
+        except NoUsableAnswerError as error:
             raise AskedInVainError(
                 error.message,
-                self._call(about, request, tally),
+                Call(
+                    about.purpose,
+                    about.tree,
+                    model,
+                    prompt,
+                    error.usage,
+                    error.attempts,
+                    request.cut,
+                ),
                 source=about.source or None,
                 hint=error.hint,
             ) from error
-        except DeltaMemError:
-            if tally.usage != Usage():
-                self._note(about, request, tally)
-            raise
-
-    def take_unanswered(self) -> list[Call]:
-        """The questions that took something and ended in no answer at all, told once each.
-
-        Such as one whose first answer was useless, and whose second call found the server gone;
-        or an answer that came too late to be of use.
-        """
-        taken = []
-        while self._unanswered:
-            taken.append(self._unanswered.popleft())
-        return taken
-
-    def _note(self, about: About, request: Askable[T], tally: Tally) -> None:
-        self._unanswered.append(self._call(about, request, tally))
-
-    def _call(self, about: About, request: Askable[T], tally: Tally) -> Call:
-        """A question that brought nothing, for the journal."""
-        return Call(
-            about.purpose,
-            about.tree,
-            self._client.model,
-            request.digest,
-            tally.usage,
-            tally.attempts,
-            request.cut,
-        )

@@ -18,7 +18,7 @@ from deltamem_tui.llm.client import Client
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import Prompt
-from deltamem_tui.memory.writers.extraction import Drawing
+from deltamem_tui.memory.writers.extraction import Drawing, OnPayment, no_payment
 from deltamem_tui.memory.writers.model.fence import block, fenced
 from deltamem_tui.memory.writers.model.requests import SAFE, SHARES, About, Asker
 from deltamem_tui.memory.writers.model.truncate import ends, shortened
@@ -80,7 +80,8 @@ class SceneDrawer:
         client: Client,
         domain: str = "generic",
         folders: Sequence[Path] | None = None,
-        asker: Asker | None = None,
+        *,
+        on_payment: OnPayment = no_payment,
     ) -> None:
         """Nothing is asked yet.
 
@@ -88,12 +89,16 @@ class SceneDrawer:
             client: The model.
             domain: The bank's domain; its prompt is used for episodes that name none.
             folders: Where prompts are looked up; the usual places if not given.
-            asker: Keeps account of the questions; one of its own if not given.
+            on_payment: Told of each answer when it comes, in whatever thread.
         """
         self._client = client
         self._domain = domain
         self._folders = folders
-        self._asker = asker or Asker(client)
+        self._asker = Asker(client, on_payment)
+
+    def paying(self, on_payment: OnPayment) -> SceneDrawer:
+        """Returns the same drawer, which reports what its answers take."""
+        return SceneDrawer(self._client, self._domain, self._folders, on_payment=on_payment)
 
     @property
     def remembers(self) -> bool:
@@ -176,7 +181,7 @@ class SceneDrawer:
 
     def _fitting(self, whole: str, share: float) -> int:
         """How many characters of the instruction the window has room for."""
-        room = self._client.card.prompt_tokens * SAFE * share - _FRAME
+        room = self._client.info.prompt_tokens * SAFE * share - _FRAME
         most = len(whole)
         while most > _SHORTEST and self._client.count(shortened(whole, most)) > room:
             most = most * 2 // 3

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
@@ -44,7 +45,7 @@ def run_over(
 
 def learnt_files(bank: Bank) -> dict[str, bytes]:
     """What must not depend on how the bank came about: all but clocks, names and locks."""
-    unlike = {"journal.jsonl", ".lock", "bank.json"}
+    unlike = {"journal.jsonl", "usage.jsonl", ".lock", "bank.json"}
     return {
         path.name: path.read_bytes()
         for path in sorted(bank.path.iterdir())
@@ -57,9 +58,9 @@ def told(bank: Bank) -> list[tuple[str, Any]]:
     return [(commit.event, commit.detail) for commit in bank.journal.commits()]
 
 
-def wasted(bank: Bank) -> list[Any]:
-    """What the journal tells of calls that came to nothing."""
-    return [detail for event, detail in told(bank) if event == "waste"]
+def payments(bank: Bank) -> list[Any]:
+    """The lines of `usage.jsonl` that state answers that were paid for."""
+    return [record for record in usage_log.records(bank.path) if record["calls"]]
 
 
 def lessons_of(outcomes: Sequence[LearnResult | Refusal]) -> list[LearnResult]:

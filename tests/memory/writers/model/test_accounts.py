@@ -1,4 +1,4 @@
-"""Whatever is paid for is told once: by the journal, or by a ledger that stays until it is."""
+"""Whatever is paid for is on the bill once, whatever becomes of the answer."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters, change
@@ -16,7 +17,6 @@ from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.runs.judging import judge_episodes, without_outcome
-from deltamem_tui.memory.runs.ledger import tell_debts
 from deltamem_tui.memory.runs.maintenance import consolidate
 from deltamem_tui.memory.runs.run import LearningRun
 from deltamem_tui.memory.views.history import history
@@ -26,7 +26,7 @@ from tests.llm.support import client
 from tests.memory.support import episode, new_bank
 from tests.memory.writers.model import sensible
 from tests.memory.writers.model.generated import generated, told_together
-from tests.memory.writers.model.learning import bank_with, run_over, wasted
+from tests.memory.writers.model.learning import bank_with, run_over
 
 UNSAID = [episode((1, 0, number), success=None) for number in range(4)]
 
@@ -46,10 +46,6 @@ def server() -> Iterator[ModelServer]:
         yield server
 
 
-def ledgers(bank: Bank) -> list[Path]:
-    return list(bank.path.glob(".paid-*"))
-
-
 def at(
     server: ModelServer,
     number: int,
@@ -67,18 +63,17 @@ def at(
     server.replies = replies
 
 
-def told_in_the_end(bank: Bank, usage: Usage, before: Usage | None = None) -> None:
-    """The journal, with what the ledgers add to it, tells of these calls and no others."""
+def on_the_bill(bank: Bank, usage: Usage, before: Usage | None = None) -> None:
+    """These calls and no others are on the bill, which no digest of a frozen bank covers."""
     paid = Bank.open(bank.path)
-    paid.unfreeze()
-    tell_debts(paid)
+    assert paid.manifest.frozen
+    assert verify(paid) == []
     assert history(paid).usage == (before or Usage()) + usage
-    assert ledgers(bank) == []
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
 @pytest.mark.parametrize("verdict", ["yes\nIt is done.", "Perhaps"])
-def test_a_judgement_that_the_bank_did_not_take_is_owed(
+def test_a_judgement_that_the_bank_did_not_take_is_on_the_bill(
     server: ModelServer, tmp_path: Path, concurrency: int, verdict: str
 ) -> None:
     bank = new_bank(tmp_path / "bank")
@@ -88,8 +83,7 @@ def test_a_judgement_that_the_bank_did_not_take_is_owed(
     judge = Judge(client(server))
     *_, error = judge_episodes(bank, judge, without_outcome(bank), concurrency=concurrency)
     assert isinstance(error, BankFrozenError)
-    assert len(ledgers(bank)) == 1
-    told_in_the_end(bank, judge.usage)
+    on_the_bill(bank, judge.usage)
 
 
 @pytest.fixture
@@ -104,7 +98,7 @@ def chains(server: ModelServer, tmp_path: Path) -> Bank:
 
 @pytest.mark.parametrize("concurrency", [1, 4])
 @pytest.mark.parametrize("kind", ["marked", "changed"])
-def test_a_fusion_that_came_too_late_is_told_as_waste(
+def test_a_fusion_that_came_too_late_is_on_the_bill(
     server: ModelServer, chains: Bank, kind: str, concurrency: int
 ) -> None:
     first = due(chains)[0]
@@ -125,25 +119,24 @@ def test_a_fusion_that_came_too_late_is_told_as_waste(
     asking = ModelExtractor(client(server))
     fused = list(consolidate(chains, asking, concurrency=concurrency))
     assert (node.id in {fusion.chain[-1].id for fusion in fused}) == (kind == "changed")
-    calls = [call for detail in wasted(chains) for call in detail["calls"]]
-    assert [(call["purpose"], call["calls"]) for call in calls] == [("fuse", 1)]
-    assert ledgers(chains) == []
     assert history(chains).usage == before + asking.usage
 
 
-def test_a_fusion_that_the_bank_did_not_take_is_owed(server: ModelServer, chains: Bank) -> None:
+def test_a_fusion_that_the_bank_did_not_take_is_on_the_bill(
+    server: ModelServer, chains: Bank
+) -> None:
     before = history(chains).usage
     at(server, 2, Bank.open(chains.path).freeze)
     asking = ModelExtractor(client(server))
     with pytest.raises(BankFrozenError):
         list(consolidate(chains, asking))
-    told_in_the_end(chains, asking.usage, before)
+    on_the_bill(chains, asking.usage, before)
 
 
 @pytest.mark.parametrize("draw", [False, True], ids=["", "scenes"])
 @pytest.mark.parametrize("concurrency", [1, 4])
 @pytest.mark.parametrize("number", [1, 4, 5, 6])
-def test_a_lesson_that_the_bank_did_not_take_is_owed(
+def test_a_lesson_that_the_bank_did_not_take_is_on_the_bill(
     server: ModelServer, tmp_path: Path, number: int, concurrency: int, draw: bool
 ) -> None:
     episodes = generated(4)
@@ -156,4 +149,4 @@ def test_a_lesson_that_the_bank_did_not_take_is_owed(
         LearningRun(bank, asking, drawer=drawer, concurrency=concurrency) as run,
     ):
         list(run.learn(waiting(bank)))
-    told_in_the_end(bank, asking.usage)
+    on_the_bill(bank, asking.usage)

@@ -22,13 +22,12 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Budget, Price, Usage
-from deltamem_tui.llm.retry_policy import Patience
+from deltamem_tui.llm.retrying_client import RetryPolicy
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episode as kept
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.policies.admission import admitted_by
-from deltamem_tui.memory.runs.in_order import in_order
 from deltamem_tui.memory.runs.judging import (
     JudgedEpisode,
     judge_episodes,
@@ -41,7 +40,6 @@ from deltamem_tui.trajectory.model import Outcome, Trajectory
 from tests.llm.server import ModelServer, Reply, Request
 from tests.llm.support import MODEL, client
 from tests.memory.support import episode, new_bank
-from tests.memory.writers.model.learning import told
 
 UNSAID = [episode((1, 0, number), success=None) for number in range(6)]
 STATED = episode((0, 1, 0), success=False)
@@ -125,7 +123,7 @@ def test_the_journal_tells_what_was_asked_and_what_it_took(server: ModelServer, 
     assert [detail["success"] for detail in details] == [True, None, True, True, True, True]
     calls = [call for detail in details for call in detail["calls"]]
     assert {(call["purpose"], call["model"]) for call in calls} == {("judge", MODEL)}
-    assert calls[1]["attempts"] == calls[1]["calls"] == 3
+    assert calls[1]["attempts"] == 3
     assert "first line" in details[1]["reason"]
     told, spent = history(bank).usage, judge.usage
     assert replace(told, cost=None) == replace(spent, cost=None)
@@ -257,26 +255,6 @@ def test_the_first_are_taken_where_there_is_a_limit(bank: Bank) -> None:
     assert without_outcome(bank) == [each.id for each in UNSAID]
 
 
-@pytest.mark.parametrize("at_once", [1, 2, 5])
-def test_results_come_in_order_and_items_are_taken_as_needed(at_once: int) -> None:
-    taken: list[int] = []
-
-    def items() -> Any:
-        for number in range(10):
-            taken.append(number)
-            yield number, number
-
-    results = in_order(lambda number: number * number, items(), at_once)
-    assert next(results) == (0, 0)
-    assert len(taken) <= at_once
-    assert list(results) == [(number, number**2) for number in range(1, 10)]
-
-
-def test_what_a_thread_raises_is_raised_where_its_result_is_asked_for() -> None:
-    with pytest.raises(ZeroDivisionError):
-        list(in_order(lambda number: 1 / number, [("a", 1), ("b", 0)], 2))
-
-
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_what_is_under_way_when_somebody_stops_is_kept(
     server: ModelServer, bank: Bank, concurrency: int
@@ -295,15 +273,17 @@ def test_what_is_under_way_when_somebody_stops_is_kept(
 
 def test_a_judgement_that_stays_under_way_is_told_as_such(server: ModelServer, bank: Bank) -> None:
     server.script(Reply("yes\nIt is done."), Reply(manner="hang"))
+    left: list[int] = []
     stopping = judge_episodes(
         bank,
         Judge(client(server)),
         without_outcome(bank),
         stopped=lambda: len(server.requests) > 1,
         grace=0.05,
+        left=left.append,
     )
     assert len(list(stopping)) == 1
-    assert [detail for event, detail in told(bank) if event == "waste"] == [{"on_their_way": 1}]
+    assert left == [1]
 
 
 def test_a_stopped_judge_asks_nothing_more(
@@ -313,13 +293,13 @@ def test_a_stopped_judge_asks_nothing_more(
     gate = threading.Event()
     server.replies = lambda _request: Reply("Perhaps", after=gate)
     asking = client(server)
-    end_questions = asking.end_questions
+    cancel = asking.cancel
 
     def end() -> None:
-        end_questions()
+        cancel()
         gate.set()
 
-    monkeypatch.setattr(asking, "end_questions", end)
+    monkeypatch.setattr(asking, "cancel", end)
     judge = Judge(asking)
     ids = without_outcome(bank)
     found = list(
@@ -329,14 +309,13 @@ def test_a_stopped_judge_asks_nothing_more(
     assert len(server.requests) == 2
     assert history(bank).usage == judge.usage
     assert judge.usage.calls == 2
-    assert list(bank.path.glob(".paid-*")) == []
 
 
 def test_what_a_judge_took_is_told_whatever_came_of_it(server: ModelServer, bank: Bank) -> None:
     """No verdict and then no server; and a verdict that came too late."""
-    patience = Patience(retries=0)
+    patience = RetryPolicy(retries=0)
     server.script(Reply("Perhaps"), Reply(status=503))
-    judge = Judge(client(server, patience=patience))
+    judge = Judge(client(server, policy=patience))
     (error,) = judge_episodes(bank, judge, [UNSAID[0].id])
     assert isinstance(error, ModelUnavailableError)
     assert history(bank).usage == judge.usage

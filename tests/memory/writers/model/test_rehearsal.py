@@ -179,9 +179,7 @@ def test_fusions_are_estimated_and_then_made(server: ModelServer, tmp_path: Path
     asking = ModelExtractor(client(server))
     fusing = consolidate(bank, asking, concurrency=4)
     fusions = [next(fusing)]
-    assert len(list(bank.path.glob(".paid-*"))) == 1  # what was paid and is not told yet
     fusions += fusing
-    assert list(bank.path.glob(".paid-*")) == []
     assert [fusion.root is not None for fusion in fusions] == [True] * len(chains)
     assert estimate.prompt_tokens == pytest.approx(asking.usage.prompt_tokens, rel=0.01)
     for fusion in fusions:

@@ -28,7 +28,7 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Budget, Price, Usage
-from deltamem_tui.llm.retry_policy import Patience
+from deltamem_tui.llm.retrying_client import RetryPolicy
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.settings import TreeParameters
 from deltamem_tui.memory.episodes.stored_episodes import waiting
@@ -44,9 +44,9 @@ from tests.memory.writers.model.learning import (
     bank_with,
     learnt_files,
     lessons_of,
+    payments,
     run_over,
     told,
-    wasted,
 )
 
 PRICE = Price(1e-6, 2e-6)
@@ -86,13 +86,11 @@ def test_side_by_side_is_what_one_after_another_would_be(
     _, crowd = run_over(together, server, concurrency=8)
     assert 4 <= server.most_in_flight <= 8
     assert learnt_files(together) == learnt_files(alone)
-    assert [each for each in told(together) if each[0] != "waste"] == told(alone)
+    assert told(together) == told(alone)
     assert crowd.used == run.used == run.usage
     assert crowd.wasted.calls == len(server.requests) - run.usage.calls > 0
     assert history(together).usage == crowd.usage
-    thrown_away = [call for detail in wasted(together) for call in detail["calls"]]
-    assert len(thrown_away) == crowd.wasted.calls
-    assert sum(call["prompt_tokens"] for call in thrown_away) == crowd.wasted.prompt_tokens
+    assert len(payments(together)) == len(server.requests)
     assert verify(together) == []
 
 
@@ -101,16 +99,17 @@ def test_what_a_lesson_took_is_told_call_by_call(server: ModelServer, tmp_path: 
     (lesson,), run = run_over(bank, server, price=PRICE)
     assert isinstance(lesson, LearnResult)
     detail = told(bank)[-1][1]
-    for name, request in zip(COLLECTIONS, server.requests, strict=True):
+    for name, request, paid in zip(COLLECTIONS, server.requests, payments(bank), strict=True):
         (call,) = detail["trees"][name]["calls"]
         tokens = len(request.prompt.split())
         node = next(iter(bank.tree(name)))
-        assert call["prompt_tokens"] == tokens
-        assert call["prompt"] == node.origin.prompt
-        assert call["cost"] == pytest.approx(PRICE.of(tokens, call["completion_tokens"]))
-        assert (call["purpose"], call["tree"], call["model"]) == ("extract", name, MODEL)
-        assert (call["attempts"], call["calls"], call["cached"]) == (1, 1, 0)
-        assert "cut" not in call
+        assert paid["prompt_tokens"] == tokens
+        assert paid["cost"] == pytest.approx(PRICE.of(tokens, paid["completion_tokens"]))
+        assert (paid["calls"], paid["cached"]) == (1, 0)
+        assert paid["episode"] == lesson.trajectory
+        about = {"purpose": "extract", "tree": name, "model": MODEL, "prompt": node.origin.prompt}
+        assert call == {**about, "attempts": 1}
+        assert about.items() <= paid.items()
     assert history(bank).usage == run.usage == lesson.usage
 
 
@@ -123,7 +122,7 @@ def test_an_unknown_price_is_null_and_what_was_cut_is_told(
     (lesson,), _ = run_over(bank, server, window=4_000, answer_tokens=500)
     (call,) = told(bank)[-1][1]["trees"]["task"]["calls"]
     assert isinstance(lesson, LearnResult)
-    assert call["cost"] is None
+    assert [paid["cost"] for paid in payments(bank)] == [None, None]
     assert "observations shortened" in call["cut"]
     assert lesson.trees["task"].cut == call["cut"]
     assert history(bank).usage.cost is None
@@ -230,7 +229,9 @@ def test_an_episode_that_fails_for_good_waits_with_its_reason(
     assert refused.reason in str(refusal.error) or "policy" in refused.reason
     detail = dict(told(bank))["refuse"]
     assert detail["calls"][0]["attempts"] == (3 if reply.status == 200 else 1)
-    assert detail["calls"][0]["calls"] == (3 if reply.status == 200 else 0)
+    asked = [each for each in payments(bank) if each["episode"] == stubborn.id]
+    paid = [each for each in asked if each["tree"] == "task"]  # the other may be asked beside
+    assert len(paid) == (3 if reply.status == 200 else 0)
     server.replies = sensible.reply
     again, _ = run_over(bank, server, concurrency=concurrency)
     assert len(lessons_of(again)) == 1
@@ -257,7 +258,7 @@ def test_what_would_fail_every_episode_stops_before_the_first(
     bank = bank_with(tmp_path / "bank", generated(9))
     before = learnt_files(bank), told(bank)
     with pytest.raises(error) as caught:
-        run_over(bank, server, concurrency=concurrency, patience=Patience(retries=2))
+        run_over(bank, server, concurrency=concurrency, policy=RetryPolicy(retries=2))
     assert len(server.requests) == requests  # one question, whatever the concurrency
     assert (learnt_files(bank), told(bank)) == before
     assert KEY not in str(caught.value)
@@ -275,7 +276,7 @@ def test_a_server_that_goes_away_leaves_what_was_learnt(
     episodes = generated(8)
     bank = bank_with(tmp_path / "bank", episodes)
     with pytest.raises(LanguageModelError):
-        run_over(bank, server, concurrency=concurrency, patience=Patience(retries=0), cache=cache)
+        run_over(bank, server, concurrency=concurrency, policy=RetryPolicy(retries=0), cache=cache)
     assert 0 < bank.episodes.learnt() < 8
     answered = [request.prompt for request in server.requests[:8]]
     server.script()
@@ -311,7 +312,7 @@ def workers_are_gone() -> None:
     """Until nobody works on a question any more."""
     deadline = threading.Event()
     for _ in range(2_000):
-        if not any(each.name == "deltamem-worker" for each in threading.enumerate()):
+        if not any(each.name == "deltamem-lane" for each in threading.enumerate()):
             return
         deadline.wait(0.01)
     raise AssertionError("somebody still works")
@@ -410,7 +411,6 @@ def test_a_call_that_stays_on_its_way_is_told_as_such(
     _, run = run_over(bank, server, concurrency, stopped=reached.is_set, grace=0.05)
     assert 1 <= run.on_their_way <= concurrency
     assert run.usage.calls == history(bank).usage.calls == 5
-    assert wasted(bank)[-1]["on_their_way"] == run.on_their_way
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
@@ -421,14 +421,9 @@ def test_what_was_paid_before_the_server_went_away_is_on_the_bill(
     first_then_sensible(server, (Reply("I would rather not say."), Reply(status=503)))
     bank = bank_with(tmp_path / "bank", generated(1))
     with pytest.raises(ModelUnavailableError):
-        run_over(bank, server, concurrency, patience=Patience(retries=0))
-    ((call,),) = [detail["calls"] for detail in wasted(bank)]
-    assert (call["purpose"], call["tree"], call["attempts"], call["calls"]) == (
-        "extract",
-        "task",
-        2,
-        1,
-    )
+        run_over(bank, server, concurrency, policy=RetryPolicy(retries=0))
+    (paid,) = payments(bank)
+    assert (paid["purpose"], paid["tree"], paid["calls"]) == ("extract", "task", 1)
     assert history(bank).usage.prompt_tokens == len(server.requests[0].prompt.split())
 
 
@@ -494,7 +489,7 @@ def test_equal_prompts_are_not_paid_twice_side_by_side(server: ModelServer, tmp_
         bank = bank_with(tmp_path / f"bank{concurrency}", [*generated(3, seed=9), *twins], numbers)
         cache = ResponseCache(tmp_path / f"cache{concurrency}")
         _, run = run_over(bank, server, concurrency=concurrency, cache=cache)
-        bills.append((run.used, [each for each in told(bank) if each[0] != "waste"]))
+        bills.append((run.used, told(bank)))
     assert bills[0] == bills[1]
 
 

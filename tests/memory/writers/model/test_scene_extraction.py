@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -11,10 +10,10 @@ import pytest
 from deltamem_tui.errors import CredentialsError, ModelUnavailableError
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Price, Usage
-from deltamem_tui.llm.retry_policy import Patience
+from deltamem_tui.llm.retrying_client import RetryPolicy
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.writers.extraction import AskedInVainError, Drawing
-from deltamem_tui.memory.writers.model import ModelExtractor, SceneDrawer
+from deltamem_tui.memory.writers.extraction import AskedInVainError, Drawing, Payment
+from deltamem_tui.memory.writers.model import SceneDrawer
 from deltamem_tui.trajectory.domains import GENERIC
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.llm.server import ModelServer, Reply
@@ -188,14 +187,11 @@ def test_a_refused_key_is_told_as_such(server: ModelServer) -> None:
         SceneDrawer(client(server)).draw(episode())
 
 
-def test_what_was_paid_before_the_server_went_away_is_the_extractors_to_tell(
-    server: ModelServer,
-) -> None:
+def test_what_was_paid_before_the_server_went_away_is_reported(server: ModelServer) -> None:
     server.script(Reply(said("A dark cave.")), Reply(status=503))
-    extractor = ModelExtractor(client(server, patience=Patience(retries=0)))
+    paid: list[Payment] = []
+    drawer = SceneDrawer(client(server, policy=RetryPolicy(retries=0))).paying(paid.append)
     with pytest.raises(ModelUnavailableError):
-        extractor.drawer().draw(episode())
-    (call,) = extractor.take_unanswered()
-    assert (call.purpose, call.attempts, call.usage.calls) == ("draw", 2, 1)
-    assert extractor.usage.calls == 1
-    assert json.loads(json.dumps(call.record()))["purpose"] == "draw"
+        drawer.draw(episode())
+    (payment,) = paid
+    assert (payment.purpose, payment.source, payment.usage.calls) == ("draw", episode().id, 1)

@@ -40,9 +40,9 @@ from tests.memory.writers.model.learning import (
     bank_with,
     learnt_files,
     lessons_of,
+    payments,
     run_over,
     told,
-    wasted,
 )
 from tests.places import DOCS
 
@@ -63,7 +63,7 @@ def of_scenes(server: ModelServer) -> list[Request]:
 
 
 def purposes(bank: Bank) -> list[str]:
-    return [event for event, _ in told(bank) if event not in {"init", "import", "waste"}]
+    return [event for event, _ in told(bank) if event not in {"init", "import"}]
 
 
 def test_the_env_tree_learns_what_it_could_not_ask_before(
@@ -122,7 +122,9 @@ def test_the_bill_has_the_drawing_with_what_was_drawn(server: ModelServer, tmp_p
     kept = episode(bank, log.id)
     assert kept is not None
     assert call["prompt"] == kept.metadata[PROMPT]
-    assert call["prompt_tokens"] == len(server.requests[0].prompt.split())
+    paid = payments(bank)[0]
+    assert (paid["purpose"], paid["episode"], paid["prompt"]) == ("draw", log.id, call["prompt"])
+    assert paid["prompt_tokens"] == len(server.requests[0].prompt.split())
     assert run.usage == run.used == history(bank).usage
     assert run.usage.calls == len(server.requests) == 3
 
@@ -354,7 +356,7 @@ def test_a_dry_run_counts_the_drawings_and_is_within_a_tenth(
     again = bank_with(tmp_path / "again", logs)
     answers = run.used.calls + run.used.cached
     assert rehearsed(again, server, cache=cache) == Usage(cached=answers)
-    assert wasted(again) == []
+    assert payments(again) == []
 
 
 def test_an_unkept_episode_learnt_through_a_run_brings_its_scene(

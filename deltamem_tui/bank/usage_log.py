@@ -1,0 +1,50 @@
+"""`usage.jsonl`: what models were paid for this bank, one line an answer, written as it comes.
+
+It is the bill and not the bank: no commit counts its lines, no digest covers it, and it is
+appended to without the bank's lock. It goes wherever the journal goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from deltamem_tui.bank.commits import whole_lines
+from deltamem_tui.bank.disk import archive_view, files
+
+FILE_NAME = "usage.jsonl"
+_LINE_LIMIT = 64 * 1024
+
+
+def append(folder: Path, record: Mapping[str, Any]) -> None:
+    """Write one line. When this returns, it is on the disk.
+
+    Raises:
+        StorageError: The disk refused.
+    """
+    files.append_line(folder / FILE_NAME, orjson.dumps(record))
+
+
+def records(folder: Path) -> Iterator[Mapping[str, Any]]:
+    """The lines of a bank's folder or archive. What is not a record is passed over.
+
+    Raises:
+        BankCorruptError: A line is far too long.
+        StorageError: The disk refused.
+    """
+    if archive_view.exists(folder / FILE_NAME):
+        yield from parsed(whole_lines.forwards(folder / FILE_NAME, _LINE_LIMIT))
+
+
+def parsed(lines: Iterable[bytes]) -> Iterator[Mapping[str, Any]]:
+    """The records among some lines."""
+    for line in lines:
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue  # cut off when the power failed, and ended by the line after it
+        if isinstance(record, dict):
+            yield record

@@ -1,0 +1,168 @@
+"""What a run pays is summed up and written down at once; old journals count as they did."""
+
+from __future__ import annotations
+
+import fcntl
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from deltamem_tui.bank import usage_log
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.upkeep.compact import compact
+from deltamem_tui.errors import BankCorruptError, StorageError
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.runs.payments import Payments, take_over
+from deltamem_tui.memory.views.history import history
+from deltamem_tui.memory.writers.extraction import Payment
+from tests.memory.support import new_bank
+
+CALL = Usage(1, 0, 100, 20, 0.5)
+
+
+def payment(usage: Usage = CALL) -> Payment:
+    return Payment("extract", "task", "0123456789abcdef", "some/model", "abc", usage)
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Bank:
+    return new_bank(tmp_path / "bank")
+
+
+def test_each_payment_is_a_line_and_the_lines_are_the_sum(bank: Bank) -> None:
+    with Payments(bank) as payments:
+        payments(payment())
+        payments(payment(Usage(cached=1)))
+        assert len(list(usage_log.records(bank.path))) == 2
+        payments(payment())
+    assert payments.usage == history(bank).usage == CALL + CALL + Usage(cached=1)
+    assert next(iter(usage_log.records(bank.path))) == {
+        "purpose": "extract",
+        "tree": "task",
+        "episode": "0123456789abcdef",
+        "model": "some/model",
+        "prompt": "abc",
+        **asdict(CALL),
+    }
+
+
+def test_a_cost_that_is_not_known_stays_so(bank: Bank) -> None:
+    Payments(bank)(payment(Usage(1, 0, 5, 5, None)))
+    assert history(bank).usage == Usage(1, 0, 5, 5, None)
+
+
+def test_a_disk_that_takes_no_line_stops_no_answer_and_is_reported_in_the_end(bank: Bank) -> None:
+    file = bank.path / usage_log.FILE_NAME
+    file.mkdir()
+    payments = Payments(bank)
+    payments(payment())
+    with pytest.raises(StorageError):
+        payments.close()
+    file.rmdir()
+    payments.close()
+    payments.close()
+    assert payments.usage == history(bank).usage == CALL
+
+
+def test_no_error_hides_the_one_that_ended_the_run(bank: Bank) -> None:
+    (bank.path / usage_log.FILE_NAME).mkdir()
+
+    def run() -> None:
+        with Payments(bank) as payments:
+            payments(payment())
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run()
+
+
+OLD = {"purpose": "extract", **asdict(CALL)}
+
+
+def log(bank: Bank, event: str, detail: dict[str, Any]) -> None:
+    with bank.writing() as batch:
+        batch.log(event, detail)
+
+
+def test_what_older_journals_state_counts_beside_the_lines(bank: Bank) -> None:
+    log(bank, "learn", {"trees": {"task": {"calls": [OLD]}, "env": {"calls": [OLD, OLD]}}})
+    for event in ("draw", "judge", "consolidate", "refuse", "waste", "paid"):
+        log(bank, event, {"calls": [OLD]})
+    log(bank, "waste", {"on_their_way": 3})
+    stated = sum([CALL] * 9, Usage())
+    assert history(bank).usage == stated
+    for number in range(40):  # those of today state no amounts
+        calls = [{"purpose": "extract", "model": "m", "attempts": 1, "prompt": str(number)}]
+        log(bank, "learn", {"trees": {"task": {"calls": calls}}})
+    Payments(bank)(payment())
+    assert history(bank).usage == stated + CALL
+    assert compact(bank).done
+    assert history(bank).usage == stated + CALL
+
+
+@pytest.mark.parametrize(
+    "odd", [{"calls": -4, "cost": "much"}, {"calls": True}, {"calls": 2**60}, {"cost": -1.0}]
+)
+def test_amounts_that_cannot_be_are_passed_over(bank: Bank, odd: dict[str, Any]) -> None:
+    usage_log.append(bank.path, {"prompt_tokens": 5, "completion_tokens": "many", **odd})
+    assert history(bank).usage == Usage(0, 0, 5, 0, None)
+
+
+def test_a_line_without_end_is_refused(bank: Bank) -> None:
+    (bank.path / usage_log.FILE_NAME).write_bytes(b"x" * 1_000_000)
+    with pytest.raises(BankCorruptError):
+        history(bank)
+
+
+def left_by_a_killed_run(bank: Bank, *more: dict[str, Any]) -> Path:
+    path = bank.path / ".paid-0123456789abcdef.draft"
+    lines = [{"paid": asdict(CALL)}] * 3 + [{"told": asdict(CALL + Usage(cached=2))}, *more]
+    path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines) + b'{"paid": {"ca')
+    return path
+
+
+def test_what_a_killed_run_of_an_earlier_version_left_counts_and_is_taken_over_once(
+    bank: Bank,
+) -> None:
+    path = left_by_a_killed_run(bank)
+    data = path.read_bytes()
+    assert history(bank).usage == CALL + CALL
+    take_over(bank)
+    assert not path.exists()
+    path.write_bytes(data)  # as if whoever took it over had been killed then
+    take_over(bank)
+    assert history(bank).usage == CALL + CALL
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("event", "detail", "left"),
+    [
+        ("learn", {"trajectory": "subject", "trees": {"task": {"calls": [OLD]}}}, 1),
+        ("consolidate", {"nodes": ["a", "subject"], "calls": [OLD]}, 1),
+        ("learn", {"trajectory": "another", "trees": {"task": {"calls": [OLD]}}}, 2),
+        ("paid", {"ledger": ".paid-0123456789abcdef.draft", "calls": [OLD]}, 0),
+    ],
+)
+def test_what_the_journal_states_after_all_is_not_counted_twice(
+    bank: Bank, event: str, detail: dict[str, Any], left: int
+) -> None:
+    telling = {"telling": "subject", "after": bank.commit.sequence}
+    log(bank, event, detail)
+    left_by_a_killed_run(bank, telling)
+    assert history(bank).usage == sum([CALL] * (left + 1), Usage())
+
+
+def test_a_link_and_the_file_of_a_living_run_are_left_alone(bank: Bank) -> None:
+    path = left_by_a_killed_run(bank)
+    with path.open("rb") as living:
+        fcntl.flock(living, fcntl.LOCK_EX)
+        take_over(bank)
+    moved = path.rename(bank.path / "elsewhere")
+    path.symlink_to(moved)
+    take_over(bank)
+    assert history(bank).usage == Usage()
+    assert moved.exists()

@@ -1,0 +1,269 @@
+"""Questions go out before their turn; only the answer to the same question is used."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import pytest
+
+from deltamem_tui.bank.node import Node, Payload, TreeName
+from deltamem_tui.errors import BudgetError, CredentialsError, ExtractionError
+from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.runs.prefetch import (
+    Prefetcher,
+    PrefetchingExtractor,
+    Question,
+    StoppedError,
+    in_order,
+)
+from deltamem_tui.memory.writers.extraction import AskingExtractor, Extraction, OnPayment
+from deltamem_tui.trajectory.model import Trajectory
+from tests.memory.support import EchoExtractor, episode
+
+SECONDS = 20.0
+COST = Usage(1, 0, 10, 4, 0.5)
+
+
+@dataclass
+class Model:
+    """Says back the prompt; a test decides when, and what goes wrong."""
+
+    name: str = "model"
+    usage: Usage = field(default_factory=Usage)
+    asked: list[str] = field(default_factory=list)
+    held: set[str] = field(default_factory=set)
+    cancelled: int = 0
+    gate: threading.Event = field(default_factory=threading.Event)
+    arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    trouble: Callable[[str], None] = lambda _prompt: None
+
+    def prompt(
+        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
+    ) -> str | None:
+        return None if trajectory is None else f"{tree} {trajectory.steps[0].action}"
+
+    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+        return self.answer(self.prompt(tree, trajectory, chain) or "")
+
+    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+        raise ExtractionError("there is no chain")
+
+    def paying(self, on_payment: OnPayment) -> Model:
+        return self
+
+    def cancel(self) -> None:
+        self.cancelled += 1
+
+    def answer(self, prompt: str) -> Extraction:
+        self.asked.append(prompt)
+        self.arrived.release()
+        if prompt in self.held:
+            assert self.gate.wait(SECONDS)
+        self.trouble(prompt)
+        return Extraction(Payload("when", prompt), "", model="m", usage=COST, attempts=1)
+
+    def question(self, turn: int, prompt: str, purpose: str = "env_root") -> Question:
+        return Question(turn, purpose, prompt, partial(self.answer, prompt))
+
+    def wait(self, count: int = 1) -> None:
+        for _ in range(count):
+            assert self.arrived.acquire(timeout=SECONDS)
+
+
+@pytest.fixture
+def model() -> Model:
+    return Model()
+
+
+def taken(prefetcher: Prefetcher, question: Question) -> str:
+    """What a question whose turn it is comes to."""
+    found: Extraction = prefetcher.answer(question.key, question.ask)
+    assert found.payload is not None
+    return found.payload.execution_procedure
+
+
+def trusted(
+    model: Model, lanes: int = 4, stopped: Callable[[], bool] = lambda: False
+) -> Prefetcher:
+    """After its first answer, in its turn 0."""
+    prefetcher = Prefetcher(model, lanes, stopped)
+    taken(prefetcher, model.question(0, "warm up"))
+    model.asked.clear()
+    model.wait()
+    return prefetcher
+
+
+def test_a_model_is_asked_ahead_and_the_rules_are_not() -> None:
+    assert isinstance(Model(), AskingExtractor)
+    assert not isinstance(EchoExtractor(), AskingExtractor)
+
+
+def test_an_answer_that_came_ahead_is_used_and_another_question_is_asked_anew(
+    model: Model,
+) -> None:
+    prefetcher = trusted(model)
+    prefetcher.look_ahead([model.question(1, "a"), model.question(2, "b")])
+    model.wait(2)
+    prefetcher.begin(1)
+    assert taken(prefetcher, model.question(1, "a")) == "a"
+    assert taken(prefetcher, model.question(1, "a")) == "a"  # planned again in the same turn
+    prefetcher.begin(2)
+    assert taken(prefetcher, model.question(2, "c")) == "c"
+    assert sorted(model.asked) == ["a", "b", "c"]
+    assert prefetcher.used == COST + COST + COST
+
+
+def test_one_prompt_of_two_episodes_is_asked_in_each_ones_turn(model: Model) -> None:
+    """The second one finds the first one's answer in the response cache."""
+    prefetcher = trusted(model)
+    prefetcher.look_ahead([model.question(1, "a"), model.question(2, "a")])
+    for turn in (1, 2):
+        prefetcher.begin(turn)
+        assert taken(prefetcher, model.question(turn, "a")) == "a"
+        assert len(model.asked) == turn
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_nothing_goes_ahead_before_the_first_answer_nor_with_one_lane(
+    model: Model, lanes: int
+) -> None:
+    prefetcher = Prefetcher(model, 4) if lanes > 1 else trusted(model, 1)
+    prefetcher.look_ahead([model.question(1, "a")])
+    assert taken(prefetcher, model.question(0, "b")) == "b"
+    assert model.asked == ["b"]
+
+
+def test_what_has_not_begun_is_taken_back_for_nothing(model: Model) -> None:
+    prefetcher = trusted(model, lanes=3)
+    model.held = {"a", "b"}
+    both = [model.question(1, "a"), model.question(2, "b")]
+    prefetcher.look_ahead([*both, model.question(3, "c")])
+    model.wait(2)
+    prefetcher.look_ahead([*both, model.question(3, "d")])
+    model.gate.set()
+    prefetcher.begin(3)
+    assert taken(prefetcher, model.question(3, "d")) == "d"
+    assert "c" not in model.asked
+
+
+def test_a_lane_is_kept_for_the_present_turn(model: Model) -> None:
+    prefetcher = trusted(model, lanes=2)
+    model.held = {"a"}
+    prefetcher.look_ahead([model.question(1, "a"), model.question(1, "b")])
+    model.wait()
+    assert taken(prefetcher, model.question(0, "now")) == "now"
+    assert model.asked == ["a", "now"]
+    model.gate.set()
+    prefetcher.begin(1)
+    assert taken(prefetcher, model.question(1, "b")) == "b"
+
+
+def test_a_purpose_whose_questions_change_is_not_asked_ahead_until_they_hold(model: Model) -> None:
+    prefetcher = trusted(model)
+    sent = []
+    for turn, holds in enumerate([True, False, False, True, True, True]):
+        now = model.question(turn, f"{turn}" if holds else f"changed {turn}")
+        later = model.question(turn + 1, f"{turn + 1}")
+        other = model.question(turn + 1, f"other {turn + 1}", "task_root")
+        prefetcher.begin(turn)
+        prefetcher.look_ahead([now, later, other])
+        taken(prefetcher, now)
+        taken(prefetcher, other)  # so whatever was sent before it was begun
+        sent.append(later.prompt in model.asked)
+    assert sent == [True, False, False, False, True, True]
+
+
+def test_what_would_not_be_sent_is_not_waited_for(model: Model) -> None:
+    asking = PrefetchingExtractor(trusted(model))
+    with pytest.raises(ExtractionError, match="there is no chain"):
+        asking.fuse("task", ())
+    found = asking.extract("task", episode((1, 0, 0), action="look"), ())
+    assert found.payload == Payload("when", "task look")
+
+
+def test_money_that_was_set_aside_for_others_may_be_free_at_the_turn(model: Model) -> None:
+    prefetcher = trusted(model)
+    left = [BudgetError("too little left")]
+
+    def trouble(_prompt: str) -> None:
+        if left:
+            raise left.pop()
+
+    model.trouble = trouble
+    prefetcher.look_ahead([model.question(1, "a")])
+    prefetcher.begin(1)
+    assert taken(prefetcher, model.question(1, "a")) == "a"
+    assert model.asked == ["a", "a"]
+
+
+def test_after_a_failure_that_lasts_nothing_goes_ahead(model: Model) -> None:
+    prefetcher = trusted(model)
+
+    def trouble(_prompt: str) -> None:
+        raise CredentialsError("no key")
+
+    model.trouble = trouble
+    prefetcher.look_ahead([model.question(1, "a")])
+    prefetcher.begin(1)
+    with pytest.raises(CredentialsError):
+        taken(prefetcher, model.question(1, "a"))
+    prefetcher.look_ahead([model.question(2, "b")])
+    assert model.asked == ["a"]
+
+
+def test_the_wait_for_an_answer_can_be_stopped(model: Model) -> None:
+    prefetcher = Prefetcher(model, 1, lambda: True)
+    model.held = {"a"}
+    with pytest.raises(StoppedError):
+        taken(prefetcher, model.question(0, "a"))
+    prefetcher.close()
+    model.gate.set()
+
+
+def test_closing_cancels_waits_a_little_and_begins_nothing_more(model: Model) -> None:
+    others = set(threading.enumerate())
+    prefetcher = trusted(model, lanes=3)
+    model.held = {"a", "b"}
+    prefetcher.look_ahead([model.question(1, each) for each in "abc"])
+    model.wait(2)
+    started = time.monotonic()
+    prefetcher.close(grace=0.05)
+    assert time.monotonic() - started < SECONDS / 2
+    assert (model.cancelled, prefetcher.under_way) == (1, 2)
+    model.gate.set()
+    prefetcher.close(grace=SECONDS)
+    assert prefetcher.under_way == 0
+    assert sorted(model.asked) == ["a", "b"]
+    for thread in set(threading.enumerate()) - others:
+        thread.join(SECONDS)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 5])
+def test_results_come_in_order_and_items_are_taken_as_needed(at_once: int) -> None:
+    begun: list[int] = []
+
+    def items() -> Iterator[tuple[int, int]]:
+        for number in range(10):
+            begun.append(number)
+            yield number, number
+
+    results = in_order(lambda number: number * number, items(), at_once)
+    assert next(results) == (0, 0)
+    assert len(begun) <= at_once
+    assert list(results) == [(number, number**2) for number in range(1, 10)]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_what_a_thread_raises_is_raised_where_its_result_is_asked_for(
+    error: type[BaseException],
+) -> None:
+    def fail(_item: int) -> None:
+        raise error
+
+    with pytest.raises(error):
+        list(in_order(fail, [("a", 1), ("b", 0)], 2))
