@@ -12,7 +12,6 @@ from typing import Any
 
 import orjson
 
-from deltamem_tui.bank.commits import whole_lines
 from deltamem_tui.bank.disk import archive_view, files
 
 FILE_NAME = "usage.jsonl"
@@ -36,7 +35,7 @@ def records(folder: Path) -> Iterator[Mapping[str, Any]]:
         StorageError: The disk refused.
     """
     if archive_view.exists(folder / FILE_NAME):
-        yield from parsed(whole_lines.forwards(folder / FILE_NAME, _LINE_LIMIT))
+        yield from parsed(archive_view.forwards(folder / FILE_NAME, _LINE_LIMIT))
 
 
 def parsed(lines: Iterable[bytes]) -> Iterator[Mapping[str, Any]]:

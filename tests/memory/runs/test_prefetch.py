@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from deltamem_tui.bank.node import Node, Payload, TreeName
+from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BudgetError, CredentialsError, ExtractionError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.runs.prefetch import (
@@ -40,16 +40,19 @@ class Model:
     gate: threading.Event = field(default_factory=threading.Event)
     arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     trouble: Callable[[str], None] = lambda _prompt: None
+    opened: list[Prefetcher] = field(default_factory=list)
 
-    def prompt(
-        self, tree: TreeName, trajectory: Trajectory | None, chain: Sequence[Node]
-    ) -> str | None:
+    def prefetcher(self, lanes: int = 4, stopped: Callable[[], bool] = lambda: False) -> Prefetcher:
+        self.opened.append(Prefetcher(self, lanes, stopped))
+        return self.opened[-1]
+
+    def prompt(self, tree: str, trajectory: Trajectory | None, chain: Sequence[Node]) -> str | None:
         return None if trajectory is None else f"{tree} {trajectory.steps[0].action}"
 
-    def extract(self, tree: TreeName, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         return self.answer(self.prompt(tree, trajectory, chain) or "")
 
-    def fuse(self, tree: TreeName, chain: Sequence[Node]) -> Extraction:
+    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
         raise ExtractionError("there is no chain")
 
     def paying(self, on_payment: OnPayment) -> Model:
@@ -64,7 +67,7 @@ class Model:
         if prompt in self.held:
             assert self.gate.wait(SECONDS)
         self.trouble(prompt)
-        return Extraction(Payload("when", prompt), "", model="m", usage=COST, attempts=1)
+        return Extraction({"text": prompt}, "", model="m", usage=COST, attempts=1)
 
     def question(self, turn: int, prompt: str, purpose: str = "env_root") -> Question:
         return Question(turn, purpose, prompt, partial(self.answer, prompt))
@@ -75,22 +78,26 @@ class Model:
 
 
 @pytest.fixture
-def model() -> Model:
-    return Model()
+def model() -> Iterator[Model]:
+    model = Model()
+    yield model
+    model.gate.set()
+    for prefetcher in model.opened:
+        prefetcher.close()
 
 
 def taken(prefetcher: Prefetcher, question: Question) -> str:
     """What a question whose turn it is comes to."""
     found: Extraction = prefetcher.answer(question.key, question.ask)
     assert found.payload is not None
-    return found.payload.execution_procedure
+    return found.payload["text"]
 
 
 def trusted(
     model: Model, lanes: int = 4, stopped: Callable[[], bool] = lambda: False
 ) -> Prefetcher:
     """After its first answer, in its turn 0."""
-    prefetcher = Prefetcher(model, lanes, stopped)
+    prefetcher = model.prefetcher(lanes, stopped)
     taken(prefetcher, model.question(0, "warm up"))
     model.asked.clear()
     model.wait()
@@ -131,7 +138,7 @@ def test_one_prompt_of_two_episodes_is_asked_in_each_ones_turn(model: Model) -> 
 def test_nothing_goes_ahead_before_the_first_answer_nor_with_one_lane(
     model: Model, lanes: int
 ) -> None:
-    prefetcher = Prefetcher(model, 4) if lanes > 1 else trusted(model, 1)
+    prefetcher = model.prefetcher() if lanes > 1 else trusted(model, 1)
     prefetcher.look_ahead([model.question(1, "a")])
     assert taken(prefetcher, model.question(0, "b")) == "b"
     assert model.asked == ["b"]
@@ -182,7 +189,7 @@ def test_what_would_not_be_sent_is_not_waited_for(model: Model) -> None:
     with pytest.raises(ExtractionError, match="there is no chain"):
         asking.fuse("task", ())
     found = asking.extract("task", episode((1, 0, 0), action="look"), ())
-    assert found.payload == Payload("when", "task look")
+    assert found.payload == {"text": "task look"}
 
 
 def test_money_that_was_set_aside_for_others_may_be_free_at_the_turn(model: Model) -> None:
@@ -216,7 +223,7 @@ def test_after_a_failure_that_lasts_nothing_goes_ahead(model: Model) -> None:
 
 
 def test_the_wait_for_an_answer_can_be_stopped(model: Model) -> None:
-    prefetcher = Prefetcher(model, 1, lambda: True)
+    prefetcher = model.prefetcher(1, lambda: True)
     model.held = {"a"}
     with pytest.raises(StoppedError):
         taken(prefetcher, model.question(0, "a"))
