@@ -1,26 +1,7 @@
 """A reader that a person declares in a small TOML file, so that an unknown format needs no code.
 
-```toml
-name = "my-harness"
-records = "runs[]"      # the episodes in each record; without it a record is one
-task = "goal.text"
-environment = "goal.room"
-steps = "turns"         # a list; what follows is looked up in each of its items
-
-[step]
-thought = "reasoning"
-action = "call.command"
-observation = "result"
-reward = "points"
-
-[outcome]
-success = "solved"      # a flag, 0 or 1, or a word …
-reward = "score"        # … or a number, of which `best` means that all was solved
-best = 100
-```
-
-Every expression is a JMESPath. Where steps lie in parallel lists, leave `steps` out and let
-the expressions under `[step]` give lists of equal length.
+Every value is a JMESPath expression. Where steps lie in parallel lists, `steps` is left out and
+the expressions under `[step]` give lists of equal length. `docs/readers.md` has an example.
 """
 
 from __future__ import annotations

@@ -53,35 +53,42 @@ def each_entry(
 ) -> Callable[[Log], Iterator[Reading]]:
     """A reader's `read`, where every value of every record is an episode."""
 
+    def readings(position: str, name: str, value: object) -> Iterator[Reading]:
+        yield placed_or_refused(position, parse, name, value)
+
+    return _each_entry(readings, is_entry)
+
+
+def each_conversation_in(
+    parse: Callable[[Conversation, str, object], Trajectory],
+) -> Callable[[Log], Iterator[Reading]]:
+    """A reader's `read`, where every value of every record is a conversation.
+
+    Args:
+        parse: Adds what stands under a name to a new conversation, and returns its episode.
+    """
+    return _each_entry(
+        lambda position, name, value: conversation_readings(position, parse, name, value)
+    )
+
+
+def _each_entry(
+    readings: Callable[[str, str, object], Iterator[Reading]],
+    is_entry: Callable[[object], bool] = lambda _: False,
+) -> Callable[[Log], Iterator[Reading]]:
     def read(log: Log) -> Iterator[Reading]:
         for item in log.records():
             if isinstance(item, RecordError):
                 yield item
                 continue
             for name, value, position in _entries(item, is_entry):
-                yield placed_or_refused(position, parse, name, value)
-
-    return read
-
-
-def each_conversation_in(
-    parse: Callable[[Conversation, str, object], Trajectory],
-) -> Callable[[Log], Iterator[Reading]]:
-    """A reader's `read`, where every value of every record is a conversation."""
-
-    def read(log: Log) -> Iterator[Reading]:
-        for item in log.records():
-            if isinstance(item, RecordError):
-                yield item
-                continue
-            for name, value, position in _entries(item):
-                yield from conversation_readings(position, parse, name, value)
+                yield from readings(position, name, value)
 
     return read
 
 
 def _entries(
-    record: Record, is_entry: Callable[[object], bool] = lambda _: False
+    record: Record, is_entry: Callable[[object], bool]
 ) -> Iterator[tuple[str, object, str]]:
     if not isinstance(record.value, dict) or is_entry(record.value):
         yield "", record.value, record.position
