@@ -210,6 +210,16 @@ def apply(commit: Commit, shelves: Iterable[Shelf]) -> None:
             matrix.write_header(commit.extent(shelf.name).rows)
 
 
+def sync_counters(before: Commit, shelves: Iterable[Shelf]) -> None:
+    """See that the counters that a commit changed are on the disk before another follows it.
+
+    Only its own line could restore them, and only while it is the last.
+    """
+    for shelf in shelves:
+        if shelf.name in before.cells:
+            files.sync(shelf.counters_file.path)
+
+
 def _runs(cells: Mapping[int, Sequence[int]]) -> Iterator[tuple[int, NDArray[Any]]]:
     """Cells as (row, values of this row and those right behind it)."""
     rows = sorted(cells)

@@ -230,6 +230,7 @@ class Bank:
                 if not changes.event:
                     changes.discard()
                     return
+                append.sync_counters(self.commit, [each.shelf for each in self.snapshots.values()])
                 changes.commit(self.journal)
             except BaseException:
                 changes.discard()

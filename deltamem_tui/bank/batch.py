@@ -320,7 +320,9 @@ class Batch:
         )
         try:
             grow(self._growths.values())
-            self._sync_counters(tail)
+            # Those of the others were synced just now.
+            others = [each.shelf for each in self._growths.values() if not each.lines]
+            append.sync_counters(tail.commit, others)
             if self._manifest:
                 _write_beside(_draft_of_manifest(history, commit), self._manifest)
             return history.append(tail, commit)
@@ -334,12 +336,6 @@ class Batch:
             if files.size(history.path) <= before.length:
                 take_back(self._growths.values())
                 files.remove(_draft_of_manifest(history, commit))
-
-    def _sync_counters(self, before: Tail) -> None:
-        """Settle the counters of the commit before, which only its own line could restore."""
-        for name, growth in self._growths.items():
-            if name in before.commit.cells:
-                files.sync(growth.shelf.counters_file.path)
 
     def _append(
         self,

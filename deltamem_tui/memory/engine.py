@@ -35,6 +35,7 @@ from deltamem_tui.memory.method import (
     Proposal,
     Query,
     RecallResult,
+    Request,
     Writer,
 )
 from deltamem_tui.memory.methods import method_of
@@ -322,8 +323,7 @@ class _Answers:
         return self._writer.name
 
     def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
-        source = episode.id if episode else None
-        key = (purpose, source, tuple((node.id, node.revision) for node in notes))
+        key = Request(purpose, episode, tuple(notes)).key
         if key not in self._known:
             self._known[key] = self._writer.write(purpose, episode, notes)
         return self._known[key]

@@ -270,7 +270,10 @@ class Journal:
         start = tail.length
         try:
             files.truncate(self.path, start)
-            files.write_at(self.path, start, line)
+            files.write_at(self.path, start, memoryview(line)[:-1])
+            files.sync(self.path)
+            # It says that the line is whole. Of what is written at once, the end may come first.
+            files.write_at(self.path, start + len(line) - 1, b"\n")
             files.sync(self.path)
         except BaseException:
             self._take_back(start)

@@ -163,6 +163,15 @@ def create_anew(path: Path) -> None:
         os.close(os.open(path, _WRITE | os.O_CREAT | os.O_EXCL, 0o644))
 
 
+def make_folders(path: Path) -> None:
+    """Make a folder and those above it that are missing, each on the disk when this returns."""
+    if path.is_dir():
+        return
+    make_folders(path.parent)
+    path.mkdir(exist_ok=True)
+    sync(path.parent)
+
+
 def require_free(path: Path) -> None:
     """See that a new folder may appear at `path`: nothing is there, or an empty folder.
 
@@ -188,7 +197,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     require_free(path)
     with ExitStack() as stack:
         with storage_errors(path, _NOTHING_MADE):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folders(path.parent)
             # Not a temporary folder of the library: its mode would be its own, not the user's.
             draft = stack.enter_context(temp_files.beside(path, Path.mkdir))
         yield draft
@@ -255,7 +264,7 @@ def new_file(path: Path, *, replace: bool = False) -> Iterator[Path]:
     """
     _require_room(path, replace=replace)
     with storage_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(path.parent)
     with ExitStack() as stack:
         with storage_errors(path):
             draft = stack.enter_context(temp_files.beside(path, create_anew))

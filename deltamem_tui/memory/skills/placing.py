@@ -88,8 +88,9 @@ def put(draft: Path, folder: Path, new: Listing, old: Listing, *, discarding: bo
     for path in gone:
         files.remove(folder / path)
     _tidy(folder, gone)
-    for inner in sorted(_folders(moved)):
-        files.sync(folder / inner)
+    for inner in sorted({"", *_folders([*moved, *gone])}):
+        if (folder / inner).is_dir():  # those that were tidied up are gone
+            files.sync(folder / inner)
     files.replace(folder / BANK_FILE, new.encoded())
 
 

@@ -265,6 +265,7 @@ def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path, source: Path, replacin
     old = small_bank(tmp_path / "old", episodes=2) if replacing else None
     states = [contents(old) if old else None, contents(Bank.open(source))]
     path = tmp_path / "banks" / "kitchen"
+    path.parent.mkdir()
     if old:
         shutil.copytree(old.path, path)
 

@@ -84,6 +84,7 @@ def test_what_a_killed_merge_left_is_in_nobodys_way(
     tmp_path: Path, pair: tuple[Bank, Bank]
 ) -> None:
     path = tmp_path / "banks" / "both"
+    path.parent.mkdir()
 
     def merge() -> None:
         merge_to(path, Plan(pair))
