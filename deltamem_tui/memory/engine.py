@@ -35,7 +35,6 @@ from deltamem_tui.memory.method import (
     Proposal,
     Query,
     RecallResult,
-    Request,
     Writer,
 )
 from deltamem_tui.memory.methods import method_of
@@ -323,7 +322,8 @@ class _Answers:
         return self._writer.name
 
     def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
-        key = Request(purpose, episode, tuple(notes)).key
+        source = episode.id if episode else None
+        key = (purpose, source, tuple((node.id, node.revision) for node in notes))
         if key not in self._known:
             self._known[key] = self._writer.write(purpose, episode, notes)
         return self._known[key]

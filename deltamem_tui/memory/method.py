@@ -75,27 +75,6 @@ class ModelWriter(Writer, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What a method would ask a writer.
-
-    Attributes:
-        purpose: The prompt's name.
-        episode: The episode; None where the notes alone are.
-        notes: The nodes that bear on it.
-    """
-
-    purpose: str
-    episode: Trajectory | None
-    notes: tuple[Node, ...] = ()
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        """Equal for requests with the same answer."""
-        episode = self.episode.id if self.episode else None
-        return self.purpose, episode, tuple((node.id, node.revision) for node in self.notes)
-
-
-@dataclass(frozen=True, slots=True)
 class Query:
     """A question to a bank.
 
@@ -222,12 +201,10 @@ class Due:
     Attributes:
         tree: The collection's name.
         nodes: The nodes concerned; the last one names it.
-        request: What the writer would be asked.
     """
 
     tree: str
     nodes: tuple[Node, ...]
-    request: Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,16 +365,12 @@ class Method(ABC):
     def plan(self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan:
         """What an episode changes in a bank as it stands. Pure: no lock, nothing written.
 
-        It may be called again, after another process wrote: then the same requests get the
-        same answers without being asked twice.
+        It may be called again, after another process wrote, or ahead of the episode's turn with
+        a writer that only notes what it is asked: equal arguments get equal answers.
 
         Raises:
             ExtractionError: The writer could make nothing of the episode.
         """
-
-    def requests(self, bank: Bank, episode: Trajectory, embedder: Embedder) -> Sequence[Request]:
-        """What `plan` would ask first, as the bank stands: it may be asked ahead of its turn."""
-        return ()
 
     def due(self, bank: Bank) -> Sequence[Due]:
         """The maintenance that is due."""

@@ -21,7 +21,6 @@ from deltamem_tui.memory.method import (
     Due,
     MaintenancePlan,
     MaintenanceResult,
-    Request,
     Revise,
     Writer,
 )
@@ -68,12 +67,8 @@ def due_chains(bank: Bank, settings: Parameters) -> list[Due]:
     for name, tree in bank.trees.items():
         if settings[name].enabled:
             rows = tree.rows[due_rows(tree, settings[name])[tree.rows]]
-            found += [_due(tree, tree.chain_at(int(row))) for row in rows]
+            found += [Due(name, tree.chain_at(int(row))) for row in rows]
     return found
-
-
-def _due(tree: Tree, chain: tuple[Node, ...]) -> Due:
-    return Due(tree.name, chain, Request(f"{tree.name}_consolidation", None, chain))
 
 
 def maintain(bank: Bank, due: Due, writer: Writer, embedder: Embedder) -> MaintenancePlan | None:

@@ -21,7 +21,6 @@ from deltamem_tui.memory.method import (
     Proposal,
     Query,
     RecallResult,
-    Request,
     Writer,
 )
 from deltamem_tui.memory.settings import Settings, of_bank
@@ -69,10 +68,6 @@ class DeltaMem(Method):
     def plan(self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan:
         """Equations 4 and 5, and 8 where a chain is due."""
         return write.plan(bank, episode, _numbers(bank), writer, embedder)
-
-    def requests(self, bank: Bank, episode: Trajectory, embedder: Embedder) -> Sequence[Request]:
-        """One request per tree that has a question."""
-        return write.requests(bank, episode, _numbers(bank), embedder)
 
     def due(self, bank: Bank) -> Sequence[Due]:
         """The chains that equation 8 wants fused."""

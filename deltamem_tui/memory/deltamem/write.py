@@ -25,21 +25,12 @@ from deltamem_tui.memory.method import (
     Count,
     MaintenanceResult,
     Plan,
-    Request,
     Writer,
 )
 from deltamem_tui.memory.payload import cleaned
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.writers.extraction import Extraction, known_calls
 from deltamem_tui.trajectory.model import Trajectory
-
-
-def requests(
-    bank: Bank, episode: Trajectory, settings: Parameters, embedder: Embedder
-) -> list[Request]:
-    """What `plan` would ask about an episode, as the bank stands."""
-    found = _recalled(bank, episode, settings, embedder)
-    return [_request(name, episode, answer.chain) for name, answer in found.items()]
 
 
 def plan(
@@ -79,10 +70,6 @@ def _recalled(
     return found
 
 
-def _request(tree: str, episode: Trajectory, chain: tuple[Node, ...]) -> Request:
-    return Request(purpose_of(tree, episode, chain), episode, chain)
-
-
 def purpose_of(tree: str, episode: Trajectory, chain: Sequence[Node]) -> str:
     """The prompt that an episode takes: by tree, by match, and in the task tree by outcome."""
     purpose = f"{tree}_{'residual' if chain else 'root'}"
@@ -104,8 +91,8 @@ class _TreePlanner:
     def plan(self, found: CollectionRecall) -> tuple[CollectionResult, tuple[Change, ...]]:
         """The decision, and what it changes."""
         name, chain = self.tree.name, found.chain
-        request = _request(name, self.episode, chain)
-        extraction = self.writer.write(request.purpose, request.episode, request.notes)
+        purpose = purpose_of(name, self.episode, chain)
+        extraction = self.writer.write(purpose, self.episode, chain)
         node, reason, added = self._new_node(chain, extraction)
         result = CollectionResult(
             tree=name,
