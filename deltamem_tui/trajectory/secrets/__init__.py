@@ -1,10 +1,8 @@
-"""Keys, tokens and passwords: found in episodes, and taken out before anybody keeps or reads them.
+"""Keys, tokens and passwords: found in texts, and removed before anything stores or shows them.
 
-`redaction` takes them out of an episode. It looks only where a `glance` says that one could
-be, by the rules for what is known by itself (`tokens`, `detectors`, of `files` whole ones) and
-for what is known by its place only (`places`: in `settings`, `commands`, `web` addresses and
-`prose`, of other `languages` too, and what people have `made_up`; the weak ones, which may be
-any word, in `variables`, `calls` and `logins`), which `search` applies where their hints stand.
-`mentions` finds again what was found once. What a rule is, and what a placeholder looks like,
-say the `rules`.
+`redaction` finds and removes them. It looks only at texts that the `prefilter` lets through, with
+`rules` of two kinds: about tokens known by their own form (`tokens`), and about values known by
+where they stand: by a name (`assignments`), on a command line (`commands`), in addresses and
+headers (`web`), in known `files`, in sentences (`prose`). `values` says which of those values are
+secrets and which placeholders. `occurrences` finds again what was found once.
 """

@@ -1,210 +1,226 @@
-"""Passwords on command lines, and in the statements that a database is given.
+"""Passwords on command lines, in statements of databases, and in calls that log in.
 
 Most programs have an option of their own for them, often of one letter, which means something
-else to every other program: a rule is about a program and its option.
+else to every other program: a rule is about a program and its option, or about an option that
+stands beside that of the user. In a call it is the argument behind the user's name.
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 
-from deltamem_tui.trajectory.secrets.rules import (
-    BARE,
-    LITERAL_PLACEHOLDER,
-    PASSWORD,
-    PLACEHOLDER,
-    RANDOM,
-    RANDOM_ENDS,
-    RUN,
-    Rule,
+from deltamem_tui.trajectory.secrets.rules import END_OF_LINE, QUOTED, VALUE, Rule, rule
+from deltamem_tui.trajectory.secrets.values import (
+    is_literal,
+    is_mixed,
+    is_password,
+    is_placeholder,
+    is_strong,
 )
-from deltamem_tui.trajectory.secrets.settings import SECRET_KEY
 
-# `-p 8080:80` and `-a 10.0.0.1` mean ports and addresses.
-_OPTION_PLACEHOLDER = re.compile(
-    rf"(?:\d{{1,5}}[.:/-]?){{1,8}}(?:tcp|udp)?|{LITERAL_PLACEHOLDER.pattern}"
-)
-_FILE_PLACEHOLDER = re.compile(
-    rf".*\.(?:pem|key|pub|crt|json|txt|ya?ml|p8|p12|env|enc)|{PLACEHOLDER.pattern}"
-)
+_REST = r"[^\n|;\0]"
+_USER = r" (?:-u|-U|-l|--user(?:name)?|--login)[ =]?"
+_NO_NUMBER = r"(?!(?:\d{1,5}[.:/-]?){1,8}(?:tcp|udp)?(?![^\s\"']))"
 _IDENTIFIED = r"identified(?: with [\w'\"]{1,40})? by (?:password )?"
 _SENT = r"send (?:--? |-\w )?\\?\"(?P<secret>[^\s\"\\$\[\]{}]{6,200})\\{1,2}[rn]"
-# Tokens that say where a list goes on, or what was read before it is written.
-_LISTS = ("next", "page", "starting", "lock", "change", "client")
-_NO_OTHER = "".join(f"(?<!{word}-)" for word in _LISTS)
+_SQL_QUOTED = r"N?\\{0,8}(?P<quote>['\"])(?P<secret>[^\s'\"\\]{4,200})\\{0,8}(?P=quote)"
+
+# What logs in, and takes the user's name and the password as arguments; and what it is given first.
+_LOGINS = (
+    r"(?:log_?in|sign_?in|authenticat\w{1,5}|credentials?|auth|connect(?:ion)?|bind(?:_s)?"
+    r"|create_\w{0,6}user|pdo|mysqli)"
+)
+_ARGUMENT = (
+    r"\s{0,20}(?:(?:\w{1,20}\s?[=:]\s?)?[bru]?\\{0,8}[\"'][^\"'\n\\]{0,160}\\{0,8}[\"']"
+    r"|[\w.$&-]{1,60}(?:\([^()\n]{0,60}\))?)[,:]"
+)
+_CALLED = (
+    r"\w{0,12}\\?[\"']?(?:\s?[=:]\s?|,\s?\\?[\"']\w{1,20}\\?[\"']:\s?)?[(\[{]"
+    rf"(?:{_ARGUMENT}){{1,3}}\s{{0,20}}(?:Some\()?(?:\w{{1,20}}\s?[=:]\s?)?{QUOTED}(?=\s{{0,20}}[,)\]}}])"
+)
+_NO_ARGUMENT = re.compile(
+    r"(?i)/.*|#.*|credentials?|google|github|email|submit|button|success|click|redirect\w*|utf-?8"
+    r"|basic|digest|bearer|oauth2?|base64|bcrypt|admin|guest|anonymous|localhost|enabled|root"
+)
+
+
+def _is_argument(value: str) -> bool:
+    """Whether a text that is an argument of a call may be a password."""
+    return (
+        is_literal(value)
+        and not _NO_ARGUMENT.fullmatch(value)
+        and (is_mixed(value) or value.isalpha() or is_strong(value))
+    )
+
+
+# Letters of options differ by their case.
+_command = partial(rule, "password", flags=0)
 
 
 def _option(program: str, option: str, *hints: str) -> Rule:
     """A program's option whose value is a password."""
-    pattern = rf"{program}\b[^\n|;\0]{{0,200}}? {option}{PASSWORD}"
-    return Rule("password", re.compile(pattern), hints, placeholder=_OPTION_PLACEHOLDER)
+    pattern = rf"{program}\b{_REST}{{0,200}}? {option}{_NO_NUMBER}{VALUE}"
+    return rule("password", pattern, hints, is_literal, flags=0)
 
 
 PROGRAMS = (
-    b"login",
-    b"mysql",
-    b"redis-cli",
-    b"ldap",
-    b"mongo",
-    b"zip ",
-    b"smbclient",
-    b"sudo",
-    b"openssl",
-    b"7z",
-    b"useradd",
-    b"usermod",
-    b"http ",
-    b"https ",
-    b"secret set ",
+    *(b"login", b"mysql", b"mariadb", b"redis-cli", b"ldap", b"zip ", b"7z", b"smbclient", b"sudo"),
+    *(b"openssl", b"useradd", b"usermod", b"http ", b"https ", b"secret set ", b" -u", b'"-u'),
+    *(b" -l ", b" --user", b"-token"),
 )
-"""Programs whose command lines have nothing else that tells of a secret: with an option, these
-alone make a text worth a closer look."""
+"""Programs and options whose command lines may have no other sign of a secret: with an option,
+these alone make a text worth a closer look."""
 
 COMMANDS = (
-    _option("docker login", "-p[ =]?", "docker login"),
-    _option(r"mysql\w{0,6}", "-p", "mysql"),
+    _option(r"(?:mysql\w{0,6}|mariadb[\w-]{0,6})", "-p", "mysql", "mariadb"),
     _option("(?<=ssh)pass", "-p ?", "pass"),
     _option("redis-cli", "-a ?", "redis-cli"),
     _option(r"ldap[a-z]{3,8}", "-w ?", "ldap"),
-    _option("mongo(?:sh|dump)", "-p ?", "mongo"),
     _option("zip", "-P ?", "zip "),
-    Rule(
-        "password",
-        re.compile(
-            r"curl\b(?=[^\n\0]{0,600}/)[^\n\0]{0,300}? (?:-u|--user|--proxy-user|-U)[ =]?"
-            r"[\"']?[^\s:\"']{1,64}:"
-            rf"(?P<secret>{BARE})"
-        ),
-        ("curl ",),
-        placeholder=PLACEHOLDER,
+    _option("7z[ar]?", "-p", "7z"),
+    _option("user(?:add|mod)", "-p ", "useradd", "usermod"),
+    _option("openssl", "-[kK] ", "openssl"),
+    # `az login -u ann -p V`
+    _command(
+        rf"login\b(?={_REST}{{0,300}}?{_USER}){_REST}{{0,300}}? (?:-p|--password)[ =]?"
+        rf"{_NO_NUMBER}{VALUE}",
+        "login ",
+        is_literal,
     ),
-    # `-U 'domain\user%V'` of programs for shared folders
-    Rule(
-        "password",
-        re.compile(
-            r"smbclient\b[^\n|;\0]{0,200}? -U ?[\"']?[^\s%\"']{1,64}%"
-            rf"(?P<secret>{BARE})"
-        ),
-        ("smbclient",),
-        placeholder=PLACEHOLDER,
+    # Of any other program, what stands beside the user's name and looks like a password
+    _command(
+        rf"(?<=[ \"])(?:-u|-U|-l|--user(?:name)?|--login)[ =]\S{{1,60}} {_REST}{{0,120}}?"
+        rf"(?<= )(?:-p|-P|-pw|-w|-a|--pass|/p:)[ =]?{_NO_NUMBER}{VALUE}",
+        "-u |-l |-u=|--user|--login",
+        is_strong,
+    ),
+    # `curl -u ann:V`, `http -a ann:V`; in quotation marks it may have blanks in it
+    _command(
+        rf"(?:curl\b(?=[^\n\0]{{0,600}}[/.]){_REST}{{0,300}}? (?:-u|--user|--proxy-user|-U)"
+        rf"|(?<![\w/.-])https? {_REST}{{0,300}}?(?:-a|--auth))[ =]?"
+        rf"(?:\\?(?P<open>[\"'])(?=[^\n\"']{{1,128}}(?P=open)))?[^\s:\"'/]{{1,64}}:"
+        r"(?!\d{1,5}(?!\w))(?P<secret>(?(open)[^\n\"'\\$<>{}]{4,64}"
+        r"|[^\s\"'`<>{}\[\](),;&|\\$/~.-](?:[^\s\"'`<>{}\[\],;&|\\]|&(?!\w{1,30}=)){3,200}))",
+        "curl |http |https ",
+        is_literal,
+    ),
+    # `-U 'domain\user%V'` of programs for shared folders,
+    _command(
+        rf"smbclient\b{_REST}{{0,200}}? -U ?[\"']?[^\s%\"']{{1,64}}%{VALUE}",
+        "smbclient",
+        is_password,
     ),
     # `--password V`, `-storepass V`
-    Rule(
-        "password",
-        re.compile(
-            r"(?:(?<=-)|(?<=-store)|(?<=-key)|(?<=-srcstore)|(?<=-deststore))"
-            rf"(?:password|passwd|passphrase|pass)[ =]{PASSWORD}"
+    _command(
+        r"(?:(?<=-)|(?<=-store)|(?<=-key)|(?<=-srcstore)|(?<=-deststore))"
+        rf"(?:password|passwd|passphrase|pass)(?:(?P<equals>=)|[ ]){VALUE}",
+        "pass",
+        accepts=lambda match: (
+            is_literal(match["secret"])
+            if match["equals"] or match["quote"]
+            else is_password(match["secret"])
         ),
-        ("pass",),
-        placeholder=PLACEHOLDER,
     ),
-    # `--token V`, `--api-key V`, `--client-secret=V`
-    Rule(
+    # `secrets set NAME=V`, `secret set NAME --body V`: of these all values are secrets.
+    rule(
         "token",
-        re.compile(
-            rf"(?:(?P<key>key)(?:-base)?|{_NO_OTHER}(?<=-)(?:token|secret|pat))"
-            rf"[ =][\"']?(?P<secret>{RANDOM}){RANDOM_ENDS}"
-        ),
-        ("token", "secret", "key", "pat"),
-        placeholder=_FILE_PLACEHOLDER,
-        before=SECRET_KEY,
+        rf"secrets? set (?:{_REST}{{0,120}}? )?(?:\w{{1,60}}=|(?:--body|-b)[ =]?){VALUE}",
+        "secret set |secrets set ",
+        is_literal,
+        flags=0,
     ),
     # `-passin pass:V`
-    Rule(
-        "password",
-        re.compile(rf"(?<=-)pass(?:in|out|wd|word)?[ =][\"']?pass:{PASSWORD}"),
-        ("pass",),
-        placeholder=PLACEHOLDER,
+    _command(
+        rf"(?<=-)pass(?:in|out|wd|word)?[ =][\"']?pass:{VALUE}",
+        "pass",
+        is_password,
     ),
     # `echo V | sudo -S`, `echo V | docker login --password-stdin`, and `sudo -S <<< V`
-    Rule(
-        "password",
-        re.compile(
-            rf"echo\s{{1,3}}(?:-\w{{1,3}} )?{PASSWORD}\\?[\"']?\s{{0,3}}\|\s{{0,3}}"
-            r"(?:sudo (?:-\w{1,3} ){0,4}?(?:-(?!\d)\w{0,3}S|--stdin)\b"
-            r"|[^\n|\0]{0,80}?pass(?:word|wd|phrase)(?:-stdin| --stdin|-fd[ =]0)\b)"
-        ),
-        ("echo ",),
-        placeholder=PLACEHOLDER,
+    _command(
+        rf"(?:echo(?: -\w{{1,3}})?|printf(?: '%s(?:\\{{1,2}}n)?')?)\s{{1,3}}{VALUE}(?:\\{{1,2}}n)?"
+        r"\\?[\"']?\s{0,3}\|\s{0,3}"
+        r"(?:sudo (?:-\w{1,3} ){0,4}?(?:-(?!\d)\w{0,3}S|--stdin)\b"
+        r"|[^\n|\0]{0,80}?(?:pass(?:word|wd|phrase)(?:-stdin| --stdin|-fd[ =]0)| --with-token)\b"
+        r"|[^\n|\0]{0,80}?passwd\b)",
+        "echo |printf ",
+        is_password,
     ),
-    Rule(
-        "password",
-        re.compile(
-            r"sudo (?:-\w{1,3} ){0,4}?-(?!\d)\w{0,3}S\b"
-            rf"[^\n|\0]{{0,80}}?<<<\s{{0,3}}{PASSWORD}"
-        ),
-        ("sudo ",),
-        placeholder=PLACEHOLDER,
-    ),
-    # `echo 'user:V' | chpasswd`
-    Rule(
-        "password",
-        re.compile(
-            r"echo\s{1,3}(?:-\w{1,3} )?\\?[\"']?[\w.-]{1,32}:(?P<secret>[^\s\"'`|\\$<>]{6,200})"
-            r"(?:\\{1,2}n)?\\?[\"']?\s{0,3}\|\s{0,3}(?:sudo )?(?:/usr/sbin/)?chpasswd\b"
-        ),
-        ("echo ",),
-        placeholder=PLACEHOLDER,
+    _command(
+        rf"sudo (?:-\w{{1,3}} ){{0,4}}?-(?!\d)\w{{0,3}}S\b[^\n|\0]{{0,80}}?<<<\s{{0,3}}{VALUE}",
+        "sudo ",
+        is_password,
     ),
     # `htpasswd -nb user V`, `htpasswd -b file user V`
-    Rule(
-        "password",
-        re.compile(
-            r"(?<=ht)passwd -\w{0,4}b\w{0,3}(?: \S{1,80}){1,2}? "
-            rf"{PASSWORD}(?=\\?[\"']?\s{{0,3}}(?:[\n|;&>)\\]|\Z))"
-        ),
-        ("pass",),
-        placeholder=PLACEHOLDER,
+    _command(
+        r"(?<=ht)passwd -\w{0,4}b\w{0,3}(?: \S{1,80}){1,2}? "
+        rf"{VALUE}(?=\\?[\"']?\s{{0,3}}(?:[\n|;&>)\\]|\Z))",
+        "pass",
+        is_password,
     ),
-    # `openssl enc -k V`
-    Rule(
-        "password",
-        re.compile(rf"openssl\b[^\n|;\0]{{0,200}}? -[kK] {PASSWORD}"),
-        ("openssl",),
-        placeholder=_FILE_PLACEHOLDER,
-    ),
-    Rule(
-        "aws secret",
-        re.compile(
-            rf"(?:(?<= set )|(?<=\.))aws_se(?:cret_access_key|ssion_token)[ \t]{{1,3}}{PASSWORD}"
-        ),
-        ("aws_se",),
-        placeholder=PLACEHOLDER,
-    ),
-    Rule(
+    rule(
         "wandb key",
-        re.compile(
-            r"wandb login\b[^\n|;\0]{0,120}? [\"']?"
-            r"(?P<secret>[0-9a-f]{40}|[A-Za-z0-9_]{60,100})(?![A-Za-z0-9])"
-        ),
-        ("wandb login",),
+        rf"wandb login\b{_REST}{{0,120}}? [\"']?"
+        r"(?P<secret>[0-9a-f]{40}|[A-Za-z0-9_]{60,100})(?![A-Za-z0-9])",
+        "wandb login",
+        flags=0,
+    ),
+    # `jdbc:oracle:thin:ann/V@host`, `sqlplus ann/V@host`
+    rule(
+        "password",
+        r"(?:jdbc:oracle:\w{2,5}:|sql(?:plus|ldr) (?:-\w{1,4} ){0,3})\\?[\"']?[\w$#.-]{1,40}/"
+        r"\\?[\"']?(?P<secret>[^\s/@\"'<>{}$\\]{3,100})\\?[\"']?@",
+        "jdbc:oracle:|sqlplus |sqlldr ",
+        lambda value: not is_placeholder(value),
+    ),
+    # The settings of caches and of directories, and what clients say to servers
+    rule(
+        "password",
+        rf"(?:(?<=require)pass|(?<=master)auth|(?<=bind)pw)[ \t]{{1,8}}{VALUE}{END_OF_LINE}",
+        "pass|auth|pw",
+        is_literal,
     ),
     # What a script answers when it is asked: `expect "assword:"`, `send "V\r"`; or says to answer
-    Rule(
-        "password",
-        re.compile(rf"assword(?:(?!send )[^\0]){{0,120}}{_SENT}"),
-        ("assword",),
-        placeholder=PLACEHOLDER,
-    ),
-    Rule(
-        "password",
-        re.compile(rf"{_SENT}\\?\"(?=[^\n\0]{{0,20}}pass)", re.IGNORECASE),
-        ("send ",),
-        placeholder=PLACEHOLDER,
+    rule(
+        "password", rf"assword(?:(?!send )[^\0]){{0,120}}{_SENT}", "assword", is_password, flags=0
     ),
     # SQL: `WITH PASSWORD 'V'`, `PASSWORD('V')`, `IDENTIFIED BY 'V'`
-    Rule(
+    rule(
         "password",
-        re.compile(
-            r"(?:(?:(?<=with )|(?<=encrypted )|(?<=set ))password\s{1,3}(?:=\s{0,3})?"
-            r"|(?-i:PASSWORD)\s?\(\s?"
-            rf"|(?:(?<=@'localhost' )|(?<=@'%' )){_IDENTIFIED}"
-            # Elsewhere the statement ends in a semicolon, or the password is a long one.
-            rf"|{_IDENTIFIED}(?='(?:[^\0]{{0,300}};|{RUN})))"
-            r"N?\\?'(?P<secret>[^\s'\\]{6,200})\\?'",
-            re.IGNORECASE,
-        ),
-        ("pass", "identified"),
-        placeholder=PLACEHOLDER,
+        r"(?:(?:(?<=with )|(?<=encrypted )|(?<=set )|(?<=login ))password\s{1,3}(?:=\s{0,3})?"
+        r"|(?-i:PASSWORD)\s?\(\s?"
+        rf"|(?:(?<=@'localhost' )|(?<=@'%' )){_IDENTIFIED}"
+        # Elsewhere the statement ends in a semicolon, or the password is a long one.
+        rf"|{_IDENTIFIED}(?=['\"](?:[^\0]{{0,300}};|[\w/+-]{{16}})))"
+        rf"{_SQL_QUOTED}",
+        "pass|identified",
+        is_literal,
+    ),
+    # `smtp.login("x", "V")`, `HTTPBasicAuth("x", "V")`, `new PDO(url, "x", "V")`, `auth=("x", "V")`
+    rule(
+        "password",
+        rf"{_LOGINS}{_CALLED}",
+        "login|log_in|sign|auth|credential|connect|bind|create_|pdo|mysqli",
+        _is_argument,
+    ),
+    # `ConvertTo-SecureString "V"`
+    rule(
+        "password", rf"-securestring (?:-\w{{1,12}} ){{0,2}}{QUOTED}", "-securestring ", is_literal
+    ),
+    # `fill("#password", "V")`, `get("#password").type("V")`
+    rule(
+        "password",
+        r"(?:fill|type|send_keys|sendkeys|setvalue|set_value|input_text|enter_text|append)\("
+        r"[^\n\0]{0,80}?pass(?:word|wd|phrase|code)?[\w\\\"'\]]{0,8},\s{0,3}"
+        rf"(?:\\?[\"']?(?:text|value|keys)\\?[\"']?\s?[:=]\s?)?{QUOTED}",
+        "fill(|type(|keys(|sendkeys(|send_keys(|value(|_text(|append(",
+        _is_argument,
+    ),
+    rule(
+        "password",
+        r"pass(?:word|wd|phrase|code)?[\w\\\"'\]-]{0,12}\)(?:\.(?:first|clear|focus|click)\(\))?"
+        rf"\.(?:type|fill|send_keys|sendkeys|setvalue|set_value|press_?sequentially)\(\s?{QUOTED}",
+        "pass",
+        _is_argument,
     ),
 )

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
 
-from deltamem_tui.trajectory.secrets.rules import PASSWORD, PLACEHOLDER, RUN, Rule
+from deltamem_tui.trajectory.secrets.rules import rule
+from deltamem_tui.trajectory.secrets.values import (
+    is_password,
+    is_random,
+)
 
 _BEGIN = r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----"
 # A line of base 64, which is long, or the last one, which ends in equals signs.
@@ -23,16 +28,22 @@ _FIRST_OR_SECOND = "|".join(
     for rest in ("", "_", "_access_", "access", "_master_", "master", "shared")
 )
 # Between the dashes of an example there is no such line.
-_NO_KEY = re.compile(r"(?s)(?!.*[A-Za-z0-9+/]{24}).*")
+_KEY_LINE = re.compile(r"[A-Za-z0-9+/]{24}")
+
+
+def _is_private(value: str) -> bool:
+    return b"PRIVATE KEY" in base64.b64decode(value[:80])
+
 
 HASHES = tuple(f"${how}$" for how in ("1", "apr1", "2a", "2b", "2x", "2y", "5", "6", "y", "gy"))
 """How the hashes of passwords begin, each by how it was made."""
 
-PRIVATE_KEY = Rule(
+PRIVATE_KEY = rule(
     "private key",
-    re.compile(rf"{_BEGIN}(?:[^\0-]|-(?!----BEGIN)){{0,20000}}?-----END (?P=label)-----"),
-    ("-----begin",),
-    placeholder=_NO_KEY,
+    rf"{_BEGIN}(?:[^\0-]|-(?!----BEGIN)){{0,20000}}?-----END (?P=label)-----",
+    "-----begin",
+    lambda value: _KEY_LINE.search(value) is not None,
+    flags=0,
 )
 
 _HASH = "[./A-Za-z0-9]"
@@ -41,105 +52,74 @@ _ROUNDS = r"(?:rounds=\d{1,9}\$)?"
 
 FILES = (
     # What files of users and of web servers keep of passwords, which can be guessed from it.
-    Rule(
+    rule(
         "password hash",
-        re.compile(
-            rf"\$(?:(?:1|apr1)\${_SALT}{_HASH}{{22}}|2[abxy]\$\d\d\${_HASH}{{53}}"
-            rf"|5\${_ROUNDS}{_SALT}{_HASH}{{43}}|6\${_ROUNDS}{_SALT}{_HASH}{{86}}"
-            rf"|g?y\${_SALT}{_HASH}{{1,86}}\${_HASH}{{43}})(?![A-Za-z0-9/])"
-        ),
+        rf"\$(?:(?:1|apr1)\${_SALT}{_HASH}{{22}}|2[abxy]\$\d\d\${_HASH}{{53}}"
+        rf"|5\${_ROUNDS}{_SALT}{_HASH}{{43}}|6\${_ROUNDS}{_SALT}{_HASH}{{86}}"
+        rf"|g?y\${_SALT}{_HASH}{{1,86}}\${_HASH}{{43}})(?![A-Za-z0-9/])",
         HASHES,
+        flags=0,
     ),
     # A key of which only the beginning was printed: each of its lines by itself, since nobody
     # can tell where it ends.
-    Rule(
+    rule(
         "private key",
-        re.compile(_LINE),
-        ("-----begin",),
+        _LINE,
+        "-----begin",
         within=re.compile(
             rf"{_BEGIN}(?:{_MARGIN}(?:{_HEADER}|{_LINE}|=[A-Za-z0-9+/]{{4}})){{1,400}}"
         ),
+        flags=0,
     ),
-    Rule(
+    rule(
         "private key",
-        re.compile(_LINE),
-        ("private-lines",),
-        within=re.compile(
-            r"private-lines: \d{1,3}(?:(?:\s|\\r|\\n)+[A-Za-z0-9+/=]{1,64}(?=\s|\\r|\\n|\Z)){1,60}",
-            re.IGNORECASE,
-        ),
+        _LINE,
+        "private-lines",
+        within=r"private-lines: \d{1,3}"
+        r"(?:(?:\s|\\r|\\n)+[A-Za-z0-9+/=]{1,64}(?=\s|\\r|\\n|\Z)){1,60}",
+        flags=0,
     ),
     # The private members of a JSON web key, which have names of one or two letters.
-    Rule(
+    rule(
         "private key",
-        re.compile(
-            r"(?<=\")(?:d|p|q|dp|dq|qi|k)\\?\"\s{0,3}:\s{0,3}\\?\"(?![0-9a-f]{40,}\\?\")"
-            rf"(?P<secret>{RUN}(?=[A-Za-z_-]{{0,60}}\d)[A-Za-z0-9_-]{{42,700}})\\?\""
-        ),
-        ('"d"', 'kty"', "kty\\"),
+        r"(?<=\")(?:d|p|q|dp|dq|qi|k)\\?\"\s{0,3}:\s{0,3}\\?\"(?![0-9a-f]{40,}\\?\")"
+        r"(?P<secret>[A-Za-z0-9_-]{42,700})\\?\"",
+        '"d"|kty"|kty\\',
+        is_random,
         within=re.compile(r"(?:\"d|kty)\\?\"[^{}\0]{0,6000}"),
+        flags=0,
     ),
-    Rule(
+    rule(
         "private key",
-        re.compile(
-            r"(?<=client-)key-data\\?\"?:\s{0,3}\\?\"?(?P<secret>[A-Za-z0-9+/]{40,20000}={0,2})"
-        ),
-        ("key",),
-    ),
-    # The files of docker and of npm
-    Rule(
-        "authorization header",
-        re.compile(
-            r"(?:(?<=\")auth\\?\"\s{0,3}:\s{0,3}\\?\"|(?<=_)auth\s?=\s?\"?(?=[A-Za-z+/]{0,80}\d))"
-            rf"(?P<secret>{RUN}[A-Za-z0-9+/]{{16,400}}={{0,2}})(?![\w(.])"
-        ),
-        ("auth",),
-        placeholder=PLACEHOLDER,
-    ),
-    # `machine host login user password V` of .netrc
-    Rule(
-        "password",
-        re.compile(rf"login[ \t]{{1,3}}\S{{1,64}}\s{{1,12}}password[ \t]{{1,3}}{PASSWORD}"),
-        ("login",),
-        placeholder=PLACEHOLDER,
+        r"(?<=client-)key-data\\?\"?:\s{0,3}\\?\"?(?P<secret>[A-Za-z0-9+/]{40,20000}={0,2})",
+        "key",
+        flags=0,
     ),
     # `host:port:database:user:V` of .pgpass
-    Rule(
+    rule(
         "password",
-        re.compile(
-            r"(?:^|(?<=\\n))[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*-]{1,63}:[\w.*-]{1,63}:(?P<secret>[^\s:\"'\\]{6,200})",
-            re.MULTILINE,
-        ),
-        ("pass",),
-        placeholder=PLACEHOLDER,
+        r"(?:^|(?<=\\n))[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*-]{1,63}:[\w.*-]{1,63}:(?P<secret>[^\s:\"'\\]{6,200})",
+        "pass",
+        is_password,
         within=re.compile(r"(?<=pg)pass[^\n\0]{0,80}?(?:\n|\\n)(?:[^\n\0]{1,400}\n?){1,20}"),
+        flags=re.MULTILINE,
     ),
-    # The lists of keys of storage accounts
-    Rule(
+    # The keys of storage accounts, in lists and by their rank
+    rule(
         "connection string",
-        re.compile(
-            r"(?:keyname\\?\"?\s?[:=][^{}\0]{0,300}?value\\?\"?\s?[:=]\s?\\?\"|key[12]\s{1,20}full\s{1,20})"
-            r"(?P<secret>[A-Za-z0-9+/]{86}==)",
-            re.IGNORECASE,
-        ),
-        ("key",),
-    ),
-    Rule(
-        "connection string",
-        re.compile(
-            rf"(?:{_FIRST_OR_SECOND})key\\?[\"']?\s{{0,3}}[:=]\s{{0,3}}\\?[\"']?"
-            r"(?P<secret>[A-Za-z0-9+/]{86}==|[A-Za-z0-9+/]{43}=)",
-            re.IGNORECASE,
-        ),
-        ("key",),
+        r"(?:keyname\\?\"?\s?[:=][^{}\0]{0,300}?value\\?\"?\s?[:=]\s?\\?\"|key[12]\s{1,20}full\s{1,20}"
+        rf"|(?:{_FIRST_OR_SECOND})key\\?[\"']?\s{{0,3}}[:=]\s{{0,3}}\\?[\"']?)"
+        r"(?P<secret>[A-Za-z0-9+/]{86}==|[A-Za-z0-9+/]{43}=)",
+        "key",
     ),
     # The state of Terraform holds the passwords that it made up.
-    Rule(
+    rule(
         "password",
-        re.compile(r"\"result\\?\"\s{0,3}:\s{0,3}\\?\"(?P<secret>[^\s\"]{6,200}?)\\?\""),
-        ("pass",),
-        placeholder=PLACEHOLDER,
+        r"\"result\\?\"\s{0,3}:\s{0,3}\\?\"(?P<secret>[^\s\"]{6,200}?)\\?\"",
+        "pass",
+        is_password,
         within=re.compile(r"(?<=random_)password[^\0]{0,1500}"),
+        flags=0,
     ),
 )
 

@@ -1,127 +1,166 @@
 """Secrets that people tell each other: "the password for staging is …", "use token …".
 
 Prose says far more about passwords than what they are, so a value has to look like one here:
-letters and digits at least, and no name of a method, a size, a version or a file.
+letters and digits at least, and not the name of a method, a size, a version or a file.
 """
 
 from __future__ import annotations
 
 import re
 
-from deltamem_tui.trajectory.secrets.rules import (
-    CAMEL_CASE,
-    JUMBLED,
-    PLACEHOLDER,
-    RANDOM,
-    RANDOM_ENDS,
-    RUN,
-    SHUFFLED,
-    Rule,
+from deltamem_tui.trajectory.secrets.assignments import (
+    LONG_NAME,
+    OPEN_TOKEN,
+    PASSWORD_HINTS,
+    SECRET_KEY,
+    before,
 )
-from deltamem_tui.trajectory.secrets.settings import SECRET_KEY
+from deltamem_tui.trajectory.secrets.rules import END_OF_LINE, rule
+from deltamem_tui.trajectory.secrets.values import (
+    is_class_name,
+    is_digest,
+    is_hexadecimal,
+    is_jumbled,
+    is_literal,
+    is_measure,
+    is_mixed,
+    is_random,
+    is_strong,
+    is_unmistakable,
+    is_words,
+)
 
-# What follows `the password is` and has digits: hashed by some method, of some length, of a
-# day, in a file, or an address.
-_TOLD = re.compile(
-    r"(?i:(?:aes|sha|md|rsa|hs|es|rs|ps|utf|base|bcrypt|argon|scrypt|pbkdf|oauth|http|tls|ssl|rfc|python"
-    r"|ntlm|crc|level|version|step|v|case)[-_]?\d[\w.+-]*"
-    r"|\d+[-\u2013+]?\d*[-_]?(?:bits?|bytes?|chars?|characters?|digits?|letters?|days?|hours?|h|s|ms|x|times)"
-    r"[-\w]*|\d{4}-\d\d-\d\d\S*|[\w.-]+\.(?:py|js|ts|txt|json|ya?ml|md|env|go|rs|java|sh|ini|cfg|toml|html?)"
-    r"|https?:.*|\w+[=(].*"
-    rf"|(?!{SHUFFLED})[\w./-]+/[\w./-]+"
-    rf")|{PLACEHOLDER.pattern}"
-)
+_LETTER = r"[^\s\"'`<>{}()\[\]\\,;\0«»„“”「」『』]"
 # Up to the full stop, comma or bracket after it; an exclamation mark is part of it.
-_ENDS = r"(?=[.,;:?)\"'`*]{0,3}(?:\s|\\n|\Z))"
-_LETTERS = r"[^\s\"'`<>{}()\[\]\\,;\0]"
-_STRONG = rf"(?=\S{{0,63}}\d)(?=\S{{0,63}}[A-Za-z]){_LETTERS}{{6,64}}?{_ENDS}"
-_STRONGER = (
-    r"(?-i:(?=\S{0,63}\d)(?=\S{0,63}[a-z])(?=\S{0,63}[A-Z!@#$%^&*]))"
-    rf"{_LETTERS}{{8,64}}?{_ENDS}"
+_ENDS = r"(?=[.,;:?)\"'`*»”“」』]{0,3}(?:\s|\\n|[^\x00-\x7f]|\Z))"
+_AT_THE_END = r"[^\s\"'`<>]{8,64}(?=[ \t]{0,9}(?:\n|\\n|\Z))"
+_FOR = (
+    r"(?:['’]s|(?: |\s?\()(?:for|of|on|to|from|in|für|zum|zur|von|para|de|del|da|do|pour|du|di|per"
+    r"|voor|van|для|от)\b[^\n:=\0]{1,60}?)?"
 )
-_FOR = r"(?: (?:for|of|on|to|from|in) [^\n:=\0]{1,60}?)?"
-_IS = r"(?: (?:is|was|are|will be|has been (?:re)?set to|(?:re)?set to|changed to)|\s?:)(?: now)?:?"
-_OPEN = r"[\"'`*<(]{0,3}"
-_LONG_NAMES = r"pass(?:word|phrase|code)s?"
+_IS = (
+    r"(?:[?!,.]? (?:it|that)['’]?s|\s?['’]s| (?:is|was|are|will be|has been (?:re)?set to"
+    r"|(?:re)?set to|changed to|lautet|ist|es|est|é|è)|(?: \w{1,30})? = |\s?[:：=＝]|\s[—–-]"
+    r"|\s?(?:是|为|為|は|는|은))(?: now| jetzt| ahora)?[:：]?"
+)
+_OPEN = r"[\"'`*<(«“„「『]{0,3}"
+_SHORT_NAME = r"(?<![A-Za-z])(?:pass|pwd?)(?![A-Za-z])"
+# In other languages a key is often part of a longer word.
+_KEYS = "schlüssel|clé|clave|chiave|chave|sleutel|ключ|密钥|キー"
+_ACCOUNTS = "zugangsdaten|identifiants|credenciales|credenziali"
+# A word of prose with capitals, small letters and digits or signs
+_UNLIKE_WORDS = (
+    r"(?<=[\s\"'`(\[:«“„「])(?=[^\s\"'`]{0,63}[\d!#$%^*&])"
+    r"(?-i:(?=[^\s\"'`]{0,63}[A-Z])(?=[^\s\"'`]{0,63}[a-z]))"
+    rf"(?P<secret>{_LETTER}{{8,64}}?)"
+    r"(?=[.,;:?)\]\"'`*»”“」』]{0,3}(?:\s|\\n|[^\x00-\x7f]|\Z)|[\"'`)\]])"
+)
+_MEMBER = re.compile(
+    r"[\w.-]+(?:[\"']\s?[:=]|=)\s?[\"'\[(]{0,2}$"
+    r"|(?i:id|name|user|host|version|agent|type|time|date|file|path|url)[\"']?\s?[:=]\s?[\"'\[(]?$"
+)
+# Commands that show what is in a file, a store or a variable
+_SHOWS = re.compile(
+    r"(?i)(?<!\w)(?:cat|printenv|echo|show|get|print\w*|read|view|decode|base64|find-\w+|retrieve"
+    r"|fetch|reveal|create|generate\w*|initial)(?!\w)"
+)
+
+
+def _is_stated(match: re.Match[str]) -> bool:
+    value = match["secret"]
+    if match["short"]:
+        return is_strong(value)
+    quoted = match.string[match.start("secret") - 1] in "\"'`“„«「"
+    return is_mixed(value) or is_words(value) or (quoted and is_literal(value))
+
+
+def _is_mentioned(match: re.Match[str]) -> bool:
+    """Whether what stands near the name of a secret is one, and not the value of another name."""
+    start = match.start("secret")
+    if _MEMBER.search(match.string, max(start - 40, 0), start):
+        return False
+    return is_unmistakable(match["secret"])
+
+
+def _is_token(match: re.Match[str]) -> bool:
+    value, name = match["secret"], before(match)
+    if OPEN_TOKEN.search(name) or (match["key"] and not SECRET_KEY.search(name)):
+        return False
+    return (
+        is_random(value) and not is_measure(value) and not value.startswith(("0x", "AAAA", "ssh-"))
+    )
+
+
+def _is_on_its_own(match: re.Match[str]) -> bool:
+    """Whether a line of one word is the secret that the line before is about."""
+    value, text = match["secret"], match.string
+    if is_class_name(value) or value.startswith("AAAA") or value[-1] in ":,{(":
+        return False
+    if "/" in value and not is_random(value):
+        return False
+    start = text.rfind("\n", max(match.start() - 200, 0), match.start()) + 1
+    if match["made"] or _SHOWS.search(text[start : match.start() + 40].partition("\n")[0]):
+        named = match["password"] and is_mixed(value, 8)
+        return is_random(value) or is_hexadecimal(value) or bool(named)
+    if is_digest(value) and len(value) != 36:
+        return False
+    if match["password"]:
+        return is_unmistakable(value) or is_random(value)
+    return is_random(value) and is_jumbled(value.strip("-_=+."), 16)
+
 
 PROSE = (
-    Rule(
+    # `the password is V`, `password: V`
+    rule(
         "password",
-        re.compile(
-            rf"{_LONG_NAMES}{_FOR}{_IS}\s{{1,24}}{_OPEN}(?P<secret>{_STRONG})", re.IGNORECASE
-        ),
-        ("pass",),
-        placeholder=_TOLD,
+        rf"(?:{LONG_NAME}s?(?: (?:is|was|has been) (?:generated|created|set|reset|changed))?"
+        rf"|(?P<short>{_SHORT_NAME})){_FOR}{_IS}\s{{0,24}}{_OPEN}"
+        rf"(?P<secret>{_AT_THE_END}|{_LETTER}{{6,64}}?){_ENDS}",
+        PASSWORD_HINTS,
+        accepts=_is_stated,
     ),
-    # `set the password to V`; of `pass: V`, which is a test's verdict too, and of a password
-    # with nothing between, only what nobody would write otherwise.
-    Rule(
+    # A line of a setting with a blank between: `password V`, `#define WIFI_PASSWORD "V"`
+    rule(
         "password",
-        re.compile(
-            rf"(?:{_LONG_NAMES}{_FOR} (?:to|as|=) |(?<![\w-])pass(?:word)?\s?(?:[:-]|->)\s{{1,2}})"
-            rf"{_OPEN}(?P<secret>{_STRONGER})",
-            re.IGNORECASE,
-        ),
-        ("pass",),
-        placeholder=_TOLD,
+        rf"(?:{LONG_NAME}|(?<=root)pw|(?<=auth_)pass)(?: \d)?[ \t]{{1,40}}(?P<quote>[\"'`])?"
+        rf"(?P<secret>[^\s\"'`\\]{{6,64}})(?(quote)(?P=quote)){END_OF_LINE}",
+        PASSWORD_HINTS,
+        is_mixed,
     ),
-    Rule(
+    # Behind the word for it, with whatever between, or before it
+    rule(
         "password",
-        re.compile(
-            rf"{_LONG_NAMES}\s{{1,3}}(?:[\"'`](?P<quoted>)|(?=[A-Za-z0-9]))"
-            rf"(?P<secret>(?(quoted)(?=\S{{0,63}}[\d!@#$%^&*]){_LETTERS}{{6,64}}(?=[\"'`])|{_STRONGER}))",
-            re.IGNORECASE,
-        ),
-        ("pass",),
-        placeholder=_TOLD,
+        _UNLIKE_WORDS,
+        (*PASSWORD_HINTS, "secret", "log", "sign", "cred", *_ACCOUNTS.split("|")),
+        accepts=_is_mentioned,
+        within=rf"(?:{LONG_NAME}s?|{_SHORT_NAME}|secret|log-?in|(?:logg|sign)ed in|(?:log|sign) in"
+        rf"|credentials?|creds|{_ACCOUNTS})(?![A-Za-z])[^\n\0]{{0,120}}",
     ),
-    # `credentials: ann:V`, `the credentials are ann / V`
-    Rule(
+    rule(
         "password",
-        re.compile(
-            rf"credentials?{_FOR}{_IS}\s{{1,24}}{_OPEN}[\w.@+-]{{2,64}}[\"'`]?(?::|\s?/)\s?[\"'`]?"
-            rf"(?P<secret>(?:(?=[^\s,;]{{0,60}}[!@#])|{RUN}){_STRONG})",
-            re.IGNORECASE,
-        ),
-        ("credential",),
-        placeholder=_TOLD,
+        rf"[\"'`\[«“„「](?P<secret>{_LETTER}{{8,64}})[\"'`\]»”“」]\)?"
+        r"[^\n\0={}\"'`,<>]{0,40}?pass(?:word|phrase|code)",
+        ('"', "'", "`", "[", "«", "“", "„", "「"),
+        is_unmistakable,
     ),
     # `the api key is V`, `an API key for you:` and the key on a line of its own
-    Rule(
+    rule(
         "token",
-        re.compile(
-            rf"(?:(?P<key>key)|secret|token|credential|(?<![A-Za-z])pat(?![A-Za-z]))s?{_FOR}{_IS}"
-            rf"(?:[ \t]{{1,3}}{_OPEN}|(?:\s|\\n|[>*`]){{1,24}})(?P<secret>{RANDOM}){RANDOM_ENDS}",
-            re.IGNORECASE,
-        ),
-        ("key", "secret", "token", "credential", "pat"),
-        placeholder=_TOLD,
-        before=SECRET_KEY,
+        rf"(?:(?P<key>key)|secret|token|credential|{_KEYS}|(?<![A-Za-z])pat(?![A-Za-z]))s?"
+        rf"{_FOR}(?:{_IS}|(?: (?:to|as|of|with|named))?(?= [^\s]{{16}}))"
+        rf"(?:[ \t]{{0,3}}{_OPEN}|(?:\s|\\n|[>*`]){{1,24}})"
+        r"(?P<secret>[A-Za-z0-9_/+.~=-]{15,1000}[A-Za-z0-9_/+~=-])(?![A-Za-z0-9(])",
+        ("key", "secret", "token", "credential", "pat", *_KEYS.split("|")),
+        accepts=_is_token,
     ),
-    # `my key is V`, `use the key V`
-    Rule(
-        "token",
-        re.compile(
-            r"(?:(?<=my )|(?<=your )|(?<=new )|(?<=this )|(?<=use )|(?<=use the )|(?<=with the ))"
-            rf"key(?: is|\s?:)?\s{{1,3}}{_OPEN}(?P<secret>{RUN}"
-            rf"(?:(?-i:(?=[a-f]{{0,64}}\d)(?=\d{{0,64}}[a-f])[0-9a-f]{{32,128}})|{JUMBLED}[A-Za-z0-9]{{24,256}}))"
-            r"(?![A-Za-z0-9(._/-])",
-            re.IGNORECASE,
-        ),
-        ("key",),
-        placeholder=CAMEL_CASE,
-    ),
-    # `use token V`: with nothing between, only what no program is called
-    Rule(
-        "token",
-        re.compile(
-            r"(?:(?:(?<=api.)|(?<=access.)|(?<=secret.)|(?<=auth.)|(?<=private.)|(?<=license.))key"
-            rf"|(?<!-)(?:token|secret))s?\s{{1,3}}{_OPEN}"
-            rf"(?P<secret>(?!0x){RUN}(?-i:(?=[a-z]{{0,64}}\d)(?=\d{{0,64}}[a-f])[0-9a-f]{{32,128}}"
-            rf"|{JUMBLED}[A-Za-z0-9]{{24,256}}))(?![A-Za-z0-9(._/-])",
-            re.IGNORECASE,
-        ),
-        ("key", "token", "secret"),
-        placeholder=CAMEL_CASE,
+    # What a command that is about a secret shows on a line of its own, or what is announced
+    rule(
+        "password",
+        r"(?:(?P<password>pass(?:word|wd|phrase|code)?|pw)|token|secret|api[_-]?key"
+        r"|(?<=[\w-])\.key|access[_-]?key|credential|(?P<made>openssl rand|urandom|genkey))s?"
+        r"[^\n\0]{0,120}(?:\n|\\n)(?:\0\n)?(?:[^\n\0]{0,120}\n){0,2}?(?:[ \t]|\n){0,8}"
+        rf"(?P<secret>[!-~]{{8,200}}){END_OF_LINE}",
+        "pass|pw|token|secret|api|.key|access|credential|openssl rand|urandom|genkey",
+        accepts=_is_on_its_own,
     ),
 )

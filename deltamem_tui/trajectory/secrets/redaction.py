@@ -10,20 +10,24 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from deltamem_tui.trajectory.secrets.context_rules import PLACES
-from deltamem_tui.trajectory.secrets.detectors import detected
-from deltamem_tui.trajectory.secrets.files import PRIVATE_KEY, is_between_lines, lines_before_an_end
+from deltamem_tui.trajectory.secrets.assignments import ASSIGNMENTS
+from deltamem_tui.trajectory.secrets.commands import COMMANDS
+from deltamem_tui.trajectory.secrets.files import (
+    FILES,
+    PRIVATE_KEY,
+    is_between_lines,
+    lines_before_an_end,
+)
 from deltamem_tui.trajectory.secrets.occurrences import Mentions, Place, stands_alone
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
-from deltamem_tui.trajectory.secrets.rules import (
-    BETWEEN_TEXTS,
-    EMAIL,
-    TOKEN_PLACEHOLDER,
-    Rule,
-)
-from deltamem_tui.trajectory.secrets.search import SearchedText
-from deltamem_tui.trajectory.secrets.tokens import TOKENS, long_words
+from deltamem_tui.trajectory.secrets.prose import PROSE
+from deltamem_tui.trajectory.secrets.rules import BETWEEN_TEXTS, Rule, SearchedText
+from deltamem_tui.trajectory.secrets.tokens import TOKENS, detected, long_words
+from deltamem_tui.trajectory.secrets.values import is_token_example
+from deltamem_tui.trajectory.secrets.web import EMAIL, WEB
 
+_PLACES = (*FILES, *WEB, *ASSIGNMENTS, *COMMANDS, *PROSE)
+"""The rules about where a secret stands, in the order in which they name what they find."""
 _IN_A_MARK = re.compile(r"\[redacted: [a-z0-9 -]{0,40}\Z")
 _AROUND = 32  # as much of what is around a secret as tells its place from others
 
@@ -97,11 +101,11 @@ class Redactor:
         lowered_words = words.lower()
         for rule in TOKENS:
             if any(hint in lowered_words for hint in rule.hints):
-                self._find(rule, rule.pattern.finditer(words), words)
-        for rule in PLACES:
+                self._find(rule, filter(rule.accepts, rule.pattern.finditer(words)), words)
+        for rule in _PLACES:
             self._find(rule, searched.matches(rule), text)
         for kind, value in detected(text, lowered):
-            if not TOKEN_PLACEHOLDER.fullmatch(value):
+            if not is_token_example(value):
                 self.found.setdefault(value, kind)
         if self._personal and "@" in text:
             self._find(EMAIL, EMAIL.pattern.finditer(text), text)
@@ -139,9 +143,7 @@ class Redactor:
         for match in matches:
             start, end = match.span(group)
             value = text[start:end]
-            if not value or (rule.placeholder and rule.placeholder.fullmatch(value)):
-                continue
-            if rule.before and match["key"] and not rule.before.search(text, *_before(match)):
+            if not value:
                 continue
             # The mark of a secret found before names its kind, and is no name of another.
             if _IN_A_MARK.search(text, max(match.start() - 52, 0), match.start()):
@@ -150,8 +152,3 @@ class Redactor:
             if match.span() != (start, end) and not stands_alone(text, start, value):
                 before = text[max(match.start(), start - _AROUND) : start]
                 self._places[value].add((before, text[end : match.end()][:_AROUND]))
-
-
-def _before(match: re.Match[str]) -> tuple[int, int]:
-    """Where the word lies that stands before a match."""
-    return max(match.start() - 24, 0), match.start()

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
-from deltamem_tui.trajectory.secrets.rules import TOKEN_PLACEHOLDER, Rule
+from deltamem_tui.trajectory.secrets.rules import Rule, rule
+from deltamem_tui.trajectory.secrets.values import is_token_example
+
+if TYPE_CHECKING:
+    from detect_secrets.plugins.base import RegexBasedDetector
 
 
 def _token(kind: str, prefix: str, body: str, *hints: str) -> Rule:
     """A token that is known by how it begins, and stands by itself."""
-    pattern = re.compile(rf"(?<![A-Za-z0-9])(?:{prefix}){body}(?![A-Za-z0-9])", re.ASCII)
-    return Rule(kind, pattern, hints, TOKEN_PLACEHOLDER)
+    pattern = rf"(?<![A-Za-z0-9])(?:{prefix}){body}(?![A-Za-z0-9])"
+    return rule(kind, pattern, hints, lambda value: not is_token_example(value), flags=re.ASCII)
 
 
 # Tokens have no blank in them, so they are looked for in long words only.
@@ -147,12 +154,50 @@ TOKENS = (
     _token("contentful token", "CFPAT-", r"[\w-]{43}", "cfpat-"),
     _token("telegram token", r"(?:bot)?\d{8,10}:AA", r"[A-Za-z0-9_-]{33}", ":aa"),
     _token("jwt", r"eyJ[\w-]{13,4000}\.eyJ", r"[\w-]{4,8000}(?:\.[\w-]{4,2000})?", "eyj"),
-    Rule(
+    rule(
         "webhook",
-        re.compile(
-            r"https://(?:hooks\.slack\.com/(?:services|workflows)|(?:\w{1,10}\.)?discord(?:app)?\.com"
-            r"/api/webhooks)/(?P<secret>[A-Za-z0-9_/-]{20,200})"
-        ),
-        ("hooks.slack.com", "/api/webhooks/"),
+        r"https://(?:hooks\.slack\.com/(?:services|workflows)"
+        r"|(?:\w{1,10}\.)?discord(?:app)?\.com/api/webhooks)/(?P<secret>[A-Za-z0-9_/-]{20,200})",
+        "hooks.slack.com|/api/webhooks/",
+        flags=0,
     ),
 )  # fmt: skip
+
+# Class name, what a report calls its finds, and letters (in lower case) that such a text
+# holds: most detectors have no cheap way of their own to say no. Left out are those that
+# take guesses (entropy, keywords, IP addresses), and those whose kinds have a rule of ours.
+_CHOSEN = (
+    ("AWSKeyDetector", "aws key", ("aws",)),
+    ("AzureStorageKeyDetector", "connection string", ("accountkey=",)),
+    ("CloudantDetector", "cloudant key", ("cloudant",)),
+    ("DiscordBotTokenDetector", "discord token", ("discord", "bot_token", "bot token")),
+    ("IbmCloudIamDetector", "ibm cloud key", ("ibm",)),
+    ("IbmCosHmacDetector", "ibm cloud key", ("ibm", "cos_")),
+    ("MailchimpDetector", "mailchimp key", ("-us",)),
+    ("SlackDetector", "slack token", ("xox", "hooks.slack")),
+    ("SoftlayerDetector", "softlayer key", ("softlayer",)),
+)
+_NAMES = frozenset(name for name, _, _ in _CHOSEN)
+
+
+def detected(text: str, lowered: str) -> Iterator[tuple[str, str]]:
+    """The secrets that the library finds, each with its kind.
+
+    Args:
+        text: Any text.
+        lowered: The same in lower case.
+    """
+    for name, kind, hints in _CHOSEN:
+        if any(hint in lowered for hint in hints):
+            for value in _detectors()[name].analyze_string(text):
+                if value:
+                    yield kind, value
+
+
+@lru_cache(maxsize=1)
+def _detectors() -> dict[str, RegexBasedDetector]:
+    # Loading the library takes a tenth of a second: only texts with a hint in them pay it.
+    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+
+    known: dict[str, Any] = get_mapping_from_secret_type_to_class()
+    return {plugin.__name__: plugin() for plugin in known.values() if plugin.__name__ in _NAMES}

@@ -21,12 +21,10 @@ from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.redaction import notes_of, redact
 from deltamem_tui.trajectory.secrets import redaction
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets, names_may_hold_secrets
-from tests.trajectory.secrets import test_human_chosen as made_up
-from tests.trajectory.secrets import test_weak as weak
-from tests.trajectory.secrets.planting import COMMANDS, TOKENS
-from tests.trajectory.secrets.test_context_rules import PLACES, human, of
-from tests.trajectory.secrets.test_independent import planted
-from tests.trajectory.secrets.test_providers import PREFIXED, URL, uuid
+from tests.trajectory.secrets.drawing import filled
+from tests.trajectory.secrets.planting import COMMANDS, TOKENS, Maker
+from tests.trajectory.secrets.test_drawn_set import placed, planted
+from tests.trajectory.secrets.test_providers import PREFIXED, uuid
 
 TIMES = 2500
 LENGTHS = (1, 1, 2, 4, 8, 16, 40)
@@ -47,31 +45,19 @@ def changed(chance: random.Random, text: str) -> str:
 
 def samples(chance: random.Random) -> list[str]:
     """Every example of every rule."""
-    texts = [sample.text for sample in planted()]
-    for make, places in PLACES.values():
-        texts += [place.replace("§", make(chance)) for place in places * 4]
+    texts = [sample.text for sample in (*planted(), *placed())]
     texts += [command.format(make(chance)) for command in COMMANDS for make in VALUES]
-    for makers, places in made_up.PLANTED.values():
-        texts += [place.replace("§", make(chance)) for place in places for make in makers]
-    texts += [place.replace("§", make(chance)) for make, place in weak.CASES * 3]
     return texts + [make(chance) for make in (*TOKENS.values(), *PREFIXED.values())]
 
 
+def of(template: str) -> Maker:
+    return lambda chance: filled(chance, template)
+
+
 VALUES = (
-    human,
-    of("abcdefgh", 6, "22"),
-    of("abcdefgh", 9),
-    of("Abcdef0123", 24),
-    of("abcdefgh", 24),
-    of(URL, 40),
+    *map(of, ("{P}", "{l6}22", "{l9}", "{a24}", "{l24}", "{w40}", "{S}", "{F}", "{D}", "{M}")),
+    *map(of, ("{N}", "{Y}", "{Z}")),
     uuid,
-    made_up.strong,
-    made_up.leet,
-    made_up.words,
-    weak.camel,
-    weak.short,
-    weak.key,
-    weak.phrase,
     lambda chance: f"Ab{chance.choice('!@#$%^&*~=?+')}c{chance.randint(10, 9999)}def",
     TOKENS["slack"],
     TOKENS["google"],

@@ -25,6 +25,7 @@ ALPHABETS = {
     "G": "ACGT",
     "p": string.ascii_letters + string.digits + "!#%*-_.^~+",
     "s": string.ascii_lowercase + string.digits + "!@#$%^&*(-_=+)",
+    "o": string.ascii_letters + string.digits + "./",
     "q": string.ascii_letters + string.digits + "-_.~!",
 }
 WORDS = (
@@ -57,6 +58,23 @@ def _human(rng: random.Random) -> str:
     )
 
 
+def _strong(rng: random.Random) -> str:
+    """A password as people make one up to please a form: words, a number and signs."""
+    first, second = (word.capitalize() for word in rng.sample(PLAIN_WORDS, 2))
+    return f"{first}{rng.choice('!@#%^')}{second}{rng.randint(10, 9999)}{rng.choice('!?#')}"
+
+
+def _leet(rng: random.Random) -> str:
+    """Small letters and digits mixed, without a sign: `ma4pi3to9se1`."""
+    return "".join(
+        f"{rng.choice('bcdfgklmnprst')}{rng.choice('aeiou')}{rng.randint(0, 9)}" for _ in range(4)
+    )
+
+
+def _key(rng: random.Random) -> str:
+    return f"k{rng.randint(10, 99)}{''.join(rng.choices('abcdefXYZ', k=9))}7"
+
+
 def _jwt_head(rng: random.Random) -> str:
     """Header and claims, as anybody may read them; the signature is the secret."""
     claims = {"sub": drawn(rng, "d", 10), "name": rng.choice(WORDS), "iat": 1763700000}
@@ -75,7 +93,18 @@ MADE: dict[str, Callable[[random.Random], str]] = {
     "E": lambda rng: _encoded(_human(rng)),
     "T": lambda rng: _encoded(drawn(rng, "d", 18)).rstrip("="),
 }
-UUID = "{h8}-{h4}-4{h3}-a{h3}-{h12}"
+PLAIN_WORDS = ("copper", "staple", "window", "marble", "saddle", "orchid", "rocket", "velvet")
+MADE |= {
+    "S": _strong,
+    "F": _leet,
+    "Y": _key,
+    "D": lambda rng: "-".join(rng.sample(PLAIN_WORDS, 4)),
+    "Z": lambda rng: " ".join(rng.sample(PLAIN_WORDS, 4)),
+    "M": lambda rng: rng.choice(["walrus", "copper"]) + rng.choice(["Garden", "Thimble"]),
+    "N": lambda rng: rng.choice(["robin", "ferry", "cedar"]),
+    "I": lambda rng: f"{rng.choice(['Walrus', 'Copper'])}{rng.randint(2, 99)}garden",
+    "R": lambda rng: f"ci-runner-{rng.randint(10, 99)}",
+}
 
 
 def filled(rng: random.Random, template: str) -> str:

@@ -1,36 +1,29 @@
-"""Redaction against secrets that its rules were not written for.
-
-Where the templates come from, and what was measured before and after the rules were mended, is
-told in `independent`.
+"""Redaction against secrets that are drawn at random and written into templates.
 
 What counts: a planted secret is found when no run of eight characters of its secret part is
 left in any text of the redacted episode. A look-alike is a false alarm when redaction changes
-its episode in any way.
+its episode in any way. The README beside the templates says where they come from.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+
+import pytest
 
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.redaction import redact
 from deltamem_tui.trajectory.validation import admitted
-from tests.trajectory.secrets.independent.drawing import drawn, filled
-from tests.trajectory.secrets.independent.keys import (
-    BARE_PLACES,
-    NAMED,
-    NAMED_PLACES,
-    SHAPED,
-    WEBHOOK_PLACES,
-)
-from tests.trajectory.secrets.independent.look_alikes import HARMLESS
-from tests.trajectory.secrets.independent.texts import TEXTS
+from tests.places import ROOT
+from tests.trajectory.secrets.drawing import drawn, filled
 
+TEMPLATES = json.loads((ROOT / "tests/trajectory/secrets_set/templates.json").read_text("utf-8"))
 SEED = 20261121
 RUN = 8
 """So many characters of a secret in a row are a leak."""
@@ -116,33 +109,41 @@ def _sample(rng: random.Random, kind: str, template: str) -> Sample:
 
 def _keys(rng: random.Random) -> Iterator[Sample]:
     """Every kind of key, each time in another place."""
-    for kinds, bare in ((SHAPED, BARE_PLACES), (NAMED, ())):
-        for kind, (name, shapes) in kinds.items():
-            own = WEBHOOK_PLACES if "webhook" in kind and bare else bare
-            places = rng.sample(NAMED_PLACES + own, EACH_KEY)
+    for kinds, bare in (("shaped", TEMPLATES["bare_places"]), ("named", [])):
+        for kind, key in TEMPLATES[kinds].items():
+            own = TEMPLATES["webhook_places"] if "webhook" in kind and bare else bare
+            places = rng.sample(TEMPLATES["named_places"] + own, EACH_KEY)
             for index, place in enumerate(places):
-                shape = shapes[index % len(shapes)]
-                yield _sample(rng, kind, _named(place, name, shape))
+                shape = key["shapes"][index % len(key["shapes"])]
+                yield _sample(rng, kind, _named(place, key["name"], shape))
+
+
+def _drawn(rng: random.Random, kinds: dict[str, list[str]]) -> Iterator[Sample]:
+    for kind, templates in kinds.items():
+        for template in templates * EACH_TEXT:
+            again = f"«{drawn(rng, 'a', 32)}»"
+            yield _sample(rng, kind, template.replace("@AGAIN@", again))
 
 
 @cache
 def planted() -> tuple[Sample, ...]:
-    """All secrets of the set."""
+    """The secrets of the set that was written without knowing the rules."""
     rng = random.Random(SEED)
-    samples = list(_keys(rng))
-    for kind, templates in TEXTS.items():
-        for template in templates * EACH_TEXT:
-            again = f"«{drawn(rng, 'a', 32)}»"
-            samples.append(_sample(rng, kind, template.replace("@AGAIN@", again)))
-    return tuple(samples)
+    return (*_keys(rng), *_drawn(rng, TEMPLATES["texts"]))
+
+
+@cache
+def placed() -> tuple[Sample, ...]:
+    """The secrets that are known by the place where they stand, or by their own form."""
+    return tuple(_drawn(random.Random(SEED), TEMPLATES["places"]))
 
 
 @cache
 def look_alikes() -> tuple[Sample, ...]:
-    """All harmless texts of the set, none of them twice."""
+    """All harmless texts, none of them twice."""
     rng = random.Random(SEED)
     samples: dict[str, Sample] = {}
-    for kind, templates in HARMLESS.items():
+    for kind, templates in TEMPLATES["harmless"].items():
         for template in templates * EACH_HARMLESS:
             sample = _sample(rng, kind, template)
             samples.setdefault(sample.text, sample)
@@ -165,19 +166,12 @@ def leaks(sample: Sample, episode: Trajectory) -> bool:
     )
 
 
-@cache
-def missed() -> tuple[Sample, ...]:
+def missed(samples: tuple[Sample, ...]) -> list[Sample]:
     """The planted secrets that redaction leaves in."""
-    return tuple(sample for sample in planted() if leaks(sample, redact(sample.episode)[0]))
+    return [sample for sample in samples if leaks(sample, redact(sample.episode)[0])]
 
 
-@cache
-def false_alarms() -> tuple[Sample, ...]:
-    """The harmless texts that redaction changes."""
-    return tuple(s for s in look_alikes() if texts(redact(s.episode)[0]) != texts(s.episode))
-
-
-def _by_kind(samples: tuple[Sample, ...]) -> str:
+def _by_kind(samples: list[Sample]) -> str:
     return ", ".join(
         f"{kind} {count}" for kind, count in Counter(s.kind for s in samples).most_common()
     )
@@ -185,18 +179,31 @@ def _by_kind(samples: tuple[Sample, ...]) -> str:
 
 def test_the_set_is_large_and_each_secret_is_really_in_it() -> None:
     assert len(planted()) >= 600
+    assert len(placed()) >= 600
     assert len(look_alikes()) >= 300
-    assert all(sample.secrets and leaks(sample, sample.episode) for sample in planted())
+    for sample in (*planted(), *placed()):
+        assert sample.secrets
+        assert leaks(sample, sample.episode)
     assert not any(sample.secrets for sample in look_alikes())
     marks = re.compile(r"[«»]|@(NAME|name|camel|words|VALUE|AGAIN)@|\{[A-Za-z]\d+\}")
     assert not any(marks.search(sample.text) for sample in (*planted(), *look_alikes()))
 
 
-def test_at_least_99_of_100_planted_secrets_are_found() -> None:
-    recall = 1 - len(missed()) / len(planted())
-    assert recall >= 0.99, f"{recall:.1%}; missed: {_by_kind(missed())}"
+@pytest.mark.parametrize(("samples", "share"), [(planted, 0.99), (placed, 0.99)])
+def test_planted_secrets_are_found(samples: Callable[[], tuple[Sample, ...]], share: float) -> None:
+    left = missed(samples())
+    assert 1 - len(left) / len(samples()) >= share, _by_kind(left)
 
 
 def test_at_most_one_look_alike_in_100_is_taken_for_a_secret() -> None:
-    share = len(false_alarms()) / len(look_alikes())
-    assert share <= 0.01, f"{share:.1%}; taken: {_by_kind(false_alarms())}"
+    taken = [s for s in look_alikes() if texts(redact(s.episode)[0]) != texts(s.episode)]
+    assert len(taken) <= 0.01 * len(look_alikes()), _by_kind(taken)
+
+
+@pytest.mark.parametrize("template", TEMPLATES["look_alikes"])
+def test_what_stands_in_the_place_of_a_secret_stays(template: str) -> None:
+    text = filled(random.Random(7), template)
+    episode = Trajectory("Deploy.", steps=(Step("continue", text), Step("tests passed", "")))
+    clean, redactions = redact(episode)
+    assert clean is episode, clean.steps[0].observation
+    assert redactions.total == 0
