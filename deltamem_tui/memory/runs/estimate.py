@@ -21,10 +21,10 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BudgetError, ExtractionError, TrajectoryError, VectorError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.recall import questions_of
-from deltamem_tui.memory.deltamem.settings import of_bank
 from deltamem_tui.memory.engine import as_kept, learn_kept
 from deltamem_tui.memory.episodes.scenes import goal_of, lacks_scene, with_scene
 from deltamem_tui.memory.method import Due
+from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.writers.extraction import Drawing, Extraction, ExtractorWriter
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
 from deltamem_tui.memory.writers.model.scene_extraction import SceneDrawer
@@ -69,7 +69,7 @@ def rehearse(
         StorageError: There is no room for the copy.
     """
     understudy = _Understudy(extractor, drawer)
-    of_scenes = drawer is not None and of_bank(bank)["env"].enabled
+    of_scenes = drawer is not None and method_of(bank).uses_scene(settings_of(bank))
     with tempfile.TemporaryDirectory(prefix="deltamem-rehearsal-") as folder:
         stage = copy_bank(bank, Path(folder) / bank.path.name)
         for trajectory in trajectories:
