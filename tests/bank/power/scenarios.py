@@ -233,7 +233,7 @@ def skills(root: Path, *numbers: int) -> None:
 
 def old_skills(root: Path) -> None:
     skills(root, 0, 1, 2, 3)
-    grown(root / "bank", 0, 4, 5, 6)
+    grown(root / "bank", 0, 1, 6)
 
 
 def skills_again(root: Path) -> None:
