@@ -7,9 +7,13 @@ first episodes, and the next one goes on behind them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice, takewhile
+from typing import TypeVar
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import (
@@ -25,12 +29,16 @@ from deltamem_tui.memory.episodes.outcomes import known_episode
 from deltamem_tui.memory.episodes.stored_episodes import episode, waiting
 from deltamem_tui.memory.learn_result import REASON_WIDTH
 from deltamem_tui.memory.runs.payments import Payments
-from deltamem_tui.memory.runs.prefetch import GRACE, in_order
+from deltamem_tui.memory.runs.prefetch import GRACE, Flight, Lanes, is_done
 from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.memory.writers.model.judge import Judge, Judgement
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import to_record
+
+K = TypeVar("K")
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(slots=True)
@@ -278,3 +286,47 @@ def note_failed_judgement(bank: Bank, episode_id: str, call: Call, reason: str) 
     }
     with bank.writing() as batch:
         batch.log("judge", detail)
+
+
+def in_order(
+    function: Callable[[T], R],
+    items: Iterable[tuple[K, T]],
+    at_once: int,
+    stopped: Callable[[], bool] = lambda: False,
+    grace: float = GRACE,
+    ending: Callable[[], object] = lambda: None,
+) -> Iterator[tuple[K, R]]:
+    """What `function` gives for each item, in the items' order, with several under way at once.
+
+    When the work is to stop, no item is begun any more. What is under way is waited for a
+    little, and what is done by then comes out too.
+
+    Args:
+        function: Called in threads.
+        items: What it is called with, each under a key that comes back with the result; taken
+            as they are needed, in the caller's thread.
+        at_once: How many are under way at once.
+        stopped: Whether the work is to stop.
+        grace: The most seconds to wait then. The threads are left behind after that.
+        ending: Called before that wait, so that what is under way can be brief.
+    """
+    lanes = Lanes(at_once)
+
+    def sent(key: K, item: T) -> tuple[K, Future[R]]:
+        flight = Flight(0, partial(function, item))
+        lanes.send(flight, 0)
+        return key, flight.answer
+
+    coming = (sent(key, item) for key, item in items)
+    under_way = deque(islice(coming, at_once))
+    try:
+        while under_way and is_done(under_way[0][1], stopped):
+            key, answer = under_way.popleft()
+            yield key, answer.result()
+            if not stopped():
+                under_way.extend(islice(coming, 1))
+        ending()
+        wait([answer for _, answer in under_way], timeout=grace)
+        yield from ((key, answer.result()) for key, answer in under_way if answer.done())
+    finally:
+        lanes.close()

@@ -9,14 +9,14 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory import engine
-from deltamem_tui.memory.method import Due, MaintenanceResult
+from deltamem_tui.memory.method import Due, MaintenanceResult, ModelWriter, Writer
 from deltamem_tui.memory.methods import method_of
 from deltamem_tui.memory.runs.payments import Payments
 from deltamem_tui.memory.runs.prefetch import (
     GRACE,
     PlannedQuestions,
     Prefetcher,
-    PrefetchingExtractor,
+    PrefetchingWriter,
     Question,
     StoppedError,
 )
@@ -53,18 +53,20 @@ def consolidate(
     chains = engine.due(bank)
     prefetcher = None
     with Payments(bank) as payments, ExitStack() as ending:
+        asking = ExtractorWriter(extractor)
+        writer: Writer = asking
         if isinstance(extractor, AskingExtractor):
-            prefetcher = Prefetcher(extractor.paying(payments), concurrency, stopped)
-            extractor = PrefetchingExtractor(prefetcher)
-            ending.callback(prefetcher.close, grace)
-        writer = ExtractorWriter(extractor)
+            asking = ExtractorWriter(extractor.paying(payments))
+            prefetcher = Prefetcher(concurrency, stopped)
+            writer = PrefetchingWriter(asking, prefetcher)
+            ending.callback(prefetcher.close, extractor.cancel, grace)
         for number, task in enumerate(chains):
             if stopped():
                 return
             if prefetcher:
                 prefetcher.begin(number)
                 tasks = chains[number : number + concurrency]
-                prefetcher.look_ahead(_questions(bank, prefetcher, number, tasks, loaded))
+                prefetcher.look_ahead(_questions(bank, asking, number, tasks, loaded))
             try:
                 result = engine.maintain(bank, task, writer, loaded)
             except StoppedError:
@@ -74,11 +76,11 @@ def consolidate(
 
 
 def _questions(
-    bank: Bank, prefetcher: Prefetcher, number: int, tasks: Sequence[Due], embedder: Embedder
+    bank: Bank, writer: ModelWriter, number: int, tasks: Sequence[Due], embedder: Embedder
 ) -> Iterator[Question]:
     """What the next tasks ask as they stand; what is gone meanwhile is left out."""
     for turn, task in enumerate(tasks, start=number):
-        noting = PlannedQuestions(prefetcher, turn)
+        noting = PlannedQuestions(writer, turn)
         with suppress(DeltaMemError):
-            method_of(bank).maintain(bank, task, ExtractorWriter(noting), embedder)
+            method_of(bank).maintain(bank, task, noting, embedder)
         yield from noting.noted

@@ -1,7 +1,7 @@
 """Asking ahead: a question is sent before its turn, and its answer is used if it is still asked.
 
 What an episode will ask is found by planning it against the bank as it stands, with a writer that
-sends each prompt and writes nothing. While its turn has not come, earlier episodes may change
+notes each question and writes nothing. While its turn has not come, earlier episodes may change
 what it will meet. So when the turn comes it is planned again: the same prompt takes the answer in
 flight, another one is asked anew. What is written is therefore what asking one after another
 would have written; only the time, and sometimes the cost, is different.
@@ -11,23 +11,19 @@ from __future__ import annotations
 
 import heapq
 import threading
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError, Future, wait
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count, islice
+from itertools import count
 from typing import Any, TypeVar
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BudgetError, LanguageModelError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.writers.extraction import (
-    AskedInVainError,
-    AskingExtractor,
-    Drawing,
-    Extraction,
-)
+from deltamem_tui.memory.method import ModelWriter
+from deltamem_tui.memory.writers.extraction import AskedInVainError, Drawing, Extraction
 from deltamem_tui.trajectory.model import Trajectory
 
 GRACE = 5.0
@@ -37,14 +33,20 @@ _PULSE = 0.1  # seconds between two looks at whether the run is to stop
 
 A = TypeVar("A", bound=Extraction | Drawing)
 Key = tuple[str, str]
-"""A purpose and a prompt."""
-T = TypeVar("T")
-K = TypeVar("K")
-R = TypeVar("R")
+"""A purpose and a prompt. Equal ones get equal answers."""
 
 
 class StoppedError(Exception):
     """The run is to stop. It never leaves the run that it stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What will be asked as the bank stands: its place in the order, its key, and what asks it."""
+
+    turn: int
+    key: Key
+    ask: Callable[[], Any]
 
 
 @dataclass(eq=False, slots=True)
@@ -67,15 +69,20 @@ class Flight:
 
 
 class Lanes:
-    """Daemon threads that ask, as many at once as there are lanes, the lowest turn first.
+    """Threads that ask, as many at once as there are lanes, the lowest turn first.
 
     One lane is kept for the present turn. The threads are daemons because a server that hangs
     must hold up neither the end of a run nor that of the program.
+
+    Attributes:
+        turn: The present turn.
+        trusted: Whether the last question came to more than a failure that concerns all.
     """
 
     def __init__(self, lanes: int) -> None:
         """No thread is started before there is something to ask."""
         self.turn = 0
+        self.trusted = False
         self._lanes = lanes
         self._waiting: list[tuple[int, int, Flight]] = []
         self._numbers = count()
@@ -91,10 +98,7 @@ class Lanes:
             self._changed.notify_all()
 
     def send(self, flight: Flight, turn: int) -> None:
-        """Have a question asked; `flight.answer.cancel()` takes it back until it is begun.
-
-        One that waits for a later turn may be sent again for an earlier one.
-        """
+        """Have a question asked, if that is not under way; `flight.answer` can be cancelled."""
         with self._changed:
             heapq.heappush(self._waiting, (turn, next(self._numbers), flight))
             self._changed.notify()
@@ -115,11 +119,14 @@ class Lanes:
 
     def _work(self) -> None:
         while (flight := self._next()) is not None:
+            answer: Any = None
+            error: BaseException | None = None
             try:
-                answer, error = flight.ask(), None
+                answer = flight.ask()
             except BaseException as raised:  # noqa: BLE001 - handed over to the thread that waits
-                answer, error = None, raised
+                error = raised
             with self._changed:
+                self.trusted = not isinstance(error, LanguageModelError)
                 self._under_way.remove(flight)
                 self._changed.notify()
             if error:
@@ -131,40 +138,16 @@ class Lanes:
         """The next question, begun; None when the lanes are closed."""
         with self._changed:
             while not self._closed:
-                if self._waiting and self._may_begin(self._waiting[0][0]):
-                    flight = heapq.heappop(self._waiting)[-1]
-                    begun = flight.answer.running() or flight.answer.done()
-                    if not begun and flight.answer.set_running_or_notify_cancel():
-                        self._under_way.add(flight)
-                        return flight
-                else:
+                kept_free = len(self._under_way) >= self._lanes - 1
+                if not self._waiting or (kept_free and self._waiting[0][0] > self.turn):
                     self._changed.wait()
+                    continue
+                flight = heapq.heappop(self._waiting)[-1]
+                begun = flight.answer.running() or flight.answer.done()
+                if not begun and flight.answer.set_running_or_notify_cancel():
+                    self._under_way.add(flight)
+                    return flight
         return None
-
-    def _may_begin(self, turn: int) -> bool:
-        return turn <= self.turn or len(self._under_way) < self._lanes - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What will be asked as the bank stands.
-
-    Attributes:
-        turn: The episode's or chain's place in the order.
-        purpose: What for.
-        prompt: The whole prompt.
-        ask: Asks it.
-    """
-
-    turn: int
-    purpose: str
-    prompt: str
-    ask: Callable[[], Any]
-
-    @property
-    def key(self) -> Key:
-        """Equal for questions with the same answer."""
-        return self.purpose, self.prompt
 
 
 class Prefetcher:
@@ -177,22 +160,17 @@ class Prefetcher:
         used: What the answers took that were used at their turn, refused ones included.
     """
 
-    def __init__(
-        self, extractor: AskingExtractor, lanes: int, stopped: Callable[[], bool] = lambda: False
-    ) -> None:
+    def __init__(self, lanes: int, stopped: Callable[[], bool] = lambda: False) -> None:
         """Nothing is asked yet.
 
         Args:
-            extractor: Who asks.
             lanes: The most questions at once.
             stopped: Whether the run is to stop; asked while waiting.
         """
-        self.extractor = extractor
         self.used = Usage()
         self._lanes = Lanes(lanes)
         self._several = lanes > 1
         self._stopped = stopped
-        self._trusted = False
         self._flights: dict[Key, Flight] = {}
         self._foreseen: defaultdict[int, dict[str, Key]] = defaultdict(dict)
         self._held: defaultdict[str, int] = defaultdict(lambda: _CONFIDENT)
@@ -209,32 +187,25 @@ class Prefetcher:
         until they would have held again: its answer would probably be paid for nothing.
 
         Args:
-            questions: Those of the present turn first. Equal prompts get equal answers, so
-                one is sent once.
+            questions: Those of the present turn first.
         """
-        if not (self._several and self._trusted):
+        if not (self._several and self._lanes.trusted):
             return
         wanted: set[Key] = set()
         for each in questions:
             ahead = each.turn > self._lanes.turn
             if ahead:
                 self._compare(wanted)
-                self._foreseen[each.turn].setdefault(each.purpose, each.key)
-                if self._held[each.purpose] < _CONFIDENT:
+                purpose = each.key[0]
+                self._foreseen[each.turn].setdefault(purpose, each.key)
+                if self._held[purpose] < _CONFIDENT:
                     continue
             wanted.add(each.key)
             if each.key not in self._flights:
-                flight = Flight(each.turn, self._watched(each.ask), ahead)
-                self._flights[each.key] = flight
+                self._flights[each.key] = flight = Flight(each.turn, each.ask, ahead)
                 self._lanes.send(flight, each.turn)
         self._compare(wanted)
         self._drop(lambda key, flight: key not in wanted and flight.answer.cancel())
-
-    def _compare(self, asked: set[Key]) -> None:
-        """Note which of the questions that were foreseen for the present turn are asked in it."""
-        for purpose, key in self._foreseen.pop(self._lanes.turn, {}).items():
-            held = self._held[purpose] + (1 if key in asked else -1)
-            self._held[purpose] = min(max(held, 0), _CONFIDENT + 1)
 
     def answered(self, key: Key) -> Any:
         """The answer to a question that was sent ahead; None if none has come."""
@@ -251,7 +222,7 @@ class Prefetcher:
             StoppedError: The run is to stop.
             DeltaMemError: Whatever `ask` raises.
         """
-        flight = self._flights.setdefault(key, Flight(self._lanes.turn, self._watched(ask)))
+        flight = self._flights.setdefault(key, Flight(self._lanes.turn, ask))
         self._lanes.send(flight, self._lanes.turn)
         if not is_done(flight.answer, self._stopped):
             raise StoppedError
@@ -273,17 +244,17 @@ class Prefetcher:
         """How many calls were begun and have no answer yet."""
         return len(self._lanes.under_way())
 
-    def close(self, grace: float = 0.0) -> None:
+    def close(self, cancel: Callable[[], object], grace: float = 0.0) -> None:
         """Ask nothing more, and wait a little for calls that are under way.
 
-        A useless answer is not asked for again then, and a server that fails not tried again.
         Answers that come later still reach the response cache, if the program goes on that long.
 
         Args:
+            cancel: Has questions that are under way end without another try.
             grace: The most seconds to wait.
         """
         self._lanes.close()
-        self.extractor.cancel()
+        cancel()
         wait(self._lanes.under_way(), timeout=grace)
 
     def _use(self, flight: Flight, usage: Usage) -> None:
@@ -291,17 +262,11 @@ class Prefetcher:
             flight.taken = True
             self.used += usage
 
-    def _watched(self, ask: Callable[[], Any]) -> Callable[[], Any]:
-        def watched() -> Any:
-            try:
-                answer = ask()
-            except LanguageModelError:
-                self._trusted = False
-                raise
-            self._trusted = True
-            return answer
-
-        return watched
+    def _compare(self, asked: set[Key]) -> None:
+        """Note which of the questions that were foreseen for the present turn are asked in it."""
+        for purpose, key in self._foreseen.pop(self._lanes.turn, {}).items():
+            held = self._held[purpose] + (1 if key in asked else -1)
+            self._held[purpose] = min(max(held, 0), _CONFIDENT + 1)
 
     def _drop(self, over: Callable[[Key, Flight], bool]) -> None:
         for key, flight in list(self._flights.items()):
@@ -310,101 +275,43 @@ class Prefetcher:
                 del self._flights[key]
 
 
-class PrefetchingExtractor:
-    """An extractor at its turn: it takes the answers that were asked for ahead."""
+class PrefetchingWriter:
+    """A model's writer at its turn: it takes the answers that were asked for ahead."""
 
-    def __init__(self, prefetcher: Prefetcher) -> None:
+    def __init__(self, writer: ModelWriter, prefetcher: Prefetcher) -> None:
         """Nothing is asked yet."""
+        self._writer = writer
         self._prefetcher = prefetcher
-        self._extractor = prefetcher.extractor
 
     @property
     def name(self) -> str:
-        """The other extractor's name."""
-        return self._extractor.name
+        """The other writer's name."""
+        return self._writer.name
 
-    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
-        """What the other extractor makes of an episode."""
-        prompt = self._extractor.prompt(tree, trajectory, chain)
-        return self._asked(tree, prompt, partial(self._extractor.extract, tree, trajectory, chain))
-
-    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
-        """What the other extractor makes of a chain."""
-        prompt = self._extractor.prompt(tree, None, chain) if chain else None
-        return self._asked("fuse", prompt, partial(self._extractor.fuse, tree, chain))
-
-    def _asked(self, purpose: str, prompt: str | None, ask: Callable[[], Extraction]) -> Extraction:
-        if prompt is None:
-            return ask()
-        return self._prefetcher.answer((purpose, prompt), ask)
+    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+        """What the other writer writes."""
+        prompt = self._writer.prompt(purpose, episode, notes)
+        ask = partial(self._writer.write, purpose, episode, notes)
+        return ask() if prompt is None else self._prefetcher.answer((purpose, prompt), ask)
 
 
-class PlannedQuestions(PrefetchingExtractor):
-    """An extractor that notes what it would be asked, and gives nothing to write.
+class PlannedQuestions:
+    """A writer that notes the questions of a turn, and gives nothing to write."""
 
-    Attributes:
-        noted: The questions.
-    """
-
-    def __init__(self, prefetcher: Prefetcher, turn: int) -> None:
-        """Nothing is noted yet.
-
-        Args:
-            prefetcher: Who will be given the questions.
-            turn: Whose questions they are.
-        """
-        super().__init__(prefetcher)
-        self._turn = turn
+    def __init__(self, writer: ModelWriter, turn: int) -> None:
+        """Nothing is noted yet."""
+        self.name = writer.name
         self.noted: list[Question] = []
+        self._writer = writer
+        self._turn = turn
 
-    def _asked(self, purpose: str, prompt: str | None, ask: Callable[[], Extraction]) -> Extraction:
+    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+        """Note a question."""
+        prompt = self._writer.prompt(purpose, episode, notes)
         if prompt is not None:
-            self.noted.append(Question(self._turn, purpose, prompt, ask))
+            ask = partial(self._writer.write, purpose, episode, notes)
+            self.noted.append(Question(self._turn, (purpose, prompt), ask))
         return Extraction(None, "asked ahead")
-
-
-def in_order(
-    function: Callable[[T], R],
-    items: Iterable[tuple[K, T]],
-    at_once: int,
-    stopped: Callable[[], bool] = lambda: False,
-    grace: float = GRACE,
-    ending: Callable[[], object] = lambda: None,
-) -> Iterator[tuple[K, R]]:
-    """What `function` gives for each item, in the items' order, with several under way at once.
-
-    When the work is to stop, no item is begun any more. What is under way is waited for a
-    little, and what is done by then comes out too.
-
-    Args:
-        function: Called in threads.
-        items: What it is called with, each under a key that comes back with the result; taken
-            as they are needed, in the caller's thread.
-        at_once: How many are under way at once.
-        stopped: Whether the work is to stop.
-        grace: The most seconds to wait then. The threads are left behind after that.
-        ending: Called before that wait, so that what is under way can be brief.
-    """
-    lanes = Lanes(at_once)
-
-    def sent(key: K, item: T) -> tuple[K, Future[R]]:
-        flight = Flight(0, partial(function, item))
-        lanes.send(flight, 0)
-        return key, flight.answer
-
-    coming = (sent(key, item) for key, item in items)
-    under_way = deque(islice(coming, at_once))
-    try:
-        while under_way and is_done(under_way[0][1], stopped):
-            key, answer = under_way.popleft()
-            yield key, answer.result()
-            if not stopped():
-                under_way.extend(islice(coming, 1))
-        ending()
-        wait([answer for _, answer in under_way], timeout=grace)
-        yield from ((key, answer.result()) for key, answer in under_way if answer.done())
-    finally:
-        lanes.close()
 
 
 def is_done(answer: Future[Any], stopped: Callable[[], bool]) -> bool:

@@ -28,13 +28,14 @@ from deltamem_tui.memory.engine import as_kept, learn_kept
 from deltamem_tui.memory.episodes.scenes import lacks_scene, with_scene, with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
+from deltamem_tui.memory.method import Writer
 from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.runs.payments import Payments
 from deltamem_tui.memory.runs.prefetch import (
     GRACE,
     PlannedQuestions,
     Prefetcher,
-    PrefetchingExtractor,
+    PrefetchingWriter,
     Question,
     StoppedError,
 )
@@ -118,7 +119,9 @@ class LearningRun:
             grace: The most seconds that `close` waits for calls that are under way.
         """
         self._bank = bank
-        self._writer = ExtractorWriter(extractor)
+        self._asking = ExtractorWriter(extractor)
+        self._writer: Writer = self._asking
+        self._cancel: Callable[[], object] = lambda: None
         self._embedder = embedder_of(bank, embedder)
         self._width = 1
         self._stopped = stopped
@@ -128,9 +131,10 @@ class LearningRun:
         self._drawer: Drawer | None = None
         if isinstance(extractor, AskingExtractor):
             self._width = concurrency
-            asking = extractor.paying(self._payments)
-            self._prefetcher = Prefetcher(asking, concurrency, stopped)
-            self._writer = ExtractorWriter(PrefetchingExtractor(self._prefetcher))
+            self._asking = ExtractorWriter(extractor.paying(self._payments))
+            self._prefetcher = Prefetcher(concurrency, stopped)
+            self._writer = PrefetchingWriter(self._asking, self._prefetcher)
+            self._cancel = extractor.cancel
             self._drawer = drawer.paying(self._payments) if drawer else None
         self._closed = False
         self.scenes_drawn = 0
@@ -174,7 +178,7 @@ class LearningRun:
             return
         self._closed = True
         try:
-            self._prefetcher.close(self._grace)
+            self._prefetcher.close(self._cancel, self._grace)
         finally:
             self._payments.close()
 
@@ -233,15 +237,15 @@ class LearningRun:
         """An episode's other questions show its scene, so they wait for that."""
         shown = self._kept(turn)
         if self._drawer and self._lacks_scene(shown):
-            prompt = self._drawer.prompt(shown)
-            question = Question(turn.number, "draw", prompt, partial(self._drawer.draw, shown))
-            drawing = prefetcher.answered(question.key)
+            key = ("draw", self._drawer.prompt(shown))
+            question = Question(turn.number, key, partial(self._drawer.draw, shown))
+            drawing = prefetcher.answered(key)
             if drawing is None:
                 return [question]
             shown = with_scene(shown, drawing)
-        noting = PlannedQuestions(prefetcher, turn.number)
+        noting = PlannedQuestions(self._asking, turn.number)
         method_of(self._bank).plan(
-            self._bank, self._shown(turn, shown), ExtractorWriter(noting), self._vectors(turn)
+            self._bank, self._shown(turn, shown), noting, self._vectors(turn)
         )
         return noting.noted
 

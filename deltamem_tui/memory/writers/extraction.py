@@ -188,10 +188,19 @@ class ExtractorWriter:
 
     def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
         """Have the extractor extract or fuse."""
-        tree = "task" if purpose.startswith("task") else "env"
         if episode is None:
-            return self._extractor.fuse(tree, notes)
-        return self._extractor.extract(tree, episode, notes)
+            return self._extractor.fuse(_tree_of(purpose), notes)
+        return self._extractor.extract(_tree_of(purpose), episode, notes)
+
+    def prompt(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> str | None:
+        """What `write` would send first; None if it would send nothing."""
+        if not isinstance(self._extractor, AskingExtractor) or not (episode or notes):
+            return None
+        return self._extractor.prompt(_tree_of(purpose), episode, notes)
+
+
+def _tree_of(purpose: str) -> str:
+    return "task" if purpose.startswith("task") else "env"
 
 
 @runtime_checkable

@@ -13,14 +13,19 @@ import pytest
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BudgetError, CredentialsError, ExtractionError
 from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.runs.judging import in_order
 from deltamem_tui.memory.runs.prefetch import (
     Prefetcher,
-    PrefetchingExtractor,
+    PrefetchingWriter,
     Question,
     StoppedError,
-    in_order,
 )
-from deltamem_tui.memory.writers.extraction import AskingExtractor, Extraction, OnPayment
+from deltamem_tui.memory.writers.extraction import (
+    AskingExtractor,
+    Extraction,
+    ExtractorWriter,
+    OnPayment,
+)
 from deltamem_tui.trajectory.model import Trajectory
 from tests.memory.support import EchoExtractor, episode
 
@@ -43,7 +48,7 @@ class Model:
     opened: list[Prefetcher] = field(default_factory=list)
 
     def prefetcher(self, lanes: int = 4, stopped: Callable[[], bool] = lambda: False) -> Prefetcher:
-        self.opened.append(Prefetcher(self, lanes, stopped))
+        self.opened.append(Prefetcher(lanes, stopped))
         return self.opened[-1]
 
     def prompt(self, tree: str, trajectory: Trajectory | None, chain: Sequence[Node]) -> str | None:
@@ -70,7 +75,7 @@ class Model:
         return Extraction({"text": prompt}, "", model="m", usage=COST, attempts=1)
 
     def question(self, turn: int, prompt: str, purpose: str = "env_root") -> Question:
-        return Question(turn, purpose, prompt, partial(self.answer, prompt))
+        return Question(turn, (purpose, prompt), partial(self.answer, prompt))
 
     def wait(self, count: int = 1) -> None:
         for _ in range(count):
@@ -83,7 +88,7 @@ def model() -> Iterator[Model]:
     yield model
     model.gate.set()
     for prefetcher in model.opened:
-        prefetcher.close()
+        prefetcher.close(model.cancel)
 
 
 def taken(prefetcher: Prefetcher, question: Question) -> str:
@@ -180,15 +185,15 @@ def test_a_purpose_whose_questions_change_is_not_asked_ahead_until_they_hold(mod
         prefetcher.look_ahead([now, later, other])
         taken(prefetcher, now)
         taken(prefetcher, other)  # so whatever was sent before it was begun
-        sent.append(later.prompt in model.asked)
+        sent.append(later.key[1] in model.asked)
     assert sent == [True, False, False, False, True, True]
 
 
 def test_what_would_not_be_sent_is_not_waited_for(model: Model) -> None:
-    asking = PrefetchingExtractor(trusted(model))
+    asking = PrefetchingWriter(ExtractorWriter(model), trusted(model))
     with pytest.raises(ExtractionError, match="there is no chain"):
-        asking.fuse("task", ())
-    found = asking.extract("task", episode((1, 0, 0), action="look"), ())
+        asking.write("task_consolidation", None, ())
+    found = asking.write("task_root_success", episode((1, 0, 0), action="look"), ())
     assert found.payload == {"text": "task look"}
 
 
@@ -227,7 +232,7 @@ def test_the_wait_for_an_answer_can_be_stopped(model: Model) -> None:
     model.held = {"a"}
     with pytest.raises(StoppedError):
         taken(prefetcher, model.question(0, "a"))
-    prefetcher.close()
+    prefetcher.close(model.cancel)
     model.gate.set()
 
 
@@ -238,11 +243,11 @@ def test_closing_cancels_waits_a_little_and_begins_nothing_more(model: Model) ->
     prefetcher.look_ahead([model.question(1, each) for each in "abc"])
     model.wait(2)
     started = time.monotonic()
-    prefetcher.close(grace=0.05)
+    prefetcher.close(model.cancel, grace=0.05)
     assert time.monotonic() - started < SECONDS / 2
     assert (model.cancelled, prefetcher.under_way) == (1, 2)
     model.gate.set()
-    prefetcher.close(grace=SECONDS)
+    prefetcher.close(model.cancel, grace=SECONDS)
     assert prefetcher.under_way == 0
     assert sorted(model.asked) == ["a", "b"]
     for thread in set(threading.enumerate()) - others:
