@@ -180,7 +180,7 @@ class Client:
             prompt: The prompt.
             answer_tokens: How long the answer is expected to be.
         """
-        tokens = self._tokens([{"role": "user", "content": prompt}])
+        tokens = conversation_tokens(self.model, [{"role": "user", "content": prompt}])
         price = self.info.price
         cost = price.of(tokens, answer_tokens) if price else None
         return Usage(1, 0, tokens, answer_tokens, cost)
@@ -274,9 +274,6 @@ class Client:
                 "messages": messages,
             }
         )
-
-    def _tokens(self, messages: list[Message]) -> int:
-        return conversation_tokens(self.model, messages)
 
 
 def _read(reply: Reply, read: Callable[[str], T]) -> T:

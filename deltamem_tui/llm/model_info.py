@@ -37,7 +37,6 @@ class ModelInfo:
         name: The name as litellm takes it, `provider/model`.
         provider: Who serves it.
         window: The tokens that prompt and answer may have together.
-        window_known: Whether a table or the user says so; if not, it is a cautious guess.
         answer_tokens: The most tokens an answer may have.
         answer_format: How the answer can be bound: to a JSON `schema`, to a JSON `object`, or
             only by asking (`text`).
@@ -48,7 +47,6 @@ class ModelInfo:
     name: str
     provider: str
     window: int
-    window_known: bool
     answer_tokens: int
     answer_format: AnswerFormat
     seed: bool
@@ -88,7 +86,6 @@ def look_up(
         name=model,
         provider=provider,
         window=room,
-        window_known=known is not None,
         # A quarter of a small window is left for the answer, the rest for the episode.
         answer_tokens=answer_tokens or min(most, max(room // 4, 1)),
         answer_format=_answer_format(model, provider, supported),

@@ -60,7 +60,7 @@ def test_tables_and_tokens_need_no_network(tmp_path: Path) -> None:
 def test_a_known_model() -> None:
     known = look_up("openai/gpt-4o-mini")
     assert known.provider == "openai"
-    assert (known.window, known.window_known, known.answer_tokens) == (128_000, True, 8_192)
+    assert (known.window, known.answer_tokens) == (128_000, 8_192)
     assert known.answer_format == "schema"
     assert known.seed
     assert known.price == Price(1.5e-7, 6e-7)
@@ -69,7 +69,7 @@ def test_a_known_model() -> None:
 
 def test_an_unknown_model_of_a_known_provider() -> None:
     unknown = look_up("openai/my-own")
-    assert (unknown.window, unknown.window_known) == (UNKNOWN_WINDOW, False)
+    assert unknown.window == UNKNOWN_WINDOW
     assert unknown.answer_format == "object"
     assert unknown.price is None
 
@@ -124,7 +124,7 @@ def test_a_name_does_not_take_another_providers_price() -> None:
 
 def test_the_user_knows_better() -> None:
     told = look_up("openai/my-own", window=4_000, price=Price(1.0, 2.0))
-    assert (told.window, told.window_known, told.answer_tokens) == (4_000, True, 1_000)
+    assert (told.window, told.answer_tokens) == (4_000, 1_000)
     assert told.price == Price(1.0, 2.0)
     assert look_up("openai/my-own", window=4_000, answer_tokens=100).prompt_tokens == 3_900
 
