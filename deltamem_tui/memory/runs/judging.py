@@ -1,4 +1,4 @@
-"""Judging: a model's word for episodes that wait because nobody said how they ended.
+"""Judging: a model's verdict on episodes that wait without an outcome.
 
 Judgements do not depend on one another, so several can be under way at once. They are
 committed one by one in the order of import all the same: an interrupted run has judged the
@@ -80,7 +80,7 @@ class JudgedEpisode:
 
 
 def without_outcome(bank: Bank, limit: int | None = None) -> list[str]:
-    """The ids of the episodes that nobody said the outcome of, in order of import.
+    """The ids of the waiting episodes without an outcome, in order of import.
 
     Args:
         bank: The bank, as its handle shows it.
@@ -150,7 +150,7 @@ def judge_episodes(
     """Judge episodes and keep each outcome, one commit each.
 
     What is wrong with one episode stops none of the others. What would be wrong with all of
-    them, like a refused key, is the last thing told; answers that were under way by then are
+    them, like a refused key, comes last; answers that were under way by then are
     kept.
 
     Args:
@@ -158,7 +158,7 @@ def judge_episodes(
         judge: The judge.
         ids: The episodes.
         concurrency: How many are asked about at once.
-        stopped: Whether somebody wants to stop; asked all the time.
+        stopped: Whether to stop; asked all the time.
         grace: The most seconds that answers which are under way are waited for then.
         left: Told at the end how many calls have no answer and are not waited for any longer.
 

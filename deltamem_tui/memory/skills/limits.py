@@ -1,4 +1,4 @@
-"""How much of a stranger's folder of Agent Skills is taken in before it is refused."""
+"""The limits of a folder of Agent Skills, which is not trusted."""
 
 from __future__ import annotations
 
