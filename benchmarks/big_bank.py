@@ -24,7 +24,7 @@ from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.table import COUNTER
-from deltamem_tui.bank.tree import shelf
+from deltamem_tui.bank.tree import table
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, index_row
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD, Payload
@@ -80,7 +80,7 @@ def build(folder: Path, rows: int, first: int = 0) -> Bank:
         first: The number of the first one; nodes of other numbers are others.
     """
     bank = Bank.create(folder, _manifest(folder.name))
-    kept = shelf(folder, "task", bank.collections["task"], DIMENSIONS)
+    kept = table(folder, "task", bank.collections["task"], DIMENSIONS)
     vectors_file = kept.vectors_file
     if vectors_file is None:
         raise ValueError("a tree keeps vectors")

@@ -66,7 +66,7 @@ def _without_episodes(bank: Bank, path: Path) -> Bank:
         for tree in copy.trees.values():
             content.update(bytes(tree.snapshot.text))
         origin = content.hexdigest()[:16]
-        manifest.write(draft, replace(copy.manifest, origin=origin))
+        manifest.write(draft, replace(copy.manifest, replica=origin))
     return Bank.open(path)
 
 
@@ -76,11 +76,11 @@ def differences(built: Bank, shipped: Bank) -> list[str]:
     for name in built.trees:
         one, other = built.snapshots[name], shipped.snapshots[name]
         if bytes(one.text) != bytes(other.text):
-            found.append(one.shelf.lines_name)
+            found.append(one.table.lines_name)
         elif not np.allclose(one.vectors, other.vectors, atol=TOLERANCE):
             found.append(f"{name}.embeddings.npy")
         if not np.array_equal(one.counters, other.counters):
-            found.append(one.shelf.counters_name)
+            found.append(one.table.counters_name)
     # The bank that ships is of format 1, and a frozen bank is never rewritten.
     if replace(built.manifest, digests={}) != replace(shipped.manifest.upgraded, digests={}):
         found.append(manifest.FILE_NAME)

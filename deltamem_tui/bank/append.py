@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank.commits.journal import Commit, Extent, Tail
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.table import COUNTER, UNIT_TOLERANCE, Rows, Shelf, ShelfSnapshot
+from deltamem_tui.bank.table import COUNTER, UNIT_TOLERANCE, Rows, Table, TableSnapshot
 from deltamem_tui.errors import BankCorruptError, DeltaMemError
 
 _CHUNK_ROWS = 16_384
@@ -27,7 +27,7 @@ _PIECE_BYTES = 1 << 18  # small enough for the processor's own memory
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class VectorRows:
     """Rows of an array that lies elsewhere, read when they are written.
 
     Attributes:
@@ -45,33 +45,33 @@ class Gathered:
 
 
 @dataclass(slots=True)
-class Growth:
-    """What a batch adds to one shelf.
+class Addition:
+    """What a batch adds to one table.
 
     Attributes:
-        snapshot: The shelf as it counts so far.
+        snapshot: The table as it counts so far.
         lines: New lines, newlines included, in pieces of any number of lines.
-        index: Their index rows in pieces, of the shelf's `index_type`.
-        vectors: Their vectors in pieces, float32 [rows, dimensions]; none on most shelves.
+        index: Their index rows in pieces, of the table's `index_type`.
+        vectors: Their vectors in pieces, float32 [rows, dimensions]; none on most tables.
         cells: Per row whose counters change, all their new values.
         births: Per record that has a new line, the row of its first line.
         added_rows: How many lines are new.
         added_bytes: How long they are together.
     """
 
-    snapshot: ShelfSnapshot
+    snapshot: TableSnapshot
     lines: list[bytes | memoryview] = field(default_factory=list)
     index: list[NDArray[Any]] = field(default_factory=list)
-    vectors: list[NDArray[np.float32] | Gathered] = field(default_factory=list)
+    vectors: list[NDArray[np.float32] | VectorRows] = field(default_factory=list)
     cells: dict[int, list[int]] = field(default_factory=dict)
     births: dict[str, int] = field(default_factory=dict)
     added_rows: int = 0
     added_bytes: int = 0
 
     @property
-    def shelf(self) -> Shelf:
-        """The shelf's files."""
-        return self.snapshot.shelf
+    def table(self) -> Table:
+        """The table's files."""
+        return self.snapshot.table
 
     @property
     def next_row(self) -> int:
@@ -85,7 +85,7 @@ class Growth:
 
     @property
     def extent(self) -> Extent:
-        """How much of the shelf will count."""
+        """How much of the table will count."""
         return Extent(self.next_row, self.next_offset)
 
     def first_row(self, record_id: str) -> int | None:
@@ -96,7 +96,7 @@ class Growth:
     def append(self, record_id: str, first: int, index: tuple[Any, ...], line: bytes) -> None:
         """Add a line whose record has its first line at row `first`."""
         self.births.setdefault(record_id, first)
-        self.index.append(np.array([index], dtype=self.shelf.index_type))
+        self.index.append(np.array([index], dtype=self.table.index_type))
         self.lines.append(line)
         self.added_rows += 1
         self.added_bytes += len(line)
@@ -119,50 +119,50 @@ class Growth:
             self.cells[row] = (
                 [int(value) for value in self.snapshot.counters[row]]
                 if known
-                else [0] * self.shelf.counters
+                else [0] * self.table.counters
             )
         return self.cells[row]
 
 
-def grow(growths: Collection[Growth]) -> None:
+def append_all(additions: Collection[Addition]) -> None:
     """Step 1 of a commit: write what was gathered behind what counts, and sync it.
 
     Raises:
         StorageError: The disk refused; all files are as long as they were.
     """
     try:
-        for growth in growths:
-            if growth.lines:
-                _write(growth)
+        for addition in additions:
+            if addition.lines:
+                _write(addition)
     except DeltaMemError:
-        take_back(growths)
+        take_back(additions)
         raise
 
 
-def take_back(growths: Collection[Growth]) -> None:
+def take_back(additions: Collection[Addition]) -> None:
     """Cut off what was written and will not count, as far as the disk lets us."""
-    for growth in growths:
-        if growth.lines:
+    for addition in additions:
+        if addition.lines:
             with suppress(DeltaMemError):
-                cut(growth.shelf, growth.snapshot.extent)
+                cut(addition.table, addition.snapshot.extent)
 
 
-def _write(growth: Growth) -> None:
-    """The same for one shelf."""
-    shelf, before = growth.shelf, growth.snapshot.extent
+def _write(addition: Addition) -> None:
+    """The same for one table."""
+    table, before = addition.table, addition.snapshot.extent
     position = before.bytes
-    for piece in _pieces(growth.lines):
-        files.write_at(shelf.lines_path, position, piece)
+    for piece in _pieces(addition.lines):
+        files.write_at(table.lines_path, position, piece)
         position += len(piece)
-    shelf.index_file.write_rows(before.rows, np.concatenate(growth.index))
-    zeros = np.zeros((growth.added_rows, shelf.counters), dtype=COUNTER)
-    shelf.counters_file.write_rows(before.rows, zeros)
-    if shelf.vectors_file:
+    table.index_file.write_rows(before.rows, np.concatenate(addition.index))
+    zeros = np.zeros((addition.added_rows, table.counters), dtype=COUNTER)
+    table.counters_file.write_rows(before.rows, zeros)
+    if table.vectors_file:
         row = before.rows
-        for block in _blocks(growth.vectors):
-            shelf.vectors_file.write_rows(row, block)
+        for block in _blocks(addition.vectors):
+            table.vectors_file.write_rows(row, block)
             row += len(block)
-    for path in (shelf.lines_path, *(matrix.path for matrix in shelf.matrices)):
+    for path in (table.lines_path, *(matrix.path for matrix in table.matrices)):
         files.sync(path)
 
 
@@ -184,11 +184,11 @@ def _pieces(lines: Iterable[bytes | memoryview]) -> Iterator[bytes]:
         yield b"".join(gathered)
 
 
-def _blocks(vectors: Iterable[NDArray[np.float32] | Gathered]) -> Iterator[NDArray[np.float32]]:
+def _blocks(vectors: Iterable[NDArray[np.float32] | VectorRows]) -> Iterator[NDArray[np.float32]]:
     """Vectors in as few pieces as fit into memory."""
     alone: list[NDArray[np.float32]] = []
     for each in vectors:
-        if isinstance(each, Gathered):
+        if isinstance(each, VectorRows):
             if alone:
                 yield np.concatenate(alone)
                 alone = []
@@ -199,25 +199,25 @@ def _blocks(vectors: Iterable[NDArray[np.float32] | Gathered]) -> Iterator[NDArr
         yield np.concatenate(alone)
 
 
-def apply(commit: Commit, shelves: Iterable[Shelf]) -> None:
+def apply(commit: Commit, tables: Iterable[Table]) -> None:
     """Step 3: do in place what the commit states. Doing it again changes nothing."""
-    for shelf in shelves:
-        if shelf.counters_name in commit.replaces:
+    for table in tables:
+        if table.counters_name in commit.replaces:
             continue  # the new files hold what the commit states, and are on the disk
-        for row, block in _runs(commit.cells.get(shelf.name, {})):
-            shelf.counters_file.write_rows(row, block)
-        for matrix in shelf.matrices:
-            matrix.write_header(commit.extent(shelf.name).rows)
+        for row, block in _runs(commit.cells.get(table.name, {})):
+            table.counters_file.write_rows(row, block)
+        for matrix in table.matrices:
+            matrix.write_header(commit.extent(table.name).rows)
 
 
-def sync_counters(before: Commit, shelves: Iterable[Shelf]) -> None:
+def sync_counters(before: Commit, tables: Iterable[Table]) -> None:
     """See that the counters that a commit changed are on the disk before another follows it.
 
     Only its own line could restore them, and only while it is the last.
     """
-    for shelf in shelves:
-        if shelf.name in before.cells:
-            files.sync(shelf.counters_file.path)
+    for table in tables:
+        if table.name in before.cells:
+            files.sync(table.counters_file.path)
 
 
 def _runs(cells: Mapping[int, Sequence[int]]) -> Iterator[tuple[int, NDArray[Any]]]:
@@ -228,43 +228,43 @@ def _runs(cells: Mapping[int, Sequence[int]]) -> Iterator[tuple[int, NDArray[Any
         yield rows[start], np.array([cells[row] for row in rows[start:stop]], dtype=COUNTER)
 
 
-def cut(shelf: Shelf, extent: Extent) -> None:
+def cut(table: Table, extent: Extent) -> None:
     """Remove what lies beyond what counts: the remains of a batch that never was."""
-    files.truncate(shelf.lines_path, extent.bytes)
-    for matrix in shelf.matrices:
+    files.truncate(table.lines_path, extent.bytes)
+    for matrix in table.matrices:
         files.truncate(matrix.path, matrix.position(extent.rows))
 
 
-def settle(tail: Tail | None, shelves: list[Shelf]) -> None:
+def redo(tail: Tail | None, tables: list[Table]) -> None:
     """Bring the files to what the last commit states, whatever the last writer was doing.
 
     Raises:
         BankCorruptError: A file is shorter than what was acknowledged.
     """
-    commit = tail.commit if tail else whole(shelves)
-    for shelf in shelves:
-        extent = commit.extent(shelf.name)
+    commit = tail.commit if tail else whole(tables)
+    for table in tables:
+        extent = commit.extent(table.name)
         if not extent.rows:
-            shelf.create()
-        shelf.require(extent)
-        _restore_index(shelf, commit)
-        _require_sound_end(shelf, commit)
-        cut(shelf, extent)
-    apply(commit, shelves)
+            table.create()
+        table.require(extent)
+        _restore_index(table, commit)
+        _require_sound_end(table, commit)
+        cut(table, extent)
+    apply(commit, tables)
 
 
-def whole(shelves: Iterable[Shelf]) -> Commit:
+def whole(tables: Iterable[Table]) -> Commit:
     """The commit of a bank that is shipped without its journal: it counts as it lies there."""
-    return Commit(extents={shelf.name: shelf.whole_extent() for shelf in shelves})
+    return Commit(extents={table.name: table.whole_extent() for table in tables})
 
 
-def _require_sound_end(shelf: Shelf, commit: Commit) -> None:
-    """See that what a writer would build on is whole, as far as one look at the end can tell.
+def _require_sound_end(table: Table, commit: Commit) -> None:
+    """See that what a writer would build on is whole, as far as one look at the end can show.
 
     Raises:
         BankCorruptError: The last line, its index row or its vector is not what was written.
     """
-    snapshot = ShelfSnapshot(shelf, commit)
+    snapshot = TableSnapshot(table, commit)
     last = snapshot.extent.rows - 1
     if last < 0:
         return
@@ -277,24 +277,24 @@ def _require_sound_end(shelf: Shelf, commit: Commit) -> None:
     except (ValueError, TypeError, KeyError, AttributeError):
         named = False
     if not (alone and named and line.find(b"\n") == len(line) - 1):
-        raise _broken(shelf.lines_path.name, shelf, f"line {last + 1} is not what was written")
-    if shelf.vectors_file:
+        raise _broken(table.lines_path.name, table, f"line {last + 1} is not what was written")
+    if table.vectors_file:
         length = float(np.linalg.norm(snapshot.vectors[last].astype(np.float64)))
         if not abs(length - 1.0) < UNIT_TOLERANCE:
-            name = shelf.vectors_file.path.name
-            raise _broken(name, shelf, f"the vector at row {last} has length {length:.4g}, not 1")
+            name = table.vectors_file.path.name
+            raise _broken(name, table, f"the vector at row {last} has length {length:.4g}, not 1")
 
 
-def _broken(name: str, shelf: Shelf, message: str) -> BankCorruptError:
+def _broken(name: str, table: Table, message: str) -> BankCorruptError:
     return BankCorruptError(
         message,
-        source=str(shelf.folder / name),
+        source=str(table.folder / name),
         hint="nothing was written; `deltamem verify` lists all that is broken",
     )
 
 
-def _restore_index(shelf: Shelf, commit: Commit) -> None:
+def _restore_index(table: Table, commit: Commit) -> None:
     """Write the derived index anew where it is missing or does not fit."""
-    snapshot = ShelfSnapshot(shelf, commit)
+    snapshot = TableSnapshot(table, commit)
     if snapshot.stored_index() is None:
-        shelf.index_file.write_whole(snapshot.index)
+        table.index_file.write_whole(snapshot.index)

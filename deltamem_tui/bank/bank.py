@@ -19,13 +19,13 @@ from deltamem_tui.bank import append, episodes, freezing, manifest, replicas, tr
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.commits import file_swap, journal
-from deltamem_tui.bank.commits.file_swap import Rewriting
+from deltamem_tui.bank.commits.file_swap import FileSwap
 from deltamem_tui.bank.commits.journal import Commit, Journal, Tail
 from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.bank.episodes import Episodes
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.table import Shelf, ShelfSnapshot
+from deltamem_tui.bank.table import Table, TableSnapshot
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import (
     BankBusyError,
@@ -50,7 +50,7 @@ class _View:
     """One commit of a bank, whole."""
 
     tail: Tail | None
-    snapshots: Mapping[str, ShelfSnapshot]
+    snapshots: Mapping[str, TableSnapshot]
 
     @cached_property
     def trees(self) -> Mapping[str, Tree]:
@@ -74,7 +74,7 @@ class Bank:
         self.path = path
         self.manifest = manifest.read(path)
         self._view = self._read_view()
-        self._settled: Tail | None = None
+        self._redone: Tail | None = None
 
     @classmethod
     def open(cls, path: Path | str) -> Bank:
@@ -83,7 +83,7 @@ class Bank:
         An archive's files are read and mapped where they lie in it; nothing is unpacked.
 
         Raises:
-            BankNotFoundError: There is no bank.
+            BankNotFoundError: No bank is there.
             BankFormatError: It has a format version that is not known.
             BankCorruptError: It breaks the rules of the format.
         """
@@ -100,10 +100,10 @@ class Bank:
             StorageError: The folder cannot be written.
         """
         path = Path(path)
-        new = new if new.origin else replace(new, origin=replicas.drawn())
+        new = new if new.replica else replace(new, replica=replicas.drawn())
         with files.new_folder(path) as draft:
-            for shelf in _shelves(draft, new).values():
-                shelf.create()
+            for table in _tables(draft, new).values():
+                table.create()
             manifest.write(draft, new)
             first = Commit(sequence=0, event="init", time=journal.now())
             Journal(draft / journal.FILE_NAME).append(None, first)
@@ -142,8 +142,8 @@ class Bank:
         return Journal(self.path / journal.FILE_NAME)
 
     @property
-    def snapshots(self) -> Mapping[str, ShelfSnapshot]:
-        """The shelves of this commit by name: the collections', `trajectories` and `origins`."""
+    def snapshots(self) -> Mapping[str, TableSnapshot]:
+        """The tables of this commit by name: the collections', `trajectories` and `origins`."""
         return self._view.snapshots
 
     @property
@@ -182,7 +182,7 @@ class Bank:
         before = (self.manifest, self.commit.sequence)
         tail = self._present_tail()
         known = self.manifest if tail else manifest.read(self.path)
-        # Without a journal, only the manifest tells that another bank was put in its place.
+        # Without a journal, only the manifest shows that another bank was put in its place.
         if tail != self._view.tail or known != self.manifest:
             self._view = self._read_view()
         else:
@@ -201,14 +201,14 @@ class Bank:
             StorageError: The disk refused; the bank is as it was.
         """
         with self._lock():
-            self._settle()
+            self._redo()
             changes = Batch(self._view.tail, self._view.snapshots)
             yield changes
             if changes.event:
                 self._commit(changes)
 
     @contextmanager
-    def rewriting(self) -> Iterator[Rewriting]:
+    def swapping_files(self) -> Iterator[FileSwap]:
         """Take the writer's lock, show the bank as it is now, and replace whole files at the end.
 
         If the block raises, or names no event, nothing is written. Other handles see the old
@@ -220,41 +220,41 @@ class Bank:
             StorageError: The disk refused; the bank is as it was.
         """
         with self._lock():
-            self._settle()
+            self._redo()
             extents = {name: each.extent for name, each in self.snapshots.items()}
             upgraded = self.manifest.upgraded
             upgrade = manifest.encode(upgraded) if upgraded != self.manifest else b""
-            changes = Rewriting(self.path, self._view.tail, extents, upgrade)
+            changes = FileSwap(self.path, self._view.tail, extents, upgrade)
             try:
                 yield changes
                 if not changes.event:
                     changes.discard()
                     return
-                append.sync_counters(self.commit, [each.shelf for each in self.snapshots.values()])
+                append.sync_counters(self.commit, [each.table for each in self.snapshots.values()])
                 changes.commit(self.journal)
             except BaseException:
                 changes.discard()
                 raise
-            self._settled = None
+            self._redone = None
             # The new files count now. If the rest fails, the next writer does it again.
             with suppress(DeltaMemError):
-                self._settle()
+                self._redo()
             self._view = self._read_view()
 
     def change_manifest(self, event: str, change: ManifestChange) -> None:
-        """Change the manifest and tell the journal.
+        """Change the manifest, with a line in the journal.
 
         Args:
             event: What the journal calls it.
             change: From the manifest as it is under the writer's lock to what it shall be,
-                and what the journal tells of that. So no change is lost that another
+                and what the journal states of that. So no change is lost that another
                 process makes at the same time. The same manifest: nothing is written.
 
         Raises:
             BankFrozenError: The bank is frozen.
         """
         with self._lock():
-            self._settle()
+            self._redo()
             changed, detail = change(self.manifest)
             if changed == self.manifest:
                 return
@@ -271,11 +271,11 @@ class Bank:
         """
         with self._lock():
             if self.journal.exists:
-                self._settle()
+                self._redo()
                 changes = Batch(self._view.tail, self._view.snapshots)
                 changes.log("freeze")
                 self._commit(changes)
-                self._settle()
+                self._redo()
             file_swap.remove_unfinished(self.path)
             # A digest is a promise about the disk: not of bytes that a power cut may take.
             for path in freezing.contents(self.path):
@@ -316,13 +316,13 @@ class Bank:
                 )
             self._view = self._read_view()
             # There may be more than one of what was frozen: none may count as another does.
-            free = replace(self.manifest, frozen=False, digests={}, origin=replicas.drawn())
+            free = replace(self.manifest, frozen=False, digests={}, replica=replicas.drawn())
             changes = Batch(self._view.tail, self._view.snapshots)
             changes.log("unfreeze")
             changes.replace_manifest(free)
             booked = replicas.book(changes, self.snapshots, self.manifest.counts_as)
             if booked or self.journal.exists:
-                self._settle()
+                self._redo()
                 self._commit(changes, upgrading=False)
             else:
                 manifest.write(self.path, free)
@@ -388,7 +388,7 @@ class Bank:
             yield
 
     def require_folder(self) -> None:
-        """See that the bank is no archive: what never can be written need not be planned.
+        """See that the bank is not an archive: what can never be written need not be planned.
 
         Raises:
             BankFrozenError: It is one.
@@ -408,15 +408,15 @@ class Bank:
             self.manifest = self._present_manifest()
             yield
 
-    def _settle(self) -> None:
+    def _redo(self) -> None:
         """Under the lock: finish what the last writer began, and show its commit."""
         tail = self._present_tail()
-        if tail is None or tail != self._settled:
+        if tail is None or tail != self._redone:
             file_swap.finish(self.path, tail.commit if tail else Commit())
             tail = self._present_tail()  # the journal may be among what was put in place
             self.manifest = manifest.read(self.path)
-            append.settle(tail, list(_shelves(self.path, self.manifest).values()))
-            self._settled = tail
+            append.redo(tail, list(_tables(self.path, self.manifest).values()))
+            self._redone = tail
         if tail != self._view.tail:
             self._view = self._read_view()
 
@@ -435,14 +435,14 @@ class Bank:
         """
         if upgrading:
             changes.upgrade_manifest(self.manifest)
-        self._settled = None
+        self._redone = None
         tail = changes.commit(self.journal)
         # The batch counts now. If the rest fails, the next writer does it again.
         with suppress(DeltaMemError):
             if tail.commit.replaces:
                 file_swap.finish(self.path, tail.commit)
-            append.apply(tail.commit, _shelves(self.path, self.manifest).values())
-            self._settled = tail
+            append.apply(tail.commit, _tables(self.path, self.manifest).values())
+            self._redone = tail
         self._view = self._read_view()
 
     def _read_view(self) -> _View:
@@ -451,7 +451,7 @@ class Bank:
         Counters change in place, but only those that the journal's last line states. So if
         the last line is the same before and after they were read, and is laid over them,
         they are of that commit. While files are being replaced, one may be renamed between
-        finding and opening it; that is no flaw of the bank, and happens once a file at most.
+        finding and opening it; that is not a flaw of the bank, and happens once a file at most.
         """
         renamed = 0
         for _ in range(_READ_ATTEMPTS):
@@ -473,11 +473,11 @@ class Bank:
     def _read_commit(self, tail: Tail | None) -> _View:
         """Read what the journal's last line states, if no writer comes in between."""
         self.manifest = manifest.read(self.path, tail.commit if tail else None)
-        shelves = _shelves(self.path, self.manifest)
+        tables = _tables(self.path, self.manifest)
         if tail:
-            shelves = {name: replace(shelf, commit=tail.commit) for name, shelf in shelves.items()}
-        commit = tail.commit if tail else append.whole(shelves.values())
-        return _View(tail, {name: ShelfSnapshot(shelf, commit) for name, shelf in shelves.items()})
+            tables = {name: replace(table, commit=tail.commit) for name, table in tables.items()}
+        commit = tail.commit if tail else append.whole(tables.values())
+        return _View(tail, {name: TableSnapshot(table, commit) for name, table in tables.items()})
 
 
 @contextmanager
@@ -493,15 +493,15 @@ def writers_turn(path: Path) -> Iterator[None]:
         source=str(path),
         hint="try again when it is done",
     )
-    with files.held(path / LOCK_NAME, LOCK_SECONDS, busy):
+    with files.locked(path / LOCK_NAME, LOCK_SECONDS, busy):
         yield
 
 
-def _shelves(folder: Path, described: Manifest) -> dict[str, Shelf]:
-    shelves = {
-        name: tree.shelf(folder, name, each, described.dimensions)
+def _tables(folder: Path, described: Manifest) -> dict[str, Table]:
+    tables = {
+        name: tree.table(folder, name, each, described.dimensions)
         for name, each in described.collections.items()
     }
-    shelves[episodes.NAME] = episodes.shelf(folder)
-    shelves[replicas.NAME] = replicas.shelf(folder, list(described.collections))
-    return shelves
+    tables[episodes.NAME] = episodes.table(folder)
+    tables[replicas.NAME] = replicas.table(folder, list(described.collections))
+    return tables

@@ -6,9 +6,9 @@ The order on disk is the whole of crash safety:
 2. one line is appended to the journal and synced: from here on the batch counts;
 3. what the line states is done in place: the arrays' headers and the counters.
 
-A process that dies in 1 leaves bytes that nobody counts, in 3 leaves work that the next
+A process that dies in 1 leaves bytes that do not count, in 3 leaves work that the next
 writer repeats from the last line. Nothing needs the embedding model. Here changes are
-gathered; `growth` does step 1, the journal step 2, `settling` step 3.
+gathered; `addition` does step 1, the journal step 2, `settling` step 3.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import append, codec, episodes, manifest, tree_index
-from deltamem_tui.bank.append import Gathered, Growth, grow, take_back
+from deltamem_tui.bank.append import Addition, VectorRows, append_all, take_back
 from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.journal import COUNTER_LIMIT, Commit, Journal, Tail
 from deltamem_tui.bank.disk import files
@@ -37,8 +37,8 @@ from deltamem_tui.bank.table import (
     UNIT_TOLERANCE,
     VECTOR,
     Rows,
-    Shelf,
-    ShelfSnapshot,
+    Table,
+    TableSnapshot,
 )
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankCorruptError, BankError, DeltaMemError
@@ -47,9 +47,9 @@ from deltamem_tui.errors import BankCorruptError, BankError, DeltaMemError
 class Batch:
     """Changes to a bank, gathered under the writer's lock."""
 
-    def __init__(self, tail: Tail | None, snapshots: Mapping[str, ShelfSnapshot]) -> None:
+    def __init__(self, tail: Tail | None, snapshots: Mapping[str, TableSnapshot]) -> None:
         self._tail = tail
-        self._growths = {name: Growth(snapshot) for name, snapshot in snapshots.items()}
+        self._additions = {name: Addition(snapshot) for name, snapshot in snapshots.items()}
         self._nodes: dict[tuple[str, str], tuple[Node, NDArray[np.float32]]] = {}
         self._event: tuple[str, Mapping[str, Any]] | None = None
         self._manifest: Manifest | None = None
@@ -77,13 +77,13 @@ class Batch:
                 node or the vector breaks the format's rules.
             BankCorruptError: The parent's line is not what was written.
         """
-        growth = self._growths[tree_name]
+        addition = self._additions[tree_name]
         if node.deleted:
             raise BankError("a new node is alive", source=node.id)
-        if growth.first_row(node.id) is not None:
+        if addition.first_row(node.id) is not None:
             raise BankError(f"the {tree_name} tree has a node {node.id} already")
         parent = self._parent_row(tree_name, node)
-        self._append(tree_name, node, vector, first=growth.next_row, parent=parent)
+        self._append(tree_name, node, vector, first=addition.next_row, parent=parent)
 
     def revise_node(
         self, tree_name: str, node: Node, vector: NDArray[np.float32] | None = None
@@ -104,8 +104,8 @@ class Batch:
                 or the node or the vector breaks the format's rules.
             BankCorruptError: The line that it has so far is not what was written.
         """
-        growth = self._growths[tree_name]
-        first = growth.first_row(node.id)
+        addition = self._additions[tree_name]
+        first = addition.first_row(node.id)
         if first is None:
             raise BankError(f"the {tree_name} tree has no node {node.id}")
         before, old_vector = self._current(tree_name, node.id, first)
@@ -143,11 +143,11 @@ class Batch:
         Raises:
             BankError: There is no such node.
         """
-        growth = self._growths[tree_name]
-        first = growth.first_row(node_id)
+        addition = self._additions[tree_name]
+        first = addition.first_row(node_id)
         if first is None:
             raise BankError(f"the {tree_name} tree has no node {node_id}")
-        cell = growth.cell(first)
+        cell = addition.cell(first)
         for position, more in enumerate((hits, recalls, successes)):
             cell[position] = min(cell[position] + more, COUNTER_LIMIT)
         return cell[0]
@@ -177,12 +177,12 @@ class Batch:
         Raises:
             BankError: The line is longer than `LINE_LIMIT`.
         """
-        growth = self._growths[episodes.NAME]
+        addition = self._additions[episodes.NAME]
         _bounded(line, f"episode {episode_id}")
-        known = growth.first_row(episode_id)
-        first = growth.next_row if known is None else known
-        index = (episode_id.encode(), growth.next_offset, first)
-        growth.append(episode_id, first, index, line)
+        known = addition.first_row(episode_id)
+        first = addition.next_row if known is None else known
+        index = (episode_id.encode(), addition.next_offset, first)
+        addition.append(episode_id, first, index, line)
 
     def put_new_episodes(self, ids: Sequence[str], lines: Sequence[bytes]) -> None:
         """Add episodes at once that neither the bank nor this batch have.
@@ -191,12 +191,12 @@ class Batch:
             ids: Their ids, all different.
             lines: The line of each, as for `put_episode_line`, and no longer than `LINE_LIMIT`.
         """
-        growth = self._growths[episodes.NAME]
-        index = np.zeros(len(lines), dtype=growth.shelf.index_type)
+        addition = self._additions[episodes.NAME]
+        index = np.zeros(len(lines), dtype=addition.table.index_type)
         index["id"] = [episode_id.encode() for episode_id in ids]
         index["offset"][1:] = np.cumsum([len(line) for line in lines[:-1]])
-        index["first"] = growth.next_row + np.arange(len(lines))
-        growth.extend(index, lines)
+        index["first"] = addition.next_row + np.arange(len(lines))
+        addition.extend(index, lines)
 
     def set_state(self, episode_id: str, state: EpisodeState) -> None:
         """Mark an episode as waiting or learnt.
@@ -204,42 +204,42 @@ class Batch:
         Raises:
             BankError: The bank does not have the episode.
         """
-        growth = self._growths[episodes.NAME]
-        first = growth.first_row(episode_id)
+        addition = self._additions[episodes.NAME]
+        first = addition.first_row(episode_id)
         if first is None:
             raise BankError(f"the bank has no episode {episode_id}")
-        growth.cell(first)[0] = int(state)
+        addition.cell(first)[0] = int(state)
 
     def extend(
         self,
-        shelf_name: str,
+        table_name: str,
         lines: Sequence[bytes | memoryview],
         index: NDArray[Any],
-        vectors: Sequence[NDArray[np.float32] | Gathered] = (),
+        vectors: Sequence[NDArray[np.float32] | VectorRows] = (),
     ) -> None:
         """Add many lines at once, as a merge does. Nothing of them is checked here.
 
         Args:
-            shelf_name: The shelf that they are added to.
+            table_name: The table that they are added to.
             lines: The lines, newlines included, in pieces of any number of lines.
             index: Their index rows. `first` and `parent` are rows of this bank, those that
                 are added here among them; `offset` counts from the first of these lines.
             vectors: Their vectors in pieces, float32 [rows, dimensions].
         """
-        growth = self._growths[shelf_name]
+        addition = self._additions[table_name]
         if len(index):
-            growth.extend(index, lines)
-            growth.vectors.extend(vectors)
+            addition.extend(index, lines)
+            addition.vectors.extend(vectors)
 
-    def next_row(self, shelf_name: str) -> int:
-        """The row that the next line added to a shelf will have."""
-        return self._growths[shelf_name].next_row
+    def next_row(self, table_name: str) -> int:
+        """The row that the next line added to a table will have."""
+        return self._additions[table_name].next_row
 
-    def state_counters(self, shelf_name: str, rows: Rows, values: NDArray[np.int64]) -> None:
+    def state_counters(self, table_name: str, rows: Rows, values: NDArray[np.int64]) -> None:
         """Say what some rows' counters shall be, absolutely.
 
         Args:
-            shelf_name: The shelf.
+            table_name: The table.
             rows: Rows of first lines.
             values: int64 [rows, counters].
 
@@ -247,9 +247,9 @@ class Batch:
             BankError: One is more than a counter holds.
         """
         if len(values) and int(values.max()) > COUNTER_LIMIT:
-            raise BankError(f"a counter of the {shelf_name} shelf would overflow")
+            raise BankError(f"a counter of the {table_name} table would overflow")
         cells = dict(zip(rows.tolist(), values.tolist(), strict=True))
-        self._growths[shelf_name].cells.update(cells)
+        self._additions[table_name].cells.update(cells)
 
     def replace_manifest(self, new: Manifest) -> None:
         """Give the bank a new manifest with this batch: both count from the same instant."""
@@ -266,7 +266,7 @@ class Batch:
             self._manifest = wanted
 
     def write_unseen(self) -> Commit:
-        """Write the batch whole into a folder that nobody else sees yet: it needs no journal.
+        """Write the batch whole into a folder that no other process sees yet: it needs no journal.
 
         Returns:
             What was written, as the first line of a journal may state it: without cells.
@@ -277,17 +277,19 @@ class Batch:
             event=event,
             time=journal.now(),
             detail=detail,
-            extents={name: growth.extent for name, growth in self._growths.items()},
-            cells={name: growth.cells for name, growth in self._growths.items()},
+            extents={name: addition.extent for name, addition in self._additions.items()},
+            cells={name: addition.cells for name, addition in self._additions.items()},
         )
-        touched = [growth for growth in self._growths.values() if growth.lines or growth.cells]
-        shelves = [growth.shelf for growth in touched]
-        for shelf in shelves:
-            shelf.create()
-        grow(touched)
-        append.apply(commit, shelves)
-        for shelf in shelves:
-            for matrix in shelf.matrices:
+        touched = [
+            addition for addition in self._additions.values() if addition.lines or addition.cells
+        ]
+        tables = [addition.table for addition in touched]
+        for table in tables:
+            table.create()
+        append_all(touched)
+        append.apply(commit, tables)
+        for table in tables:
+            for matrix in table.matrices:
                 files.sync(matrix.path)
         return replace(commit, cells={})
 
@@ -309,19 +311,21 @@ class Batch:
             event=event,
             time=journal.now(),
             detail=detail,
-            extents={name: growth.extent for name, growth in self._growths.items()},
-            cells={name: growth.cells for name, growth in self._growths.items() if growth.cells},
+            extents={name: addition.extent for name, addition in self._additions.items()},
+            cells={
+                name: addition.cells for name, addition in self._additions.items() if addition.cells
+            },
             replaces=(manifest.FILE_NAME,) if self._manifest else (),
             rewritten=before.generation,
         )
         commit.line()  # what cannot be read again is refused here, while nothing is written
         tail = self._tail or journal.adopt(
-            history, {name: each.snapshot.extent for name, each in self._growths.items()}
+            history, {name: each.snapshot.extent for name, each in self._additions.items()}
         )
         try:
-            grow(self._growths.values())
+            append_all(self._additions.values())
             # Those of the others were synced just now.
-            others = [each.shelf for each in self._growths.values() if not each.lines]
+            others = [each.table for each in self._additions.values() if not each.lines]
             append.sync_counters(tail.commit, others)
             if self._manifest:
                 _write_beside(_draft_of_manifest(history, commit), self._manifest)
@@ -334,7 +338,7 @@ class Batch:
         """Leave the files as they were, unless the journal may state the commit after all."""
         with suppress(DeltaMemError):
             if files.size(history.path) <= before.length:
-                take_back(self._growths.values())
+                take_back(self._additions.values())
                 files.remove(_draft_of_manifest(history, commit))
 
     def _append(
@@ -346,15 +350,15 @@ class Batch:
         first: int,
         parent: int,
     ) -> None:
-        growth = self._growths[tree_name]
+        addition = self._additions[tree_name]
         row = np.asarray(vector, dtype=VECTOR)
-        if row.shape != (growth.shelf.dimensions,):
-            raise BankError(f"the vector has shape {row.shape}, not ({growth.shelf.dimensions},)")
+        if row.shape != (addition.table.dimensions,):
+            raise BankError(f"the vector has shape {row.shape}, not ({addition.table.dimensions},)")
         if not abs(float(np.linalg.norm(row)) - 1.0) < UNIT_TOLERANCE:
             raise BankError("the vector is not finite or not of unit length", source=node.id)
-        index = tree_index.index_row(node, growth.next_offset, first, parent)
-        growth.append(node.id, first, index, _checked_line(growth.shelf, node))
-        growth.vectors.append(row[np.newaxis])
+        index = tree_index.index_row(node, addition.next_offset, first, parent)
+        addition.append(node.id, first, index, _checked_line(addition.table, node))
+        addition.vectors.append(row[np.newaxis])
         self._nodes[tree_name, node.id] = (node, row)
 
     def _current(
@@ -363,14 +367,14 @@ class Batch:
         added = self._nodes.get((tree_name, node_id))
         if added is not None:
             return added
-        snapshot = self._growths[tree_name].snapshot
+        snapshot = self._additions[tree_name].snapshot
         row = int(snapshot.current[first])
         return Tree(tree_name, snapshot).node_at(row), snapshot.vectors[row]
 
     def _parent_row(self, tree_name: str, node: Node) -> int:
         if node.parent is None:
             return tree_index.NO_PARENT
-        first = self._growths[tree_name].first_row(node.parent)
+        first = self._additions[tree_name].first_row(node.parent)
         if first is None:
             raise BankError(f"the {tree_name} tree has no parent {node.parent}", source=node.id)
         parent, _ = self._current(tree_name, node.parent, first)
@@ -391,14 +395,14 @@ def _write_beside(draft: Path, new: Manifest) -> None:
     files.sync(draft.parent)
 
 
-def _checked_line(shelf: Shelf, node: Node) -> bytes:
+def _checked_line(table: Table, node: Node) -> bytes:
     """The node's line, which a reader will accept."""
-    if tuple(node.payload) != shelf.collection.fields:
-        fields = ", ".join(shelf.collection.fields)
-        raise BankError(f"the payload of a node of {shelf.name} has {fields}", source=node.id)
+    if tuple(node.payload) != table.collection.fields:
+        fields = ", ".join(table.collection.fields)
+        raise BankError(f"the payload of a node of {table.name} has {fields}", source=node.id)
     line = _bounded(codec.to_line(node), f"node {node.id}")
     try:
-        codec.from_line(line, shelf.collection, shelf.lines_name, "new line")
+        codec.from_line(line, table.collection, table.lines_name, "new line")
     except BankCorruptError as error:
         raise BankError(f"node {node.id} cannot be stored: {error.message}") from error
     return line

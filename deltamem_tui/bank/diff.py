@@ -115,7 +115,7 @@ class EpisodeDiff:
 
 @dataclass(frozen=True, slots=True)
 class BankDiff:
-    """What differs between two banks. Their names, origins and histories are no difference.
+    """What differs between two banks. Their names, origins and histories do not matter.
 
     Attributes:
         manifest: Description, domain, embedder and settings (`task.tau_base`, …).
@@ -155,7 +155,7 @@ def diff(before: Bank, after: Bank, trees: Sequence[str] | None = None) -> BankD
 
 
 def changed_fields(before: Node, after: Node) -> tuple[FieldChange, ...]:
-    """What two states of a node say differently. Where they stand is no part of it."""
+    """What two states of a node say differently. Their places are not compared."""
     return tuple(_changes(_said(before), _said(after)))
 
 
@@ -255,7 +255,7 @@ def _episode_diff(before: Episodes, after: Episodes) -> EpisodeDiff:
 _MAGIC = b"\x93NUMPY"
 
 
-def readable(path: Path) -> Iterator[str]:
+def text_dump(path: Path) -> Iterator[str]:
     """The lines of a file's text form, cleaned.
 
     Raises:

@@ -12,7 +12,7 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec
-from deltamem_tui.bank.table import Shelf, ShelfSnapshot
+from deltamem_tui.bank.table import Table, TableSnapshot
 from deltamem_tui.errors import BankCorruptError
 
 NAME = "trajectories"
@@ -27,9 +27,9 @@ class EpisodeState(IntEnum):
     LEARNT = 1
 
 
-def shelf(folder: Path) -> Shelf:
+def table(folder: Path) -> Table:
     """The files of the episodes."""
-    return Shelf(
+    return Table(
         folder=folder,
         name=NAME,
         lines_name="trajectories.jsonl",
@@ -40,7 +40,7 @@ def shelf(folder: Path) -> Shelf:
     )
 
 
-def build_index(shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int) -> NDArray[Any]:
+def build_index(table: Table, lines: Iterator[tuple[int, int, bytes]], rows: int) -> NDArray[Any]:
     """Make the index from the lines.
 
     Raises:
@@ -51,16 +51,16 @@ def build_index(shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int
     count = 0
     for row, offset, line in lines:
         if row >= rows:
-            raise shelf.corrupt("more lines than the journal states", f"line {row + 1}")
-        record_id = _parse(shelf, row, line)["id"]
+            raise table.corrupt("more lines than the journal states", f"line {row + 1}")
+        record_id = _parse(table, row, line)["id"]
         index[row] = (record_id.encode(), offset, births.setdefault(record_id, row))
         count += 1
     if count != rows:
-        raise shelf.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
+        raise table.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
     return index
 
 
-def _parse(shelf: Shelf, row: int, line: bytes) -> dict[str, Any]:
+def _parse(table: Table, row: int, line: bytes) -> dict[str, Any]:
     try:
         record = orjson.loads(line)
         if codec.is_id(record["id"]):
@@ -69,7 +69,7 @@ def _parse(shelf: Shelf, row: int, line: bytes) -> dict[str, Any]:
         pass
     raise BankCorruptError(
         "not an episode",
-        source=str(shelf.lines_path),
+        source=str(table.lines_path),
         position=f"line {row + 1}",
         hint="restore the line from a copy of the bank",
     )
@@ -78,7 +78,7 @@ def _parse(shelf: Shelf, row: int, line: bytes) -> dict[str, Any]:
 class Episodes:
     """The episodes of a bank at one commit, in order of import."""
 
-    def __init__(self, snapshot: ShelfSnapshot) -> None:
+    def __init__(self, snapshot: TableSnapshot) -> None:
         self.snapshot = snapshot
 
     def __len__(self) -> int:
@@ -116,7 +116,7 @@ class Episodes:
         if state > max(EpisodeState):
             raise BankCorruptError(
                 f"no state {state}",
-                source=str(self.snapshot.shelf.counters_file.path),
+                source=str(self.snapshot.table.counters_file.path),
                 position=f"row {birth}",
                 hint="restore the file from a copy of the bank",
             )
@@ -126,11 +126,11 @@ class Episodes:
         """An episode's record as last given; None if the bank does not have it.
 
         Raises:
-            BankCorruptError: Its line is no record with an id.
+            BankCorruptError: Its line is not a record with an id.
         """
         if (row := self._row(episode_id)) is None:
             return None
-        return _parse(self.snapshot.shelf, row, self.snapshot.line(row))
+        return _parse(self.snapshot.table, row, self.snapshot.line(row))
 
     def line(self, episode_id: str) -> bytes | None:
         """An episode's record as last given, not parsed; None if the bank does not have it.

@@ -63,7 +63,7 @@ def disagreements(
     Args:
         frozen: The manifest.
         text: The manifest as it is written.
-        found: `sha256:…` of every other file by name; None for what is no plain file.
+        found: `sha256:…` of every other file by name; None for what is not a plain file.
     """
     promised = {name: value for name, value in frozen.digests.items() if name != manifest.FILE_NAME}
     unsigned = manifest.encode(replace(frozen, digests=promised))

@@ -57,8 +57,8 @@ class Manifest:
         provenance: Who built it, from what; as free facts.
         frozen: Whether the bank may no longer be written.
         digests: For a frozen bank, `sha256:…` of every other file.
-        origin: The id under which the bank counts (see `origins`); empty in a bank that was
-            made before there were any.
+        replica: The id under which the bank counts (see `replicas`), called `origin` on disk;
+            empty in a bank that was made before there were any.
         format: The format version on disk.
     """
 
@@ -72,7 +72,7 @@ class Manifest:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     frozen: bool = False
     digests: Mapping[str, str] = field(default_factory=dict)
-    origin: str = ""
+    replica: str = ""
     format: int = FORMAT
 
     @property
@@ -83,7 +83,7 @@ class Manifest:
     @property
     def counts_as(self) -> str:
         """The id under which the bank counts: its origin, or else a digest of its name."""
-        return self.origin or hashlib.sha256(f"bank {self.name}".encode()).hexdigest()[:16]
+        return self.replica or hashlib.sha256(f"bank {self.name}".encode()).hexdigest()[:16]
 
     @property
     def flat_settings(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Manifest:
 
         A bank without an origin of its own counts under its name: it goes on under the old one.
         """
-        return self if name == self.name else replace(self, name=name, origin=self.counts_as)
+        return self if name == self.name else replace(self, name=name, replica=self.counts_as)
 
 
 _TYPES: Mapping[str, type] = {
@@ -173,7 +173,7 @@ def _checked(source: str, record: dict[str, Any]) -> Manifest:
     origin = record.get("origin", "")
     if origin != "" and not codec.is_id(origin):
         raise _corrupt(source, "'origin' is not an id of 16 hexadecimal digits")
-    return Manifest(**{key: record[key] for key in (*_TYPES, "format")}, origin=origin)
+    return Manifest(**{key: record[key] for key in (*_TYPES, "format")}, replica=origin)
 
 
 def write(folder: Path, manifest: Manifest) -> None:
@@ -189,8 +189,8 @@ def encode(manifest: Manifest) -> bytes:
         record = {"parameters" if key == "settings" else key: record[key] for key in record}
     else:
         record["collections"] = collection.to_record(manifest.collections)
-    if manifest.origin:  # else the text stays that which a frozen bank has promised
-        record["origin"] = manifest.origin
+    if manifest.replica:  # else the text stays that which a frozen bank has promised
+        record["origin"] = manifest.replica
     text = {"format": manifest.format, **record}
     return orjson.dumps(text, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 

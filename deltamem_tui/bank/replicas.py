@@ -1,14 +1,14 @@
 """Whose counts are whose: what keeps a merge from counting anything twice.
 
-A bank counts under its own *origin*, an id in `bank.json`. What it got from others it keeps
-on the shelf `origins`: one line per tree, node and origin, with the counts made there. The
+A bank counts under its own *replica*, an id in `bank.json`. What it got from others it keeps
+on the table `replicas`: one line per tree, node and replica, with the counts made there. The
 trees' counters stay the totals that the method reads; a bank's own share of them is what is
-left when the others' is taken off. Counts of one origin only ever grow, so of two states of
+left when the others' is taken off. Counts of one replica only ever grow, so of two states of
 them the greater is the later: a merge takes the greater of each, and the total is their sum.
 
-Two banks must not count under one origin. So a bank that becomes independent of another, as
-a copy or by being unfrozen, draws a new origin and books what was counted so far under the
-old one. Lines under a bank's present origin say nothing: they are left from a booking that
+Two banks must not count under one replica. So a bank that becomes independent of another, as
+a copy or by being unfrozen, draws a new replica and books what was counted so far under the
+old one. Lines under a bank's present replica say nothing: they are left from a booking that
 was cut short.
 """
 
@@ -27,7 +27,7 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec
-from deltamem_tui.bank.table import Rows, Shelf, ShelfSnapshot
+from deltamem_tui.bank.table import Rows, Table, TableSnapshot
 from deltamem_tui.bank.tree_index import Keys, key, keys, places, texts
 from deltamem_tui.errors import BankCorruptError
 
@@ -53,13 +53,13 @@ Values = NDArray[np.int64]
 
 
 def drawn() -> str:
-    """A new origin: 16 random hexadecimal digits."""
+    """A new replica: 16 random hexadecimal digits."""
     return secrets.token_hex(8)
 
 
-def shelf(folder: Path, trees: Sequence[str]) -> Shelf:
+def table(folder: Path, trees: Sequence[str]) -> Table:
     """The files of the counts that other banks made, of nodes of some trees."""
-    return Shelf(
+    return Table(
         folder=folder,
         name=NAME,
         lines_name="origins.jsonl",
@@ -71,7 +71,7 @@ def shelf(folder: Path, trees: Sequence[str]) -> Shelf:
 
 
 def build_index(
-    trees: Sequence[str], shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int
+    trees: Sequence[str], table: Table, lines: Iterator[tuple[int, int, bytes]], rows: int
 ) -> NDArray[Any]:
     """Make the index from the lines.
 
@@ -83,10 +83,10 @@ def build_index(
     count = 0
     for row, offset, line in lines:
         if row >= rows:
-            raise shelf.corrupt("more lines than the journal states", f"line {row + 1}")
-        record = _parsed(trees, shelf, row, line)
+            raise table.corrupt("more lines than the journal states", f"line {row + 1}")
+        record = _parsed(trees, table, row, line)
         if record["id"] in seen:
-            raise shelf.corrupt(f"id {record['id']} stands twice", f"line {row + 1}")
+            raise table.corrupt(f"id {record['id']} stands twice", f"line {row + 1}")
         seen.add(record["id"])
         index[row] = (
             record["id"],
@@ -98,11 +98,11 @@ def build_index(
         )
         count += 1
     if count != rows:
-        raise shelf.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
+        raise table.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
     return index
 
 
-def _parsed(trees: Sequence[str], shelf: Shelf, row: int, line: bytes) -> dict[str, Any]:
+def _parsed(trees: Sequence[str], table: Table, row: int, line: bytes) -> dict[str, Any]:
     try:
         record = orjson.loads(line)
         known = record["tree"] in trees and codec.is_id(record["node"])
@@ -111,27 +111,27 @@ def _parsed(trees: Sequence[str], shelf: Shelf, row: int, line: bytes) -> dict[s
             return dict(record)
     except (ValueError, KeyError, TypeError):
         pass
-    raise shelf.corrupt("not a share of a node's counts", f"line {row + 1}")
+    raise table.corrupt("not a share of a node's counts", f"line {row + 1}")
 
 
-def _line_id(tree: str, node: str, origin: str) -> str:
-    return hashlib.sha256(f"{tree} {node} {origin}".encode()).hexdigest()[:16]
+def _line_id(tree: str, node: str, replica: str) -> str:
+    return hashlib.sha256(f"{tree} {node} {replica}".encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Counts by tree, node and origin, a row each, none twice and none without a count.
+    """Counts by tree, node and replica, a row each, none twice and none without a count.
 
     Attributes:
         tree: The tree's number among the bank's collections. uint8 [rows].
         node: The node. uint64 [rows].
-        origin: Where it was counted. uint64 [rows].
+        replica: Where it was counted. uint64 [rows].
         values: Hits, recalls and successes. int64 [rows, 3].
     """
 
     tree: NDArray[np.uint8]
     node: Keys
-    origin: Keys
+    replica: Keys
     values: Values
 
     def __len__(self) -> int:
@@ -139,7 +139,7 @@ class Shares:
 
     def kept(self, mask: NDArray[np.bool_]) -> Shares:
         """Only some of the rows."""
-        return Shares(self.tree[mask], self.node[mask], self.origin[mask], self.values[mask])
+        return Shares(self.tree[mask], self.node[mask], self.replica[mask], self.values[mask])
 
     def equals(self, other: Shares) -> bool:
         """Whether both say the same, in the same order."""
@@ -152,12 +152,12 @@ class Shares:
         """Only the rows of one tree."""
         return self.kept(self.tree == number)
 
-    def but(self, origin: str) -> Shares:
-        """Only the rows of other origins."""
-        return self.kept(self.origin != key(origin))
+    def but(self, replica: str) -> Shares:
+        """Only the rows of other replicas."""
+        return self.kept(self.replica != key(replica))
 
     def totals(self, nodes: Keys) -> Values:
-        """The sums over all origins, for nodes of one tree. int64 [nodes, 3].
+        """The sums over all replicas, for nodes of one tree. int64 [nodes, 3].
 
         Args:
             nodes: The nodes, each once, in any order.
@@ -175,73 +175,73 @@ def none() -> Shares:
 
 
 def joined(shares: Sequence[Shares]) -> Shares:
-    """The counts of several banks together: of each tree, node and origin the greatest.
+    """The counts of several banks together: of each tree, node and replica the greatest.
 
     Doing it again, in another order or in other groups gives the same.
     """
     every = Shares(
         *(
             np.concatenate([getattr(each, name) for each in shares])
-            for name in ("tree", "node", "origin", "values")
+            for name in (*_ADDRESS, "values")
         )
     )
     if not len(every):
         return every
-    order = np.lexsort((every.origin, every.node, every.tree))
-    tree, node, origin = every.tree[order], every.node[order], every.origin[order]
+    order = np.lexsort((every.replica, every.node, every.tree))
+    tree, node, replica = every.tree[order], every.node[order], every.replica[order]
     new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (tree[1:] != tree[:-1]) | (node[1:] != node[:-1]) | (origin[1:] != origin[:-1])
+    new[1:] = (tree[1:] != tree[:-1]) | (node[1:] != node[:-1]) | (replica[1:] != replica[:-1])
     starts = np.flatnonzero(new)
     values = np.maximum.reduceat(every.values[order], starts, axis=0)
-    return Shares(tree[starts], node[starts], origin[starts], values)
+    return Shares(tree[starts], node[starts], replica[starts], values)
 
 
-def inherited(snapshots: Mapping[str, ShelfSnapshot]) -> Shares:
-    """What the shelf holds, as it lies there."""
+def inherited(snapshots: Mapping[str, TableSnapshot]) -> Shares:
+    """What the table holds, as it lies there."""
     snapshot = snapshots[NAME]
     index = snapshot.index
     values = snapshot.counters.astype(np.int64)
     tree = index["tree"].astype(np.uint8)
     if len(tree) and int(tree.max()) >= len(tree_names(snapshots)):
-        raise snapshot.shelf.corrupt("the index names a tree that there is not")
+        raise snapshot.table.corrupt("the index names a tree that there is not")
     return Shares(tree, keys(index["node"]), keys(index["origin"]), values)
 
 
-def tree_names(snapshots: Mapping[str, ShelfSnapshot]) -> list[str]:
+def tree_names(snapshots: Mapping[str, TableSnapshot]) -> list[str]:
     """The names of a bank's collections; the numbers of `Shares.tree` are places in this list."""
-    return [name for name, each in snapshots.items() if each.shelf.nodes is not None]
+    return [name for name, each in snapshots.items() if each.table.nodes is not None]
 
 
-def shares(snapshots: Mapping[str, ShelfSnapshot], origin: str) -> Shares:
-    """All counts of a bank by origin, its own share among them.
+def shares(snapshots: Mapping[str, TableSnapshot], replica: str) -> Shares:
+    """All counts of a bank by replica, its own share among them.
 
     Args:
-        snapshots: The bank's shelves at one commit.
-        origin: The bank's own origin.
+        snapshots: The bank's tables at one commit.
+        replica: The bank's own replica.
 
     Raises:
         BankCorruptError: A node counts less than others are said to have counted of it.
     """
-    others = inherited(snapshots).but(origin)
+    others = inherited(snapshots).but(replica)
     parts = [others]
     for number, name in enumerate(tree_names(snapshots)):
         nodes, own = _own(snapshots[name], others.of_tree(number))
         if (own < 0).any():
             raise BankCorruptError(
-                next(contradictions(snapshots, origin)),
-                source=str(snapshots[name].shelf.counters_file.path),
+                next(contradictions(snapshots, replica)),
+                source=str(snapshots[name].table.counters_file.path),
                 hint="restore the file from a copy of the bank",
             )
         numbers = np.full(len(nodes), number, dtype=np.uint8)
-        parts.append(Shares(numbers, nodes, np.full_like(nodes, key(origin)), own))
+        parts.append(Shares(numbers, nodes, np.full_like(nodes, key(replica)), own))
     every = joined(parts)
     counted: NDArray[np.bool_] = np.asarray((every.values > 0).any(axis=1))
     return every.kept(counted)
 
 
-def contradictions(snapshots: Mapping[str, ShelfSnapshot], origin: str) -> Iterator[str]:
-    """Where the shelf and the trees' counters do not go together, one line each."""
-    others = inherited(snapshots).but(origin)
+def contradictions(snapshots: Mapping[str, TableSnapshot], replica: str) -> Iterator[str]:
+    """Where the table and the trees' counters do not go together, one line each."""
+    others = inherited(snapshots).but(replica)
     for number, name in enumerate(tree_names(snapshots)):
         mine = others.of_tree(number)
         nodes, own = _own(snapshots[name], mine)
@@ -254,37 +254,37 @@ def contradictions(snapshots: Mapping[str, ShelfSnapshot], origin: str) -> Itera
             yield f"the {name} tree has no node {node.decode()}, of which others counted"
 
 
-def _own(snapshot: ShelfSnapshot, others: Shares) -> tuple[Keys, Values]:
+def _own(snapshot: TableSnapshot, others: Shares) -> tuple[Keys, Values]:
     """All nodes of a tree, and what is left of their counts without the others'."""
     nodes, totals = totals_of(snapshot)
     return nodes, totals - others.totals(nodes)
 
 
-def totals_of(snapshot: ShelfSnapshot) -> tuple[Keys, Values]:
+def totals_of(snapshot: TableSnapshot) -> tuple[Keys, Values]:
     """All nodes of a tree, the deleted too, and what they count."""
     births = first_rows(snapshot)
     return keys(snapshot.index["id"][births]), snapshot.counters[births].astype(np.int64)
 
 
-def first_rows(snapshot: ShelfSnapshot) -> Rows:
+def first_rows(snapshot: TableSnapshot) -> Rows:
     """The rows of all records' first lines, in order. int64 [records]."""
     first = snapshot.index["first"]
     rows: Rows = np.flatnonzero(first == np.arange(len(first)))
     return rows
 
 
-def book(batch: Batch, snapshots: Mapping[str, ShelfSnapshot], origin: str) -> int:
-    """Write a bank's own share down under its origin, before it goes on under a new one.
+def book(batch: Batch, snapshots: Mapping[str, TableSnapshot], replica: str) -> int:
+    """Write a bank's own share down under its replica, before it goes on under a new one.
 
     Returns:
-        How many shares were written; 0 if there is nothing to tell.
+        How many shares were written; 0 if there is nothing to write.
     """
-    own = shares(snapshots, origin)
-    return keep(batch, snapshots, own.kept(own.origin == key(origin)))
+    own = shares(snapshots, replica)
+    return keep(batch, snapshots, own.kept(own.replica == key(replica)))
 
 
-def keep(batch: Batch, snapshots: Mapping[str, ShelfSnapshot], wanted: Shares) -> int:
-    """Let the shelf say `wanted`, by new lines and changed counts.
+def keep(batch: Batch, snapshots: Mapping[str, TableSnapshot], wanted: Shares) -> int:
+    """Let the table say `wanted`, by new lines and changed counts.
 
     Args:
         batch: What is going to be committed.
@@ -309,9 +309,9 @@ def keep(batch: Batch, snapshots: Mapping[str, ShelfSnapshot], wanted: Shares) -
 
 
 def rows_of(there: Shares, wanted: Shares) -> Rows:
-    """Per wanted share, its row on the shelf, or -1. int64 [wanted]."""
+    """Per wanted share, its row on the table, or -1. int64 [wanted]."""
     both = [np.concatenate([getattr(there, n), getattr(wanted, n)]) for n in _ADDRESS]
-    order = np.lexsort(both[::-1])  # stable: of two that are the same, the shelf's comes first
+    order = np.lexsort(both[::-1])  # stable: of two that are the same, the table's comes first
     rows: Rows = np.full(len(wanted), -1, dtype=np.int64)
     same = np.ones(max(len(order) - 1, 0), dtype=np.bool_)
     for part in both:
@@ -321,21 +321,21 @@ def rows_of(there: Shares, wanted: Shares) -> Rows:
     return rows
 
 
-_ADDRESS = ("tree", "node", "origin")
+_ADDRESS = ("tree", "node", "replica")
 
 
 def _lines(new: Shares, trees: Sequence[str]) -> tuple[list[bytes], NDArray[Any]]:
     """The lines of new shares and their index rows, but for `first`."""
     index = np.zeros(len(new), dtype=INDEX_TYPE)
-    index["tree"], index["node"], index["origin"] = new.tree, texts(new.node), texts(new.origin)
+    index["tree"], index["node"], index["origin"] = new.tree, texts(new.node), texts(new.replica)
     lines = []
-    for row, (tree, node, origin) in enumerate(
+    for row, (tree, node, replica) in enumerate(
         zip(new.tree.tolist(), index["node"].tolist(), index["origin"].tolist(), strict=True)
     ):
-        name, node_id, origin_id = trees[tree], node.decode(), origin.decode()
-        line_id = _line_id(name, node_id, origin_id)
+        name, node_id, replica_id = trees[tree], node.decode(), replica.decode()
+        line_id = _line_id(name, node_id, replica_id)
         index["id"][row] = line_id
-        record = {"id": line_id, "tree": name, "node": node_id, "origin": origin_id}
+        record = {"id": line_id, "tree": name, "node": node_id, "origin": replica_id}
         lines.append(orjson.dumps(record) + b"\n")
     sizes = np.array([len(line) for line in lines], dtype=np.int64)
     index["offset"] = np.cumsum(sizes) - sizes

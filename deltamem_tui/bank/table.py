@@ -1,4 +1,4 @@
-"""A shelf: one line file and the arrays beside it, row for line.
+"""A table: one line file and the arrays beside it, row for line.
 
 A bank has one for each collection, and `trajectories` and `origins`. Each keeps its records as JSON
 lines, an index to find a line without parsing the file, and counters that change in place;
@@ -25,7 +25,7 @@ from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.commits import file_swap
 from deltamem_tui.bank.commits.journal import Commit, Extent
 from deltamem_tui.bank.disk import archive_view, files
-from deltamem_tui.bank.disk.npy_file import MatrixFile
+from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BankCorruptError, BankError, StorageError
 
@@ -39,12 +39,12 @@ _BLOCK = 1024 * 1024
 Rows = NDArray[np.int64]
 Value = TypeVar("Value")
 # One index row per line, in order; raises BankCorruptError at a line that breaks the format.
-IndexBuilder = Callable[["Shelf", Iterator[tuple[int, int, bytes]], int], NDArray[Any]]
+IndexBuilder = Callable[["Table", Iterator[tuple[int, int, bytes]], int], NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
-    """The files of one shelf.
+class Table:
+    """The files of one table.
 
     Attributes:
         folder: The bank's folder.
@@ -74,11 +74,11 @@ class Shelf:
     def collection(self) -> Collection:
         """What the nodes consist of."""
         if self.nodes is None:
-            raise ValueError(f"the {self.name} shelf keeps no nodes")
+            raise ValueError(f"the {self.name} table keeps no nodes")
         return self.nodes
 
     def path(self, name: str) -> Path:
-        """Where a file of the shelf lies."""
+        """Where a file of the table lies."""
         return file_swap.present(self.folder / name, self.commit)
 
     @property
@@ -87,30 +87,30 @@ class Shelf:
         return self.path(self.lines_name)
 
     @property
-    def index_file(self) -> MatrixFile:
+    def index_file(self) -> NpyFile:
         """`<name>.index.npy`, derived from the lines."""
-        return MatrixFile(self.path(f"{self.name}.index.npy"), self.index_type)
+        return NpyFile(self.path(f"{self.name}.index.npy"), self.index_type)
 
     @property
-    def counters_file(self) -> MatrixFile:
+    def counters_file(self) -> NpyFile:
         """The counters, uint32 [rows, counters]; a record's are at the row of its first line."""
-        return MatrixFile(self.path(self.counters_name), COUNTER, self.counters)
+        return NpyFile(self.path(self.counters_name), COUNTER, self.counters)
 
     @property
-    def vectors_file(self) -> MatrixFile | None:
+    def vectors_file(self) -> NpyFile | None:
         """`<name>.embeddings.npy`, float32 [rows, dimensions]; row i embeds line i."""
         if not self.dimensions:
             return None
-        return MatrixFile(self.path(f"{self.name}.embeddings.npy"), VECTOR, self.dimensions)
+        return NpyFile(self.path(f"{self.name}.embeddings.npy"), VECTOR, self.dimensions)
 
     @property
-    def matrices(self) -> tuple[MatrixFile, ...]:
-        """All arrays of the shelf."""
+    def matrices(self) -> tuple[NpyFile, ...]:
+        """All arrays of the table."""
         vectors = self.vectors_file
         return (self.index_file, self.counters_file, *((vectors,) if vectors else ()))
 
     def create(self) -> None:
-        """Write the files of an empty shelf that are not there."""
+        """Write the files of an empty table that are not there."""
         if not self.lines_path.exists():
             files.replace(self.lines_path, b"")
         for matrix in self.matrices:
@@ -129,7 +129,7 @@ class Shelf:
             matrix.load(extent.rows)
 
     def whole_extent(self) -> Extent:
-        """The extent of a shelf that is shipped without a journal: all that is there.
+        """The extent of a table that is shipped without a journal: all that is there.
 
         Raises:
             BankCorruptError: The line file does not end with a whole line, or is gone while
@@ -204,23 +204,23 @@ class Shelf:
         )
 
 
-class ShelfSnapshot:
-    """What a shelf held at one commit. Later writes do not show in it."""
+class TableSnapshot:
+    """What a table held at one commit. Later writes do not show in it."""
 
-    def __init__(self, shelf: Shelf, commit: Commit) -> None:
-        self.shelf = replace(shelf, commit=commit)
-        self.extent = commit.extent(shelf.name)
+    def __init__(self, table: Table, commit: Commit) -> None:
+        self.table = replace(table, commit=commit)
+        self.extent = commit.extent(table.name)
         self.counters = self._read_counters(commit)
         self._lookups = 0
 
     def _read_counters(self, commit: Commit) -> NDArray[np.uint32]:
         """The counters of this commit: those on disk, and the last commit's own on top."""
-        counters: NDArray[np.uint32] = np.zeros((0, self.shelf.counters), dtype=COUNTER)
+        counters: NDArray[np.uint32] = np.zeros((0, self.table.counters), dtype=COUNTER)
         if self.extent.rows:  # else there may be no file yet
-            counters = np.array(self.shelf.counters_file.load(self.extent.rows))
-        for row, values in commit.cells.get(self.shelf.name, {}).items():
-            if row >= len(counters) or len(values) != self.shelf.counters:
-                raise self.shelf.corrupt("the journal counts a row that is not there")
+            counters = np.array(self.table.counters_file.load(self.extent.rows))
+        for row, values in commit.cells.get(self.table.name, {}).items():
+            if row >= len(counters) or len(values) != self.table.counters:
+                raise self.table.corrupt("the journal counts a row that is not there")
             counters[row] = values
         return counters
 
@@ -233,8 +233,8 @@ class ShelfSnapshot:
         stored = self.stored_index()
         if stored is not None:
             return stored
-        lines = self.shelf.lines(self.extent)
-        return self.shelf.build_index(self.shelf, lines, self.extent.rows)
+        lines = self.table.lines(self.extent)
+        return self.table.build_index(self.table, lines, self.extent.rows)
 
     def _reading(self, read: Callable[[], Value]) -> Value:
         """Open something late, and see that it is of this commit's files.
@@ -246,7 +246,7 @@ class ShelfSnapshot:
             found = read()
         except BankError:
             self.require_current()
-            if not self.shelf.commit.replaces:
+            if not self.table.commit.replaces:
                 raise
             found = read()  # a file may have been renamed to its place at just this moment
         self.require_current()
@@ -258,12 +258,12 @@ class ShelfSnapshot:
         Raises:
             BankRewrittenError: Another commit has replaced them.
         """
-        file_swap.require_current(self.shelf.folder, self.shelf.commit)
+        file_swap.require_current(self.table.folder, self.table.commit)
 
     def stored_index(self) -> NDArray[Any] | None:
         """The index as it lies on disk; None if it is missing or cannot be of these lines."""
         try:
-            index: NDArray[Any] = np.asarray(self.shelf.index_file.load(self.extent.rows))
+            index: NDArray[Any] = np.asarray(self.table.index_file.load(self.extent.rows))
         except (BankCorruptError, StorageError):
             return None
         return index if self._plausible(index) else None
@@ -289,9 +289,9 @@ class ShelfSnapshot:
         return self._reading(self._found_vectors)
 
     def _found_vectors(self) -> NDArray[np.float32]:
-        matrix = self.shelf.vectors_file
+        matrix = self.table.vectors_file
         if matrix is None:
-            raise ValueError(f"the {self.shelf.name} shelf keeps no vectors")
+            raise ValueError(f"the {self.table.name} table keeps no vectors")
         return matrix.load(self.extent.rows)
 
     @cached_property
@@ -304,9 +304,9 @@ class ShelfSnapshot:
         return self._reading(self._found_text)
 
     def _found_text(self) -> memoryview:
-        path = self.shelf.lines_path
+        path = self.table.lines_path
         if archive_view.size(path) < self.extent.bytes:
-            raise self.shelf.corrupt("the file was cut short")
+            raise self.table.corrupt("the file was cut short")
         return archive_view.mapped(path, self.extent.bytes)
 
     def line(self, row: int) -> bytes:
@@ -315,7 +315,7 @@ class ShelfSnapshot:
         start = int(offsets[row])
         end = int(offsets[row + 1]) if row + 1 < len(offsets) else self.extent.bytes
         if not start < end <= self.extent.bytes or end - start > LINE_LIMIT:
-            raise self.shelf.corrupt("the index does not fit the file", position=f"line {row + 1}")
+            raise self.table.corrupt("the index does not fit the file", position=f"line {row + 1}")
         return bytes(self.text[start : end - 1])
 
     def node(self, row: int) -> Node:
@@ -324,9 +324,9 @@ class ShelfSnapshot:
         Raises:
             BankCorruptError: The line is not a node.
         """
-        shelf = self.shelf
-        source, position = str(shelf.lines_path), f"line {row + 1}"
-        return codec.from_line(self.line(row), shelf.collection, source, position)
+        table = self.table
+        source, position = str(table.lines_path), f"line {row + 1}"
+        return codec.from_line(self.line(row), table.collection, source, position)
 
     @cached_property
     def current(self) -> Rows:

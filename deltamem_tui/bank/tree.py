@@ -1,4 +1,4 @@
-"""A tree: the nodes of one shelf as they stand at one commit, found without parsing the file.
+"""A tree: the nodes of one table as they stand at one commit, found without parsing the file.
 
 A node is addressed by its id, or by its row: the number of its last line. Its first line's
 row is its `birth`; parents and counters are kept by birth, so an edit moves neither.
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.disk import archive_view
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.table import Rows, Shelf, ShelfSnapshot
+from deltamem_tui.bank.table import Rows, Table, TableSnapshot
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, build_index, index_row
 from deltamem_tui.errors import BankCorruptError, NodeNotFoundError, wrong_argument
 
@@ -37,9 +37,9 @@ class Counts:
     successes: int = 0
 
 
-def shelf(folder: Path, name: str, collection: Collection, dimensions: int) -> Shelf:
+def table(folder: Path, name: str, collection: Collection, dimensions: int) -> Table:
     """The files of a tree."""
-    return Shelf(
+    return Table(
         folder=folder,
         name=name,
         lines_name=f"{name}.nodes.jsonl",
@@ -61,7 +61,7 @@ def _text(node_id: object) -> str:
 class Tree:
     """The living nodes of one tree at one commit."""
 
-    def __init__(self, name: str, snapshot: ShelfSnapshot) -> None:
+    def __init__(self, name: str, snapshot: TableSnapshot) -> None:
         self.name = name
         self.snapshot = snapshot
 
@@ -147,7 +147,7 @@ class Tree:
         """The node whose last line is at `row`.
 
         Raises:
-            BankCorruptError: The line is no node, or the index says something else of it.
+            BankCorruptError: The line is not a node, or the index says something else of it.
         """
         node = self.snapshot.node(row)
         stated = self.snapshot.index[row].item()
@@ -197,20 +197,20 @@ class Tree:
         return rows[::-1]
 
     def _lying(self, row: int) -> BankCorruptError:
-        shelf = self.snapshot.shelf
-        name = shelf.index_file.path.name
+        table = self.snapshot.table
+        name = table.index_file.path.name
         cure = f"delete {name} and it is made again"
-        if archive_view.is_archive(shelf.folder):
+        if archive_view.is_archive(table.folder):
             cure = "restore the archive from a copy"
         return BankCorruptError(
-            f"contradicts line {row + 1} of {shelf.lines_name}",
-            source=str(shelf.index_file.path),
+            f"contradicts line {row + 1} of {table.lines_name}",
+            source=str(table.index_file.path),
             position=f"row {row}",
             hint=f"{cure}; `deltamem verify` lists all that is broken",
         )
 
     def _broken(self, row: int) -> BankCorruptError:
-        return self.snapshot.shelf.corrupt(
+        return self.snapshot.table.corrupt(
             "the node's parent and depth contradict each other", f"line {row + 1}"
         )
 

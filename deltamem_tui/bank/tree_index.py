@@ -18,7 +18,7 @@ from deltamem_tui.bank import codec
 from deltamem_tui.bank.codec import Line
 from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.bank.node import ID_LENGTH, Node
-from deltamem_tui.bank.table import Rows, Shelf, ShelfSnapshot
+from deltamem_tui.bank.table import Rows, Table, TableSnapshot
 from deltamem_tui.errors import BankCorruptError
 
 NO_PARENT = -1
@@ -63,24 +63,24 @@ def index_row(node: Node, offset: int, first: int, parent: int) -> tuple[Any, ..
     )
 
 
-def build_index(shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int) -> NDArray[Any]:
+def build_index(table: Table, lines: Iterator[tuple[int, int, bytes]], rows: int) -> NDArray[Any]:
     """Make the index from the lines.
 
     Raises:
         BankCorruptError: A line is not a node, has an id twice at the same revision, or a
             parent that is not there.
     """
-    index, _ = read_lines(shelf, lines, rows)
+    index, _ = read_lines(table, lines, rows)
     return index
 
 
 def read_lines(
-    shelf: Shelf, lines: Iterator[tuple[int, int, bytes]], rows: int, *, born: bool = False
+    table: Table, lines: Iterator[tuple[int, int, bytes]], rows: int, *, born: bool = False
 ) -> tuple[NDArray[Any], list[int]]:
     """Make the index from the lines, and look whether the nodes are as they were born.
 
     Args:
-        shelf: The tree's files.
+        table: The tree's files.
         lines: All lines that count.
         rows: How many there are.
         born: Whether to look at that too.
@@ -98,12 +98,12 @@ def read_lines(
     again: list[int] = []
     count = 0
     while taken := _piece(lines):
-        records = parse(shelf, [line for _, _, line in taken], (row for row, _, _ in taken))
+        records = parse(table, [line for _, _, line in taken], (row for row, _, _ in taken))
         if born:
-            altered += [count + place for place in altered_places(shelf, records)]
+            altered += [count + place for place in altered_places(table, records)]
         stop = count + len(taken)
         if stop > rows:
-            raise shelf.corrupt("more lines than the journal states", f"line {rows + 1}")
+            raise table.corrupt("more lines than the journal states", f"line {rows + 1}")
         piece = index[count:stop]
         state(piece, records)
         piece["offset"] = [offset for _, offset, _ in taken]
@@ -112,24 +112,24 @@ def read_lines(
             piece["first"] = np.arange(count, stop)
             piece["parent"] = parents
         else:
-            ties = list(_ties(shelf, records, count, births, revisions, again))
+            ties = list(_ties(table, records, count, births, revisions, again))
             piece["first"] = [first for first, _ in ties]
             piece["parent"] = [parent for _, parent in ties]
         count = stop
     if count != rows:
-        raise shelf.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
-    _refuse_repeated(shelf, index, again)
+        raise table.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
+    _refuse_repeated(table, index, again)
     return index, altered
 
 
-def parse(shelf: Shelf, lines: Sequence[bytes], rows: Iterable[int]) -> list[Line]:
+def parse(table: Table, lines: Sequence[bytes], rows: Iterable[int]) -> list[Line]:
     """Read some lines of a tree, at these rows.
 
     Raises:
         BankCorruptError: A line is not a node.
     """
     positions = (f"line {row + 1}" for row in rows)
-    return codec.read(lines, positions, shelf.collection, str(shelf.lines_path))
+    return codec.read(lines, positions, table.collection, str(table.lines_path))
 
 
 def state(index: NDArray[Any], records: Sequence[Line]) -> None:
@@ -142,12 +142,12 @@ def state(index: NDArray[Any], records: Sequence[Line]) -> None:
     index["deleted"] = [record.deleted for record in records]
 
 
-def altered_places(shelf: Shelf, records: Sequence[Line]) -> list[int]:
+def altered_places(table: Table, records: Sequence[Line]) -> list[int]:
     """Which of some lines are a node's first revision, and not what its id was made from."""
     return [
         place
         for place, record in enumerate(records)
-        if not record.revision and not codec.is_as_born(shelf.name, record, shelf.collection)
+        if not record.revision and not codec.is_as_born(table.name, record, table.collection)
     ]
 
 
@@ -162,14 +162,14 @@ def _piece(lines: Iterator[tuple[int, int, bytes]]) -> list[tuple[int, int, byte
     return taken
 
 
-def _refuse_repeated(shelf: Shelf, index: NDArray[Any], again: Sequence[int]) -> None:
+def _refuse_repeated(table: Table, index: NDArray[Any], again: Sequence[int]) -> None:
     """A merge may put a node right without changing its revision, but no line stands twice."""
     if not again:
         return
     order = np.argsort(index["first"], kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    with files.storage_errors(shelf.lines_path), archive_view.opened(shelf.lines_path) as stream:
+    with files.storage_errors(table.lines_path), archive_view.opened(table.lines_path) as stream:
 
         def line(row: int) -> bytes:
             stream.seek(int(index["offset"][row]))
@@ -178,7 +178,7 @@ def _refuse_repeated(shelf: Shelf, index: NDArray[Any], again: Sequence[int]) ->
         for row in again:
             if line(row) == line(int(order[place[row] - 1])):
                 node_id = bytes(index["id"][row]).decode()
-                raise shelf.corrupt(f"id {node_id} stands twice", f"line {row + 1}")
+                raise table.corrupt(f"id {node_id} stands twice", f"line {row + 1}")
 
 
 def _parents_of_newborn(
@@ -208,7 +208,7 @@ def _parents_of_newborn(
 
 
 def _ties(
-    shelf: Shelf,
+    table: Table,
     records: Sequence[Line],
     start: int,
     births: dict[str, int],
@@ -224,11 +224,11 @@ def _ties(
         first = births.get(node_id)
         if first is not None and revision <= (before := revisions.get(node_id, 0)):
             if revision < before:
-                raise shelf.corrupt(f"id {node_id} stands twice", f"line {row + 1}")
+                raise table.corrupt(f"id {node_id} stands twice", f"line {row + 1}")
             again.append(row)
         above = NO_PARENT if parent is None else births.get(parent)
         if above is None:
-            raise shelf.corrupt(f"parent {parent} does not exist", f"line {row + 1}")
+            raise table.corrupt(f"parent {parent} does not exist", f"line {row + 1}")
         if first is None:
             first = births[node_id] = row
         revisions[node_id] = revision
@@ -296,7 +296,7 @@ def texts(numbers: Keys) -> NDArray[Any]:
     return digits.view(f"S{ID_LENGTH}").reshape(-1)
 
 
-def displaced_rows(snapshot: ShelfSnapshot) -> Rows:
+def displaced_rows(snapshot: TableSnapshot) -> Rows:
     """The rows of the lines that keep a claim aside. int64.
 
     No text of a node can look like a claim: in it, quotation marks are escaped.

@@ -69,11 +69,11 @@ def run(
 
 
 def _text_dump(path: Path, banks: list[str]) -> Result:
-    from deltamem_tui.bank.diff import readable
+    from deltamem_tui.bank.diff import text_dump
 
     if banks:
         raise UsageError("--text shows one file, and compares no banks", hint="leave the banks out")
-    lines = list(readable(path))
+    lines = list(text_dump(path))
     return Result(
         "diff", {"file": path, "lines": lines}, view=lambda page: page.text("\n".join(lines))
     )

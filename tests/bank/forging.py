@@ -13,7 +13,7 @@ from typing import Any
 from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.transfer.package import Parcel
+from deltamem_tui.bank.transfer.package import Package
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
 from tests.bank.support import learn_one
 from tests.bank.support import manifest as described
@@ -24,7 +24,7 @@ Forgery = Callable[[Files], None]
 
 def small_bank(folder: Path, episodes: int = 6) -> Bank:
     """A bank with a few nodes in chains, counts, episodes and a journal."""
-    bank = Bank.create(folder, replace(described(folder.name), origin="0123456789abcdef"))
+    bank = Bank.create(folder, replace(described(folder.name), replica="0123456789abcdef"))
     for number in range(episodes):
         learn_one(bank, number)
     return bank
@@ -42,10 +42,10 @@ def unpacked(archive: Path) -> Files:
         return {name: opened.read(name) for name in opened.namelist()}
 
 
-def sealed(files: Mapping[str, bytes]) -> Parcel:
-    """A parcel of any files whatever, with digests that are right: its maker meant it so."""
+def sealed(files: Mapping[str, bytes]) -> Package:
+    """A package of any files whatever, with digests that are right: its maker meant it so."""
     folder_manifest = json.loads(files["bank.json"])
-    later = {"parameters": "settings"}  # what format 1 calls otherwise
+    later = {"parameters": "settings", "origin": "replica"}
     known = {later.get(key, key): value for key, value in folder_manifest.items()}
     others = [
         package.member_of(name, [data]) for name, data in files.items() if name != "bank.json"

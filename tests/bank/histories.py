@@ -118,7 +118,7 @@ class World:
 
     def _hung_at_random(self, join: Join, side: Claims) -> Reconciliation:
         """One root that is new hangs below one that the other bank lacks."""
-        holds, index = join.holding, side.snapshot.index[side.rows]
+        holds, index = join.resolution, side.snapshot.index[side.rows]
         above = holds.living & (holds.above == len(join)) & ~np.isin(join.ids, side.ids)
         new = (index["parent"] < 0) & ~index["deleted"] & ~np.isin(side.ids, join.ids)
         roots, parents = np.flatnonzero(new).tolist(), np.flatnonzero(above).tolist()
@@ -246,7 +246,7 @@ class Account:
             counts[key] = tuple(max(pair) for pair in zip(mine, values, strict=True))
         return Account(claims, counts)
 
-    def holding(self) -> dict[tuple[str, str], tuple[Any, ...]]:
+    def resolution(self) -> dict[tuple[str, str], tuple[Any, ...]]:
         """The living nodes: parent, depth, fused, what they say, and their counts."""
         parents = self._parents()
         held = {}
@@ -289,10 +289,10 @@ def account(bank: Bank) -> Account:
     counts: dict[tuple[str, str, str], tuple[int, ...]] = {}
     inherited: dict[tuple[str, str], list[tuple[int, ...]]] = {}
     mine = bank.manifest.counts_as
-    shelf = bank.snapshots["origins"]
-    for row, line in enumerate(_lines(bank.path / "origins.jsonl", shelf.extent.bytes)):
+    table = bank.snapshots["origins"]
+    for row, line in enumerate(_lines(bank.path / "origins.jsonl", table.extent.bytes)):
         record = json.loads(line)
-        values = tuple(int(value) for value in shelf.counters[row])
+        values = tuple(int(value) for value in table.counters[row])
         if record["origin"] != mine:
             counts[record["tree"], record["node"], record["origin"]] = values
             inherited.setdefault((record["tree"], record["node"]), []).append(values)
@@ -340,7 +340,7 @@ def _claim(tree: str, record: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def shown(bank: Bank) -> dict[tuple[str, str], tuple[Any, ...]]:
-    """The living nodes of a bank as its readers see them, in the form of `Account.holding`."""
+    """The living nodes of a bank as its readers see them, in the form of `Account.resolution`."""
     bank.refresh()
     found: dict[tuple[str, str], tuple[Any, ...]] = {}
     for name in COLLECTIONS:

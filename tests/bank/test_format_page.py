@@ -66,11 +66,11 @@ class PageReader:
             beside if name in commit.get("replaces", ()) and beside.exists() else self.folder / name
         )
 
-    def _lines(self, shelf: str) -> list[dict[str, Any]]:
-        path = self._place(self.files[shelf][0])
+    def _lines(self, table: str) -> list[dict[str, Any]]:
+        path = self._place(self.files[table][0])
         text = path.read_bytes() if path.exists() else b""
         if self.commit:
-            rows, length = self.commit["extents"].get(shelf, (0, 0))
+            rows, length = self.commit["extents"].get(table, (0, 0))
             assert text[:length].count(b"\n") == rows
             text = text[:length]
         return [json.loads(line) for line in text.splitlines()]
@@ -85,17 +85,17 @@ class PageReader:
             row = int(np.prod(width, dtype=int)) * dtype.itemsize
             return np.frombuffer(stream.read(rows * row), dtype).reshape(rows, *width)
 
-    def _counts(self, shelf: str) -> list[list[int]]:
-        rows = len(self.lines[shelf])
-        found: list[list[int]] = self.array(self.files[shelf][1], rows).tolist()
-        for row, *values in (self.commit or {}).get("cells", {}).get(shelf, ()):
+    def _counts(self, table: str) -> list[list[int]]:
+        rows = len(self.lines[table])
+        found: list[list[int]] = self.array(self.files[table][1], rows).tolist()
+        for row, *values in (self.commit or {}).get("cells", {}).get(table, ()):
             found[row] = values
         return found
 
-    def places(self, shelf: str) -> dict[str, tuple[int, int]]:
+    def places(self, table: str) -> dict[str, tuple[int, int]]:
         """Per id, the rows of its first and its last line."""
         found: dict[str, tuple[int, int]] = {}
-        for row, line in enumerate(self.lines[shelf]):
+        for row, line in enumerate(self.lines[table]):
             found[line["id"]] = (found.get(line["id"], (row,))[0], row)
         return found
 
@@ -170,7 +170,7 @@ def as_opened(bank: Bank) -> dict[str, Any]:
             for node in tree
         }
     return {
-        "manifest": told | ({"origin": bank.manifest.origin} if bank.manifest.origin else {}),
+        "manifest": told | ({"origin": bank.manifest.replica} if bank.manifest.replica else {}),
         "nodes": nodes,
         "chains": {
             name: [[each.id for each in tree.chain(node.id)] for node in tree]
@@ -208,7 +208,7 @@ def as_line(node: Node) -> dict[str, Any]:
 
 def by_address(bank: Bank) -> dict[tuple[str, str, str], list[int]]:
     shares, names = replicas.shares(bank.snapshots, bank.manifest.counts_as), list(bank.trees)
-    nodes, places = texts(shares.node).tolist(), texts(shares.origin).tolist()
+    nodes, places = texts(shares.node).tolist(), texts(shares.replica).tolist()
     rows = zip(shares.tree.tolist(), nodes, places, shares.values.tolist(), strict=True)
     return {(names[tree], node.decode(), at.decode()): values for tree, node, at, values in rows}
 

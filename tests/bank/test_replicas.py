@@ -35,7 +35,7 @@ def as_columns(found: dict[tuple[int, int, int], tuple[int, ...]]) -> Shares:
 
 
 def as_table(found: Shares) -> dict[tuple[int, ...], tuple[int, ...]]:
-    address = zip(found.tree.tolist(), found.node.tolist(), found.origin.tolist(), strict=True)
+    address = zip(found.tree.tolist(), found.node.tolist(), found.replica.tolist(), strict=True)
     return dict(zip(address, map(tuple, found.values.tolist()), strict=True))
 
 
@@ -97,14 +97,14 @@ def copy(tmp_path: Path) -> Bank:
 
 def test_a_copy_counts_for_itself_and_says_who_counted_before(tmp_path: Path, copy: Bank) -> None:
     source = Bank.open(tmp_path / "bank")
-    assert copy.manifest.origin not in ("", source.manifest.origin)
+    assert copy.manifest.replica not in ("", source.manifest.replica)
     found = replicas.shares(copy.snapshots, copy.manifest.counts_as)
-    assert set(found.origin.tolist()) == {int(key(source.manifest.origin))}
+    assert set(found.replica.tolist()) == {int(key(source.manifest.replica))}
     assert found.equals(replicas.shares(source.snapshots, source.manifest.counts_as))
     assert verify(copy) == []
     learn_one(copy, 7)
     mine = replicas.shares(copy.snapshots, copy.manifest.counts_as)
-    assert int(key(copy.manifest.origin)) in mine.origin.tolist()
+    assert int(key(copy.manifest.replica)) in mine.replica.tolist()
     assert verify(Bank.open(copy.path)) == []
 
 

@@ -1,4 +1,4 @@
-"""Rewriting: whole new files in the place of a bank's, all of them at once or none.
+"""FileSwap: whole new files in the place of a bank's, all of them at once or none.
 
 Each new file is written beside the old one, under a name that carries the sequence of the
 commit to come. When all are on the disk, one line of the journal lists them: from then on
@@ -90,13 +90,13 @@ def remove_unfinished(folder: Path) -> None:
         files.remove(folder / name)
 
 
-class Rewriting:
+class FileSwap:
     """New files for a bank, gathered under the writer's lock.
 
     Args:
         folder: The bank's folder.
         tail: Its last commit.
-        extents: How much of each shelf counts now.
+        extents: How much of each table counts now.
         manifest: What becomes of `bank.json` unless another successor of it is written; nothing
             if it is empty.
 
@@ -144,17 +144,17 @@ class Rewriting:
             position += len(part)
         files.sync(draft)
 
-    def resize(self, shelf: str, extent: Extent, cells: Cells) -> None:
-        """Say how much of a shelf's new files counts, and all that its new counters hold."""
-        self._extents[shelf] = extent
-        self._cells[shelf] = cells
+    def resize(self, table: str, extent: Extent, cells: Cells) -> None:
+        """Say how much of a table's new files counts, and all that its new counters hold."""
+        self._extents[table] = extent
+        self._cells[table] = cells
 
     def log(self, event: str, detail: Mapping[str, Any], *, fold: bool = False) -> None:
         """Name what the commit is, for the journal.
 
         Args:
             event: What happened.
-            detail: What there is to tell of it.
+            detail: What the journal states of it.
             fold: Whether this line takes the place of the whole history.
         """
         self.event, self._detail, self._fold = event, detail, fold

@@ -55,9 +55,9 @@ class Commit:
         sequence: 0 for the first line, one more for each later one.
         event: What happened: `init`, `import`, `learn`, `consolidate`, `parameters`, ….
         time: When, in UTC, ISO 8601 with seconds.
-        detail: Decisions and why, models, prompts, tokens, cost: whatever the event has to tell.
-        extents: Per shelf, how much of it counts now.
-        cells: Per shelf, the rows whose counters changed, each with all its new values.
+        detail: Decisions and why, models, prompts, tokens, cost: whatever belongs to the event.
+        extents: Per table, how much of it counts now.
+        cells: Per table, the rows whose counters changed, each with all its new values.
         replaces: The files that this commit put whole new ones in the place of; see `rewriting`.
         rewritten: The sequence of the last commit before this one that replaced files, or
             `NEVER`. While it stays, files only grow, and what was read of them stays true.
@@ -90,7 +90,7 @@ class Commit:
 
         Raises:
             BankError: It could not be read again: it would be too long, or its cells name a row
-                that does not count or hold what is no counter's value.
+                that does not count, or hold what a counter cannot.
         """
         self._require_cells()
         record: dict[str, Any] = {
@@ -129,8 +129,8 @@ class Commit:
             wrong += [value for value in (min(values), max(values)) if value not in _COUNTS]
             if wrong:
                 raise BankError(
-                    f"`{self.event}` cannot be told in the journal: {wrong[0]} is no row or no "
-                    f"count of the {name} shelf",
+                    f"`{self.event}` does not fit the journal: {wrong[0]} is not a row or "
+                    f"not a count of the {name} table",
                     hint="nothing was written",
                 )
 
@@ -222,7 +222,7 @@ class Tail:
 
 
 def adopt(history: Journal, extents: Mapping[str, Extent]) -> Tail:
-    """Begin the journal of a bank that was shipped without, by what counts of each shelf
+    """Begin the journal of a bank that was shipped without, by what counts of each table
     before anything grows beyond it.
     """
     return history.append(None, Commit(sequence=0, event="adopt", time=now(), extents=extents))

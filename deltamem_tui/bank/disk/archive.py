@@ -250,7 +250,7 @@ def read_layout(path: Path, limits: Limits = LIMITS) -> Layout:
     """Check an archive's layout. Its files are not read.
 
     Raises:
-        BankCorruptError: It is no archive of a bank, was cut short, holds what no bank
+        BankCorruptError: It is not an archive of a bank, was cut short, holds what no bank
             consists of, or is not laid out as `deltamem export` does it.
         StorageError: It cannot be read.
     """

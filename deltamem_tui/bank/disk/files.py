@@ -43,7 +43,7 @@ def storage_errors(path: Path, consequence: str = _AS_IT_WAS) -> Iterator[None]:
 
     Args:
         path: What the disk was asked about.
-        consequence: What came of it, to be told behind what to do.
+        consequence: What came of it, which follows what to do.
     """
     try:
         yield
@@ -329,7 +329,7 @@ def size(path: Path) -> int:
 
 
 @contextmanager
-def held(path: Path, seconds: float, busy: BankBusyError) -> Iterator[None]:
+def locked(path: Path, seconds: float, busy: BankBusyError) -> Iterator[None]:
     """Hold the lock for the length of the block.
 
     Args:

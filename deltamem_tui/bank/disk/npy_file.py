@@ -42,7 +42,7 @@ def _header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixFile:
+class NpyFile:
     """One growing array on disk.
 
     Attributes:

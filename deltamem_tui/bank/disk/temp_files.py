@@ -1,8 +1,8 @@
 """Drafts: what is written beside its place first, and what a killed process left of them.
 
 A draft is claimed by a lock on itself, which the system lets go of when its process ends,
-however it ends. So whoever makes the next draft in a folder can tell those that somebody
-still writes from those that nobody will ever finish, and clears these away.
+however it ends. So whoever makes the next draft in a folder can distinguish those that are
+still being written from those that were left behind, and clears these away.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _claimed(path: Path, make: Callable[[Path], object]) -> tuple[Path, int | No
         try:
             claim = _claim(draft)
         except (BlockingIOError, FileNotFoundError):
-            continue  # somebody who clears away took it for one that was left
+            continue  # a process that clears away took it for one that was left
         except OSError:
             return draft, None
         if draft.exists():
@@ -70,10 +70,10 @@ def _claimed(path: Path, make: Callable[[Path], object]) -> tuple[Path, int | No
 
 
 def _claim(draft: Path) -> int:
-    """Lock a draft, if nobody else has; the lock lasts as long as the descriptor is open.
+    """Lock a draft, if no other process has; the lock lasts as long as the descriptor is open.
 
     Raises:
-        OSError: Somebody else has, or it cannot be locked.
+        OSError: Another process has, or it cannot be locked.
     """
     descriptor = os.open(draft, _LOOK)
     try:

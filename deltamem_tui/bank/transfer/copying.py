@@ -12,7 +12,7 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.journal import Commit, Journal
 from deltamem_tui.bank.disk import archive_view, files
-from deltamem_tui.bank.table import ShelfSnapshot
+from deltamem_tui.bank.table import TableSnapshot
 
 _CHUNK_ROWS = 16_384
 _CHUNK_BYTES = 16 * 1024 * 1024
@@ -43,7 +43,7 @@ def copy_bank(source: Bank, path: Path, *, history: bool = False) -> Bank:
 
 
 def copy_into(draft: Path, source: Bank, *, name: str, history: bool, learnt: bool = False) -> Bank:
-    """Copy a bank into a folder that nobody else sees yet, under a new origin; book nothing.
+    """Copy a bank into a folder that no other process sees yet, under a new origin; book nothing.
 
     Args:
         draft: An empty folder.
@@ -52,13 +52,13 @@ def copy_into(draft: Path, source: Bank, *, name: str, history: bool, learnt: bo
         history: Whether the episodes and the journal go along.
         learnt: Whether the episodes go along, even without the journal.
     """
-    for shelf, snapshot in source.snapshots.items():
-        if history or learnt or shelf != episodes.NAME:
-            _copy_shelf(snapshot, draft)
+    for table, snapshot in source.snapshots.items():
+        if history or learnt or table != episodes.NAME:
+            _copy_table(snapshot, draft)
     if history and source.journal.exists:
         _copy_journal(source, draft)
     copied = replace(
-        source.manifest.upgraded, name=name, frozen=False, digests={}, origin=replicas.drawn()
+        source.manifest.upgraded, name=name, frozen=False, digests={}, replica=replicas.drawn()
     )
     manifest.write(draft, copied)
     return Bank.open(draft)
@@ -72,28 +72,28 @@ def _book(copy: Bank, origin: str) -> None:
     if copy.tail is None:
         batch.write_unseen()
     elif booked:
-        shelves = [snapshot.shelf for snapshot in copy.snapshots.values()]
-        apply(batch.commit(copy.journal).commit, shelves)
+        tables = [snapshot.table for snapshot in copy.snapshots.values()]
+        apply(batch.commit(copy.journal).commit, tables)
 
 
-def _copy_shelf(snapshot: ShelfSnapshot, folder: Path) -> None:
-    """Write what counts of a shelf: its lines, and the arrays as this commit has them."""
-    shelf = replace(snapshot.shelf, folder=folder, commit=Commit())
+def _copy_table(snapshot: TableSnapshot, folder: Path) -> None:
+    """Write what counts of a table: its lines, and the arrays as this commit has them."""
+    table = replace(snapshot.table, folder=folder, commit=Commit())
     rows = snapshot.extent.rows
-    shelf.create()
+    table.create()
     position = 0
     for part in archive_view.pieces(snapshot.text, _CHUNK_BYTES):
-        files.write_at(shelf.lines_path, position, part)
+        files.write_at(table.lines_path, position, part)
         position += len(part)
-    arrays = [(shelf.index_file, snapshot.index), (shelf.counters_file, snapshot.counters)]
-    if shelf.vectors_file:
-        arrays.append((shelf.vectors_file, snapshot.vectors))
+    arrays = [(table.index_file, snapshot.index), (table.counters_file, snapshot.counters)]
+    if table.vectors_file:
+        arrays.append((table.vectors_file, snapshot.vectors))
     for matrix, values in arrays:
         for start in range(0, rows, _CHUNK_ROWS):
             matrix.write_rows(start, values[start : start + _CHUNK_ROWS])
         matrix.write_header(rows)
         files.sync(matrix.path)
-    files.sync(shelf.lines_path)
+    files.sync(table.lines_path)
 
 
 def _copy_journal(source: Bank, folder: Path) -> None:

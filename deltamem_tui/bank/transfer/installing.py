@@ -121,7 +121,7 @@ def install(
         # What only waits for the disk and for digests goes on while the lines are read.
         copying = beside.submit(_copy, vectors, draft)
         names = [member.name for member in delivery.members]
-        # Not of the source: somebody may put other bytes there meanwhile.
+        # Not of the source: another process may put other bytes there meanwhile.
         reading = beside.submit(lambda: _read(delivery, _members(draft, names)))
         syncing = beside.submit(_sync, [draft / name for name in names])
         flaws = _flaws(delivery, draft, line_flaws)
@@ -246,7 +246,7 @@ def place(path: Path, *, replacing: bool) -> Iterator[Path]:
         return
     if not archive_view.exists(path / manifest.FILE_NAME):
         raise BankNotFoundError(
-            "this folder is no bank, so it is not replaced",
+            "this folder is not a bank, so it is not replaced",
             source=str(path),
             hint="choose another name, or move it away first",
         )
@@ -255,7 +255,7 @@ def place(path: Path, *, replacing: bool) -> Iterator[Path]:
 
 
 def _copy(members: Iterable[Member], draft: Path) -> None:
-    """Copy files. Each is there only when it is whole: somebody may read the draft meanwhile."""
+    """Copy files. Each is there only when it is whole: they may be read meanwhile."""
     for member in members:
         unfinished = draft / f".{member.name}.draft"
         files.create_anew(unfinished)
@@ -303,11 +303,11 @@ def _renamed(before: Manifest, name: str) -> Manifest:
         return before
     others = {key: value for key, value in before.digests.items() if key != manifest.FILE_NAME}
     # A bank without an origin of its own counts under its name: it must go on under the old.
-    return freezing.promising(replace(before, name=name, origin=before.counts_as), others)
+    return freezing.promising(replace(before, name=name, replica=before.counts_as), others)
 
 
 def _flaws(delivery: Delivery, folder: Path, check: Callable[[Bank], Iterator[Flaw]]) -> list[Flaw]:
-    """What breaks the format, to be told of what was delivered, not of a draft.
+    """What breaks the format, as of what was delivered, not of a draft.
 
     Not all of it: a stranger can put a flaw into each of very many lines.
     """
@@ -340,5 +340,5 @@ def _require_pinned(delivery: Delivery, digest: str, pinned: str | None) -> None
         raise BankCorruptError(
             f"has the digest {digest}, not the one that was pinned",
             source=str(delivery.source),
-            hint="it is not the bank that you were told of; ask who told you",
+            hint="it is not the bank that was announced to you; ask whoever gave you the digest",
         )

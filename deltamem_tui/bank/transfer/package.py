@@ -1,7 +1,7 @@
-"""A parcel: a bank's files as they go on a journey, sealed, with nothing written yet.
+"""A package: a bank's files as they go on a journey, sealed, with nothing written yet.
 
 It holds what counts at one commit and no byte beyond, so the same commit gives the same
-parcel on any machine.
+package on any machine.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.disk import archive, archive_view, files
 from deltamem_tui.bank.disk.archive import Entry, Layout
-from deltamem_tui.bank.disk.npy_file import MatrixFile
+from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.table import ShelfSnapshot
+from deltamem_tui.bank.table import TableSnapshot
 from deltamem_tui.errors import StorageError
 
 _PIECE_BYTES = 4 * 1024 * 1024
@@ -36,7 +36,7 @@ Pieces = Callable[[], Iterable[memoryview]]
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One file of a parcel.
+    """One file of a package.
 
     Attributes:
         name: Its name.
@@ -63,7 +63,7 @@ class Seal:
 
 
 @dataclass(frozen=True)
-class Parcel:
+class Package:
     """A bank's files, sealed.
 
     Attributes:
@@ -78,7 +78,7 @@ class Parcel:
 
     @cached_property
     def layout(self) -> Layout:
-        """The layout of the parcel's archive."""
+        """The layout of the package's archive."""
         return Layout(
             tuple(Entry(each.name, each.size, self.seals[each.name].crc) for each in self.members)
         )
@@ -90,8 +90,8 @@ class Parcel:
             yield from member.pieces()
         yield memoryview(self.layout.directory)
 
-    def told(self, provenance: Mapping[str, Any]) -> Parcel:
-        """The same parcel, whose manifest says `provenance` of who built the bank from what."""
+    def with_provenance(self, provenance: Mapping[str, Any]) -> Package:
+        """The same package, whose manifest says `provenance` of who built the bank from what."""
         _, *others = self.members
         seals = {member.name: self.seals[member.name] for member in others}
         return _promising(replace(self.manifest, provenance=provenance), others, seals)
@@ -129,7 +129,7 @@ class Parcel:
         return f"sha256:{found.hexdigest()}"
 
 
-def pack(bank: Bank, *, with_episodes: bool = False, with_journal: bool = False) -> Parcel:
+def pack(bank: Bank, *, with_episodes: bool = False, with_journal: bool = False) -> Package:
     """Seal the commit that a handle shows. Reads everything once, writes nothing.
 
     Args:
@@ -146,7 +146,7 @@ def pack(bank: Bank, *, with_episodes: bool = False, with_journal: bool = False)
         member
         for name, snapshot in bank.snapshots.items()
         if name in bank.collections or (name not in left_out and snapshot.extent.rows)
-        for member in _shelf_members(snapshot)
+        for member in _table_members(snapshot)
     ]
     if with_journal and bank.journal.exists:
         members.append(_journal_member(bank, left_out))
@@ -155,20 +155,20 @@ def pack(bank: Bank, *, with_episodes: bool = False, with_journal: bool = False)
     return _promising(bank.manifest.called(bank.name), members, sealed(members))
 
 
-def _promising(before: Manifest, members: Sequence[Member], seals: Mapping[str, Seal]) -> Parcel:
-    """The parcel of files that were read: their digests go into the manifest."""
+def _promising(before: Manifest, members: Sequence[Member], seals: Mapping[str, Seal]) -> Package:
+    """The package of files that were read: their digests go into the manifest."""
     after = freezing.promising(before, {name: each.digest for name, each in seals.items()})
     return as_written(after, manifest.encode(after), members, seals)
 
 
 def as_written(
     frozen: Manifest, text: bytes, members: Sequence[Member], seals: Mapping[str, Seal]
-) -> Parcel:
-    """The parcel of a bank that is frozen already, whose manifest reads `text`."""
+) -> Package:
+    """The package of a bank that is frozen already, whose manifest reads `text`."""
     own = member_of(manifest.FILE_NAME, [text])
     order = archive.member_names(frozen.collections)
     ordered = sorted([own, *members], key=lambda each: order.index(each.name))
-    return Parcel(frozen, ordered, {**seals, own.name: seal(own)})
+    return Package(frozen, ordered, {**seals, own.name: seal(own)})
 
 
 def member_of(name: str, buffers: Sequence[bytes | memoryview]) -> Member:
@@ -203,17 +203,17 @@ def seal(member: Member) -> Seal:
     return Seal(f"sha256:{digest.hexdigest()}", crc)
 
 
-def _shelf_members(snapshot: ShelfSnapshot) -> Iterator[Member]:
-    """What counts of a shelf: its lines, and the arrays as this commit has them."""
-    shelf = snapshot.shelf
-    yield member_of(shelf.lines_name, [snapshot.text])
-    if shelf.vectors_file:
-        yield _array_member(f"{shelf.name}.embeddings.npy", shelf.vectors_file, snapshot.vectors)
-    yield _array_member(shelf.counters_name, shelf.counters_file, snapshot.counters)
-    yield _array_member(f"{shelf.name}.index.npy", shelf.index_file, snapshot.index)
+def _table_members(snapshot: TableSnapshot) -> Iterator[Member]:
+    """What counts of a table: its lines, and the arrays as this commit has them."""
+    table = snapshot.table
+    yield member_of(table.lines_name, [snapshot.text])
+    if table.vectors_file:
+        yield _array_member(f"{table.name}.embeddings.npy", table.vectors_file, snapshot.vectors)
+    yield _array_member(table.counters_name, table.counters_file, snapshot.counters)
+    yield _array_member(f"{table.name}.index.npy", table.index_file, snapshot.index)
 
 
-def _array_member(name: str, matrix: MatrixFile, values: NDArray[Any]) -> Member:
+def _array_member(name: str, matrix: NpyFile, values: NDArray[Any]) -> Member:
     """An array's file; it may lie elsewhere at present, so its name is given."""
     array = np.ascontiguousarray(values, dtype=matrix.dtype)
     rows = array.view(np.uint8).reshape(-1).data if len(array) else b""
@@ -221,7 +221,7 @@ def _array_member(name: str, matrix: MatrixFile, values: NDArray[Any]) -> Member
 
 
 def _journal_member(bank: Bank, left_out: Sequence[str]) -> Member:
-    """The journal as far as it counts; if a shelf stays behind, a last line says so.
+    """The journal as far as it counts; if a table stays behind, a last line says so.
 
     That line carries the time of the one before: the same commit gives the same bytes.
     """

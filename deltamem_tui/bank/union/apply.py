@@ -17,12 +17,12 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import codec, tree_index
-from deltamem_tui.bank.append import Gathered
+from deltamem_tui.bank.append import VectorRows
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.collection import DEPTH_LIMIT
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.replicas import Values
-from deltamem_tui.bank.table import LINE_LIMIT, UNIT_TOLERANCE, Rows, ShelfSnapshot
+from deltamem_tui.bank.table import LINE_LIMIT, UNIT_TOLERANCE, Rows, TableSnapshot
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, keys, texts
 from deltamem_tui.bank.union.columns import Flags
 from deltamem_tui.bank.union.resolve import Join
@@ -32,7 +32,7 @@ _PIECE_LINES = 2048
 _PIECE_ROWS = 16_384
 
 
-class Graft:
+class TreeUpdate:
     """What the first of the joined banks has to write.
 
     Attributes:
@@ -76,9 +76,9 @@ class Graft:
         """A node as it stands when all claims are taken together.
 
         Raises:
-            BankCorruptError: The line that counts of it is no node.
+            BankCorruptError: The line that counts of it is not a node.
         """
-        join, holds = self.join, self.join.holding
+        join, holds = self.join, self.join.resolution
         parent = None if holds.loosened[place] else self._claimed_parent(place)
         return replace(
             join.node(place),
@@ -93,8 +93,8 @@ class Graft:
         """See that what is taken from other banks is what their indexes say, and sound.
 
         Raises:
-            BankCorruptError: A line is no node, was altered although it says otherwise,
-                contradicts the index, or its vector is no unit vector.
+            BankCorruptError: A line is not a node, was altered although it says otherwise,
+                contradicts the index, or its vector is not a unit vector.
         """
         written = self.written
         for number, side in enumerate(self.join.sides[1:], start=1):
@@ -104,7 +104,7 @@ class Graft:
 
     def _lines_that_fit(self) -> Flags:
         """Whether the line that counts of each node already says what holds. bool [nodes]."""
-        join, holds = self.join, self.join.holding
+        join, holds = self.join, self.join.resolution
         fits = np.zeros(len(join), dtype=np.bool_)
         roots = join.roots | holds.loosened
         displaced = holds.loosened | (~holds.living & ~join.deleted)
@@ -127,10 +127,10 @@ class Graft:
 
     def _parents_first(self, places: Rows) -> Rows:
         """Some new nodes in an order in which each stands behind its parent."""
-        above = self.join.holding.above[places]
+        above = self.join.resolution.above[places]
         if ((above < places) | (above == len(self.join))).all():
             return places
-        return places[np.argsort(self.join.holding.depth[places], kind="stable")]
+        return places[np.argsort(self.join.resolution.depth[places], kind="stable")]
 
     def _births(self, start: int) -> Rows:
         births: Rows = np.empty(len(self.join), dtype=np.int64)
@@ -171,7 +171,7 @@ class Graft:
 
     def _line(self, place: int) -> bytes:
         """A line anew, that says what holds and keeps what its node claims."""
-        join, holds = self.join, self.join.holding
+        join, holds = self.join, self.join.resolution
         node = self.node(place)
         meant: dict[str, Any] = {}
         if holds.loosened[place]:
@@ -196,7 +196,7 @@ class Graft:
         return parent.decode()
 
     def _index(self, births: Rows, sizes: NDArray[np.int64]) -> NDArray[Any]:
-        join, holds, places = self.join, self.join.holding, self.written
+        join, holds, places = self.join, self.join.resolution, self.written
         index = np.zeros(len(places), dtype=INDEX_TYPE)
         index["id"] = texts(join.ids[places])
         index["offset"] = np.cumsum(sizes) - sizes
@@ -217,7 +217,7 @@ class Graft:
 
         What does not live may lie deeper than any line may say; it then says as much as it may.
         """
-        return np.minimum(self.join.holding.depth, DEPTH_LIMIT)
+        return np.minimum(self.join.resolution.depth, DEPTH_LIMIT)
 
     def _stated_depths(self, places: Rows) -> Rows:
         """The depths that the lines state: what was deleted keeps the one that it had."""
@@ -228,9 +228,9 @@ class Graft:
             depths[kept] = side.snapshot.index["depth"][rows[kept]]
         return depths
 
-    def _vectors(self) -> Iterator[Gathered]:
+    def _vectors(self) -> Iterator[VectorRows]:
         for number, run, _ in self._runs():
-            yield Gathered(self.join.sides[number].snapshot.vectors, self.join.rows[run])
+            yield VectorRows(self.join.sides[number].snapshot.vectors, self.join.rows[run])
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,18 +241,18 @@ class _Piece:
     sizes: NDArray[np.int64]
 
 
-def _check_lines(snapshot: ShelfSnapshot, rows: Rows) -> None:
+def _check_lines(snapshot: TableSnapshot, rows: Rows) -> None:
     """Lines from another bank are nodes as they were born, unless they say that they were
     changed, and its index says of them what they say.
     """
-    index, shelf = snapshot.index, snapshot.shelf
+    index, table = snapshot.index, snapshot.table
     for start in range(0, len(rows), _PIECE_LINES):
         piece = rows[start : start + _PIECE_LINES]
         records = tree_index.parse(
-            shelf, [snapshot.line(int(row)) for row in piece], piece.tolist()
+            table, [snapshot.line(int(row)) for row in piece], piece.tolist()
         )
-        for place in tree_index.altered_places(shelf, records):
-            raise shelf.corrupt(
+        for place in tree_index.altered_places(table, records):
+            raise table.corrupt(
                 f"node {records[place].id} does not say what its id was made from",
                 f"line {int(piece[place]) + 1}",
             )
@@ -265,10 +265,10 @@ def _check_lines(snapshot: ShelfSnapshot, rows: Rows) -> None:
         agree = (entries == stated) & (parents == named)
         if not agree.all():
             row = int(piece[int(np.flatnonzero(~agree)[0])])
-            raise shelf.corrupt("the index contradicts the line", f"line {row + 1}")
+            raise table.corrupt("the index contradicts the line", f"line {row + 1}")
 
 
-def _check_vectors(snapshot: ShelfSnapshot, rows: Rows) -> None:
+def _check_vectors(snapshot: TableSnapshot, rows: Rows) -> None:
     for start in range(0, len(rows), _PIECE_ROWS):
         piece = rows[start : start + _PIECE_ROWS]
         vectors = np.asarray(snapshot.vectors[piece])
@@ -276,12 +276,12 @@ def _check_vectors(snapshot: ShelfSnapshot, rows: Rows) -> None:
             lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         wrong = np.flatnonzero(~(np.abs(lengths - 1.0) < UNIT_TOLERANCE))
         if len(wrong):
-            matrix = snapshot.shelf.vectors_file
+            matrix = snapshot.table.vectors_file
             raise BankCorruptError(
                 "a vector is not of unit length",
                 source=str(matrix.path) if matrix else None,
                 position=f"row {int(piece[wrong[0]])}",
-                hint="`deltamem verify` tells more",
+                hint="`deltamem verify` shows more",
             )
 
 
@@ -316,24 +316,24 @@ class TreeChanges:
 
 
 def tree_changes(
-    graft: Graft, before: Values, after: Values, *, deepest: int | None, left_out: int
+    update: TreeUpdate, before: Values, after: Values, *, deepest: int | None, left_out: int
 ) -> TreeChanges:
     """What is going to change.
 
     Args:
-        graft: What the bank has to write.
+        update: What the bank has to write.
         before: What its nodes count, in the order of the join. int64 [nodes, 3].
         after: What they will count. int64 [nodes, 3].
         deepest: The tree's D_max, if it has one.
         left_out: How many nodes were not taken.
     """
-    join, holds = graft.join, graft.join.holding
+    join, holds = update.join, update.join.resolution
     lived = np.zeros(len(join), dtype=np.bool_)
     first = join.sides[0]
-    lived[: graft.before] = ~first.snapshot.index["deleted"][first.rows]
-    new = np.arange(len(join)) >= graft.before
+    lived[: update.before] = ~first.snapshot.index["deleted"][first.rows]
+    new = np.arange(len(join)) >= update.before
     revised = np.zeros(len(join), dtype=np.bool_)
-    revised[graft.revised] = True
+    revised[update.revised] = True
     too_deep = holds.living & (holds.depth > (len(join) if deepest is None else deepest))
 
     def ids(mask: Flags) -> tuple[str, ...]:

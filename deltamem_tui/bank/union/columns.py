@@ -25,7 +25,7 @@ from deltamem_tui.bank import tree_index
 from deltamem_tui.bank.codec import Meant
 from deltamem_tui.bank.collection import DEPTH_LIMIT
 from deltamem_tui.bank.replicas import first_rows
-from deltamem_tui.bank.table import Rows, ShelfSnapshot
+from deltamem_tui.bank.table import Rows, TableSnapshot
 from deltamem_tui.bank.tree_index import Keys, key, keys, places
 from deltamem_tui.errors import BankCorruptError, BankError
 
@@ -37,7 +37,7 @@ class Claims:
     """The nodes of one bank's tree in order of birth, the deleted too.
 
     Attributes:
-        snapshot: The shelf that they lie on.
+        snapshot: The table that they lie on.
         births: The rows of their first lines. int64 [nodes].
         rows: The rows of their last lines. int64 [nodes].
         ids: uint64 [nodes].
@@ -49,7 +49,7 @@ class Claims:
         displaced: Whether the line says something else than it claims. bool [nodes].
     """
 
-    snapshot: ShelfSnapshot
+    snapshot: TableSnapshot
     births: Rows
     rows: Rows
     ids: Keys
@@ -74,11 +74,11 @@ class Claims:
         return [int(row) for row in self._order[start:stop]]
 
 
-def read(snapshot: ShelfSnapshot) -> Claims:
+def read(snapshot: TableSnapshot) -> Claims:
     """What a bank's tree claims, by its index, and by those lines that keep a claim aside.
 
     Raises:
-        BankCorruptError: The index names what is not there, or a line keeps what is no claim.
+        BankCorruptError: The index names what is not there, or a line is not a node.
     """
     index = snapshot.index
     births = first_rows(snapshot)
@@ -86,7 +86,7 @@ def read(snapshot: ShelfSnapshot) -> Claims:
     every = keys(index["id"])
     above = index["parent"][rows]
     if len(above) and (int(above.max()) >= len(index) or int(above.min()) < -1):
-        raise snapshot.shelf.corrupt("the index names a parent that is not there")
+        raise snapshot.table.corrupt("the index names a parent that is not there")
     claims = Claims(
         snapshot=snapshot,
         births=births,
@@ -114,18 +114,18 @@ def _take_claim(claims: Claims, place: int) -> None:
         claims.deleted[place] = meant.deleted
 
 
-def meant_by(snapshot: ShelfSnapshot, row: int) -> Meant:
+def meant_by(snapshot: TableSnapshot, row: int) -> Meant:
     """What a line keeps aside: the `parent` and `deleted` that its node claims.
 
     Raises:
         BankCorruptError: The line is not a node.
     """
-    (record,) = tree_index.parse(snapshot.shelf, [snapshot.line(row)], [row])
+    (record,) = tree_index.parse(snapshot.table, [snapshot.line(row)], [row])
     return Meant() if record.meant is UNSET else record.meant
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class Resolution:
     """What holds when all claims are taken together.
 
     Attributes:
@@ -142,7 +142,7 @@ class Holding:
     loosened: Flags
 
 
-def holding(ids: Keys, parents: Keys, roots: Flags, deleted: Flags) -> Holding:
+def resolution(ids: Keys, parents: Keys, roots: Flags, deleted: Flags) -> Resolution:
     """What holds of some claims.
 
     Args:
@@ -167,7 +167,7 @@ def holding(ids: Keys, parents: Keys, roots: Flags, deleted: Flags) -> Holding:
             f"the tree would be deeper than the {DEPTH_LIMIT:,} levels it may be",
             hint="move a chain nearer to its root in one of the banks first",
         )
-    return Holding(above, living, depth, loosened)
+    return Resolution(above, living, depth, loosened)
 
 
 def _parents_places(ids: Keys, parents: Keys, roots: Flags) -> Rows:

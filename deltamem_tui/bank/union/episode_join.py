@@ -20,7 +20,7 @@ from deltamem_tui.bank import episodes
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.replicas import first_rows
-from deltamem_tui.bank.table import Rows, ShelfSnapshot
+from deltamem_tui.bank.table import Rows, TableSnapshot
 from deltamem_tui.bank.tree_index import Keys, keys, places, texts
 
 
@@ -34,7 +34,7 @@ class EpisodeJoin:
         source: Which bank's record counts. int64 [episodes].
         rows: The row of that record's last line there. int64 [episodes].
         states: The greatest of all states. int64 [episodes].
-        snapshots: The banks' shelves.
+        snapshots: The banks' tables.
     """
 
     ids: Keys
@@ -42,7 +42,7 @@ class EpisodeJoin:
     source: Rows
     rows: Rows
     states: Rows
-    snapshots: Sequence[ShelfSnapshot]
+    snapshots: Sequence[TableSnapshot]
 
     @property
     def added(self) -> int:
@@ -91,11 +91,11 @@ class EpisodeJoin:
         line = snapshot.line(row)
         wanted = texts(self.ids[place : place + 1])[0].decode()
         if _parsed(line).get("id") != wanted:
-            raise snapshot.shelf.corrupt("the index contradicts the line", f"line {row + 1}")
+            raise snapshot.table.corrupt("the index contradicts the line", f"line {row + 1}")
         return line + b"\n"
 
 
-def join(snapshots: Sequence[ShelfSnapshot]) -> EpisodeJoin:
+def join(snapshots: Sequence[TableSnapshot]) -> EpisodeJoin:
     """Join the episodes of several banks.
 
     Raises:
@@ -125,12 +125,12 @@ def join(snapshots: Sequence[ShelfSnapshot]) -> EpisodeJoin:
     return EpisodeJoin(ids, before, source, rows, states, snapshots)
 
 
-def _episodes(snapshot: ShelfSnapshot) -> tuple[Keys, Rows, Rows]:
+def _episodes(snapshot: TableSnapshot) -> tuple[Keys, Rows, Rows]:
     """The ids, last rows and states of a bank's episodes."""
     births = first_rows(snapshot)
     states = snapshot.counters[births, 0].astype(np.int64)
     if len(states) and int(states.max()) > max(EpisodeState):
-        raise snapshot.shelf.corrupt("an episode is in a state that there is not")
+        raise snapshot.table.corrupt("an episode is in a state that there is not")
     return keys(snapshot.index["id"][births]), snapshot.current[births], states
 
 

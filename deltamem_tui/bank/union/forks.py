@@ -2,8 +2,8 @@
 
 A copy draws an origin of its own when `deltamem` makes it, and so does a bank that is
 unfrozen. A folder that was copied by other means while it was not frozen does not. If both
-then count the same node, nobody can tell the two counts from two states of one: of each count
-the greater stays, and the other is lost. What their journals tell is enough to see it.
+then count the same node, the two counts cannot be told from two states of one: of each count
+the greater stays, and the other is lost. Their journals are enough to notice it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TOLD_BEFORE = ("compact", "merge")
 def counted_apart(one: Bank, two: Bank) -> bool:
     """Whether two banks have both counted one node since they parted, under one origin.
 
-    It is as their journals tell. What one of them has folded away is told no more.
+    This is read from their journals, as far as they were not compacted.
 
     Raises:
         BankCorruptError: A line of a journal is not a commit.
@@ -75,7 +75,7 @@ def _counted(
         lines: The commits.
         trees: The names of the trees.
         shared: What both banks had when they parted, so that a row is of one node in both;
-            None if it is not known, and all rows are told.
+            None if it is not known, and all rows are returned.
     """
     return {
         (name, row)

@@ -1,7 +1,7 @@
 """Joining what banks say of themselves: of most of it only one can stay, and that is the first's.
 
-What the others say differently is told. Whence a bank has what it holds is no matter of
-choice: its provenance names every bank that went into it.
+What the others say differently is reported. Where a bank has its contents from is not a matter
+of choice: its provenance names every bank that went into it.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from deltamem_tui.bank.replicas import Shares
 from deltamem_tui.bank.transfer import copying
 from deltamem_tui.bank.tree_index import places
 from deltamem_tui.bank.union import columns, episode_join, forks, manifest_join
-from deltamem_tui.bank.union.apply import Graft, TreeChanges, tree_changes
+from deltamem_tui.bank.union.apply import TreeChanges, TreeUpdate, tree_changes
 from deltamem_tui.bank.union.columns import Claims, Flags
 from deltamem_tui.bank.union.episode_join import EpisodeJoin
 from deltamem_tui.bank.union.resolve import Conflict, Join
@@ -82,7 +82,7 @@ class Plan:
         )
         self._left_out = dict.fromkeys(first.collections, 0)
         self.joins = {name: self._join(name, reconcile) for name in first.collections}
-        self.grafts = {name: Graft(join) for name, join in self.joins.items()}
+        self.updates = {name: TreeUpdate(join) for name, join in self.joins.items()}
         self.episodes = self._join_episodes() if with_episodes else None
 
     @property
@@ -118,7 +118,7 @@ class Plan:
     @property
     def empty(self) -> bool:
         """Whether the first bank holds all that there is already."""
-        nodes = any(len(graft.written) for graft in self.grafts.values())
+        nodes = any(len(update.written) for update in self.updates.values())
         counts = any(changes.counted for changes in self.changes.values())
         known = self.episodes is None or not (
             self.episodes.added or len(self.episodes.revised) or len(self.episodes.learnt)
@@ -134,19 +134,19 @@ class Plan:
         Raises:
             BankCorruptError: A bank's line, index or vector is not.
         """
-        for graft in self.grafts.values():
-            graft.check()
+        for update in self.updates.values():
+            update.check()
 
     def counts(self, name: str) -> tuple[replicas.Values, replicas.Values]:
         """What the nodes of a tree count in the first bank, and what they would.
 
         Both int64 [nodes, 3], in the order of the join; a node that it lacks counts nothing.
         """
-        graft = self.grafts[name]
-        after = self.shares.of_tree(list(self.joins).index(name)).totals(graft.join.ids)
+        update = self.updates[name]
+        after = self.shares.of_tree(list(self.joins).index(name)).totals(update.join.ids)
         before = np.zeros_like(after)
-        first = graft.join.sides[0]
-        before[: graft.before] = first.snapshot.counters[first.births]
+        first = update.join.sides[0]
+        before[: update.before] = first.snapshot.counters[first.births]
         return before, after
 
     def write(self, batch: Batch, target: Bank, origin: str) -> None:
@@ -161,8 +161,8 @@ class Plan:
             BankCorruptError: What is taken from another bank is not sound.
         """
         self.check()
-        for name, graft in self.grafts.items():
-            births = graft.write(batch)
+        for name, update in self.updates.items():
+            births = update.write(batch)
             before, totals = self.counts(name)
             differ = np.flatnonzero((before != totals).any(axis=1))
             batch.state_counters(name, births[differ], totals[differ])
@@ -171,7 +171,7 @@ class Plan:
             self.episodes.write(batch)
 
     def detail(self) -> dict[str, Any]:
-        """What the journal tells of the merge."""
+        """What the journal states of the merge."""
         return {
             "from": [_described(bank) for bank in self.banks],
             "trees": {
@@ -217,7 +217,7 @@ class Plan:
     def _changes(self, name: str) -> TreeChanges:
         d_max = self.manifest.settings.get(name, {}).get("d_max")
         return tree_changes(
-            self.grafts[name],
+            self.updates[name],
             *self.counts(name),
             deepest=d_max if isinstance(d_max, int) else None,
             left_out=self._left_out[name],
@@ -283,7 +283,7 @@ def merge_to(path: Path, plan: Plan) -> Bank:
         merged = replace(
             plan.manifest.upgraded,
             name=path.name,
-            origin=copy.manifest.origin,
+            replica=copy.manifest.replica,
             frozen=False,
             digests={},
         )

@@ -38,22 +38,22 @@ def difference(plan: Plan) -> BankDiff:
 
 
 def _tree_difference(plan: Plan, name: str) -> TreeDiff:
-    graft = plan.grafts[name]
-    join, first = graft.join, graft.join.sides[0]
+    update = plan.updates[name]
+    join, first = update.join, update.join.sides[0]
     before = Tree(name, first.snapshot)
     lived = np.zeros(len(join), dtype=np.bool_)
-    lived[: graft.before] = ~first.snapshot.index["deleted"][first.rows]
-    living = join.holding.living
-    order: Rows = np.concatenate([np.arange(graft.before), graft.new])
+    lived[: update.before] = ~first.snapshot.index["deleted"][first.rows]
+    living = join.resolution.living
+    order: Rows = np.concatenate([np.arange(update.before), update.new])
     pairs = [
-        (before.node_at(int(first.rows[place])), graft.node(place))
-        for place in graft.revised.tolist()
+        (before.node_at(int(first.rows[place])), update.node(place))
+        for place in update.revised.tolist()
         if lived[place] and living[place]
     ]
     old, new = plan.counts(name)
     counted = np.flatnonzero(lived & living & (old != new).any(axis=1)).tolist()
     return TreeDiff(
-        added=tuple(graft.node(int(place)) for place in order[(living & ~lived)[order]]),
+        added=tuple(update.node(int(place)) for place in order[(living & ~lived)[order]]),
         removed=tuple(
             before.node_at(int(first.rows[place])) for place in np.flatnonzero(lived & ~living)
         ),

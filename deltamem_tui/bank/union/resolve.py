@@ -2,7 +2,7 @@
 
 The higher revision wins. At equal revisions a tombstone wins, then the greater digest of
 what the lines say; both is arbitrary but the same everywhere, and is reported as a conflict.
-`consolidated` is no matter of revisions: a chain that was fused in one bank was fused. So the
+`consolidated` does not depend on revisions: a chain that was fused in one bank was fused. So the
 join is the greatest of a total order, and needs no order of merging.
 
 Lines that are equal byte for byte need no look; only the others are parsed.
@@ -21,10 +21,10 @@ from msgspec.structs import asdict, replace
 
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.node import REVISION_LIMIT, Node
-from deltamem_tui.bank.table import Rows, ShelfSnapshot
+from deltamem_tui.bank.table import Rows, TableSnapshot
 from deltamem_tui.bank.tree_index import places, texts
 from deltamem_tui.bank.union import columns
-from deltamem_tui.bank.union.columns import Claims, Flags, Holding
+from deltamem_tui.bank.union.columns import Claims, Flags, Resolution
 from deltamem_tui.errors import BankError
 
 ConflictKind = Literal["tie", "overtaken"]
@@ -85,7 +85,7 @@ class Join:
         conflicts: The nodes that two banks changed apart.
     """
 
-    def __init__(self, tree: str, first: ShelfSnapshot) -> None:
+    def __init__(self, tree: str, first: TableSnapshot) -> None:
         side = columns.read(first)
         self.tree = tree
         self.sides = [side]
@@ -100,7 +100,7 @@ class Join:
         self.consolidated = side.consolidated.copy()
         self.hung: Flags = np.zeros(len(side), dtype=np.bool_)
         self.conflicts: list[Conflict] = []
-        self._holding: Holding | None = None
+        self._holding: Resolution | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -108,13 +108,13 @@ class Join:
     @property
     def collection(self) -> Collection:
         """What the nodes consist of."""
-        return self.sides[0].snapshot.shelf.collection
+        return self.sides[0].snapshot.table.collection
 
     @property
-    def holding(self) -> Holding:
+    def resolution(self) -> Resolution:
         """What holds of the nodes joined so far."""
         if self._holding is None:
-            self._holding = columns.holding(self.ids, self.parents, self.roots, self.deleted)
+            self._holding = columns.resolution(self.ids, self.parents, self.roots, self.deleted)
         return self._holding
 
     def add(self, side: Claims, left_out: Flags | None = None) -> None:
@@ -241,7 +241,7 @@ def _read(side: Claims, place: int) -> _State:
     return _read_row(side.snapshot, int(side.rows[place]))
 
 
-def _read_row(snapshot: ShelfSnapshot, row: int) -> _State:
+def _read_row(snapshot: TableSnapshot, row: int) -> _State:
     node, meant = snapshot.node(row), columns.meant_by(snapshot, row)
     parent = node.parent if meant.parent is UNSET else meant.parent
     deleted = node.deleted if meant.deleted is UNSET else meant.deleted
@@ -258,7 +258,7 @@ def _state(node: Node, parent: str | None, *, deleted: bool) -> _State:
 def _differed_before(side: Claims, place: int, lost: _State) -> bool:
     """Whether a bank never had what a line says that it overtakes.
 
-    It can tell only if it still has its own line of that revision.
+    It can be known only while the bank still has its own line of that revision.
     """
     earlier = [_read_row(side.snapshot, row) for row in side.lines_of(place)]
     revisions = {each.node.revision for each in earlier}

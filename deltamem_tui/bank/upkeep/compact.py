@@ -4,7 +4,7 @@ Every change of a node leaves the line it had before, with its vector; every com
 line in the journal. Here each record keeps its last line alone, at the place of its first;
 a deleted node keeps its id, so that no merge brings it back, but not its text; and the journal
 becomes one line that sums it up. What a bank knows and counts stays exactly as it was. What
-goes is the way back: earlier revisions, and the decisions that the journal told.
+goes is the way back: earlier revisions, and the decisions that the journal held.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from deltamem_tui.bank import codec, tree_index
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import journal
-from deltamem_tui.bank.commits.file_swap import Cells, Rewriting
+from deltamem_tui.bank.commits.file_swap import Cells, FileSwap
 from deltamem_tui.bank.commits.journal import Commit, Extent
-from deltamem_tui.bank.disk.npy_file import MatrixFile
-from deltamem_tui.bank.table import Rows, ShelfSnapshot
+from deltamem_tui.bank.disk.npy_file import NpyFile
+from deltamem_tui.bank.table import Rows, TableSnapshot
 from deltamem_tui.bank.tree import Tree
 
 _PIECE_BYTES = 4 * 1024 * 1024
@@ -58,7 +58,7 @@ class Compaction:
     Attributes:
         done: Whether it was done; not if it would save nothing, or was only planned.
         savings: Per file that would change, before and after.
-        folded: What the journal's lines come to, as the new journal tells it.
+        folded: What the journal's lines come to, as the new journal states it.
     """
 
     done: bool
@@ -95,7 +95,7 @@ def planned(bank: Bank) -> Compaction:
     """
     bank.refresh()
     extents = {name: each.extent for name, each in bank.snapshots.items()}
-    return _Plan(bank).described(Rewriting(bank.path, bank.tail, extents))
+    return _Plan(bank).described(FileSwap(bank.path, bank.tail, extents))
 
 
 def compact(bank: Bank) -> Compaction:
@@ -110,7 +110,7 @@ def compact(bank: Bank) -> Compaction:
         BankError: What it counts does not fit one line of the journal; nothing is written.
         StorageError: The disk refused; the bank is as it was.
     """
-    with bank.rewriting() as changes:
+    with bank.swapping_files() as changes:
         plan = _Plan(bank)
         found = plan.described(changes)
         if not found.worthwhile:
@@ -125,44 +125,44 @@ class _Plan:
 
     def __init__(self, bank: Bank) -> None:
         self._bank = bank
-        self._shelves = [_CompactShelf(each) for each in bank.snapshots.values()]
+        self._tables = [_CompactTable(each) for each in bank.snapshots.values()]
 
-    def described(self, changes: Rewriting) -> Compaction:
-        """Tell the commit what it will be, and say what that saves."""
+    def described(self, changes: FileSwap) -> Compaction:
+        """Describe the commit to be, and what it saves."""
         history, tail = self._bank.journal, self._bank.tail
         summary = folded(history.commits()) if history.exists else {}
         lines = sum(1 for _ in history.commits()) if history.exists else 0
         changes.log("compact", {"folded": summary}, fold=True)
-        for shelf in self._shelves:
-            changes.resize(shelf.name, shelf.extent, shelf.cells)
-        names = [name for shelf in self._shelves for name in shelf.names()]
+        for table in self._tables:
+            changes.resize(table.name, table.extent, table.cells)
+        names = [name for table in self._tables for name in table.names()]
         line = changes.planned(names).line()
-        savings = [saving for shelf in self._shelves for saving in shelf.savings()]
+        savings = [saving for table in self._tables for saving in table.savings()]
         length = tail.length if tail else 0
         savings.append(Saving(journal.FILE_NAME, lines, 1, length, len(line)))
         return Compaction(False, tuple(savings), summary)
 
-    def write(self, changes: Rewriting) -> None:
+    def write(self, changes: FileSwap) -> None:
         """Write the new files beside the old ones."""
-        for shelf in self._shelves:
-            for name in shelf.names():
-                changes.write(name, shelf.content(name))
+        for table in self._tables:
+            for name in table.names():
+                changes.write(name, table.content(name))
 
 
-class _CompactShelf:
-    """A shelf as it will be: which of its lines stay, and in which order."""
+class _CompactTable:
+    """A table as it will be: which of its lines stay, and in which order."""
 
-    def __init__(self, snapshot: ShelfSnapshot) -> None:
+    def __init__(self, snapshot: TableSnapshot) -> None:
         self._snapshot = snapshot
-        self._shelf = snapshot.shelf
+        self._table = snapshot.table
         # Not the stored index: what it gets wrong would become the truth.
-        index = self._shelf.build_index(
-            self._shelf, self._shelf.lines(snapshot.extent), snapshot.extent.rows
+        index = self._table.build_index(
+            self._table, self._table.lines(snapshot.extent), snapshot.extent.rows
         )
         self._index = index
         current = _last_rows(index["first"])
         births = np.flatnonzero(index["first"] == np.arange(len(index)))
-        if self._shelf.nodes is not None:
+        if self._table.nodes is not None:
             births = _parents_first(births, index["parent"][current])
         self._births = births
         self._rows: Rows = current[births]
@@ -170,8 +170,8 @@ class _CompactShelf:
 
     @property
     def name(self) -> str:
-        """The shelf's name."""
-        return self._shelf.name
+        """The table's name."""
+        return self._table.name
 
     @cached_property
     def _lengths(self) -> NDArray[np.int64]:
@@ -203,35 +203,35 @@ class _CompactShelf:
     def _counters(self) -> NDArray[np.uint32]:
         return self._snapshot.counters[self._births]
 
-    def _matrices(self) -> dict[str, MatrixFile]:
-        return {each.path.name: each for each in self._shelf.matrices}
+    def _matrices(self) -> dict[str, NpyFile]:
+        return {each.path.name: each for each in self._table.matrices}
 
     def names(self) -> list[str]:
         """The files that will be replaced: the counters always, as the new journal states all
-        counts and nobody shall have to write them one by one.
+        counts, which then need not be written one by one.
         """
         if self.changed:
-            return [self._shelf.lines_name, *self._matrices()]
-        return [self._shelf.counters_name] if len(self._rows) else []
+            return [self._table.lines_name, *self._matrices()]
+        return [self._table.counters_name] if len(self._rows) else []
 
     def savings(self) -> Iterator[Saving]:
         """What becomes of each file, if a line goes or gets shorter."""
         if not self.changed:
             return
         before, after = self._snapshot.extent, self.extent
-        yield Saving(self._shelf.lines_name, before.rows, after.rows, before.bytes, after.bytes)
+        yield Saving(self._table.lines_name, before.rows, after.rows, before.bytes, after.bytes)
         for name, matrix in self._matrices().items():
             sizes = [matrix.position(rows) for rows in (before.rows, after.rows)]
             yield Saving(name, before.rows, after.rows, *sizes)
 
     def content(self, name: str) -> Iterator[bytes]:
         """A new file's bytes, in pieces."""
-        if name == self._shelf.lines_name:
+        if name == self._table.lines_name:
             return self._text_pieces()
         matrix = self._matrices()[name]
-        if name == self._shelf.counters_name:
+        if name == self._table.counters_name:
             return _array_pieces(matrix, self._counters, np.arange(len(self._rows)))
-        if name == self._shelf.index_file.path.name:
+        if name == self._table.index_file.path.name:
             return _array_pieces(matrix, self._new_index(), np.arange(len(self._rows)))
         return _array_pieces(matrix, self._snapshot.vectors, self._rows)
 
@@ -247,7 +247,7 @@ class _CompactShelf:
 
     def _new_index(self) -> NDArray[Any]:
         """Read again from what is going to be written: a last look before it counts."""
-        return self._shelf.build_index(self._shelf, self._lines(), len(self._rows))
+        return self._table.build_index(self._table, self._lines(), len(self._rows))
 
     def _lines(self) -> Iterator[tuple[int, int, bytes]]:
         """The lines that stay, as (new row, new offset, line without newline)."""
@@ -262,10 +262,10 @@ class _CompactShelf:
 
     def _short_tombstones(self) -> Iterator[tuple[int, bytes]]:
         """The lines of deleted nodes without their text, by their row."""
-        if self._shelf.nodes is None:
+        if self._table.nodes is None:
             return
         found = Tree(self.name, self._snapshot)
-        empty = dict.fromkeys(self._shelf.collection.fields, "")
+        empty = dict.fromkeys(self._table.collection.fields, "")
         deleted = self._rows[self._index["deleted"][self._rows]]
         # What a merge put there lives again when what is above it does, and needs its text.
         for row in deleted[~np.isin(deleted, tree_index.displaced_rows(self._snapshot))]:
@@ -298,7 +298,7 @@ def _parents_first(births: Rows, parents: NDArray[np.int64]) -> Rows:
     for birth in births.tolist():
         way: list[int] = []
         above = birth
-        # No way is longer than all nodes, unless a bank is broken: building its index will tell.
+        # No way is longer than all nodes, unless a bank is broken: building its index will show.
         while above not in placed and above != tree_index.NO_PARENT and len(way) <= len(births):
             way.append(above)
             above = int(parents[above])
@@ -306,7 +306,7 @@ def _parents_first(births: Rows, parents: NDArray[np.int64]) -> Rows:
     return np.fromiter(placed, dtype=np.int64, count=len(placed))
 
 
-def _array_pieces(matrix: MatrixFile, values: NDArray[Any], rows: Rows) -> Iterator[bytes]:
+def _array_pieces(matrix: NpyFile, values: NDArray[Any], rows: Rows) -> Iterator[bytes]:
     """An array file with some rows of `values`: its header, then the rows."""
     yield matrix.header(len(rows))
     for start in range(0, len(rows), _PIECE_ROWS):
@@ -322,7 +322,7 @@ def folded(commits: Iterable[Commit]) -> dict[str, Any]:
 
     Returns:
         `commits`, the times of the `first` and the `last`, `events` by name, and `usage`: what
-        language models were asked and took. A `cost` of null is one that nobody knows.
+        language models were asked and took. A `cost` of null is one that is not known.
     """
     number, first, last = 0, "", ""
     events: Counter[str] = Counter()

@@ -15,7 +15,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import archive_view
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.table import UNIT_TOLERANCE, Shelf, ShelfSnapshot
+from deltamem_tui.bank.table import UNIT_TOLERANCE, Table, TableSnapshot
 from deltamem_tui.bank.tree_index import NO_PARENT, read_lines
 from deltamem_tui.errors import BankCorruptError, BankError
 
@@ -68,7 +68,7 @@ def verify(bank: Bank, between: Between = lambda: None) -> list[Flaw]:
 def line_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
     """Check every line, tree and counter of a bank; no vector's file need be there yet.
 
-    Flaws are told as they are found, and the same one may be told twice: who reads a
+    Flaws are yielded as they are found, and the same one may come twice: who reads a
     stranger's bank can stop at the first.
 
     Args:
@@ -83,7 +83,7 @@ def line_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
 
 
 def vector_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
-    """Check every vector of a bank; flaws are told as they are found.
+    """Check every vector of a bank; flaws are yielded as they are found.
 
     Args:
         bank: The bank.
@@ -94,10 +94,10 @@ def vector_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
 
 
 def unchecked(bank: Bank) -> list[str]:
-    """What nobody could check here, because the bank came without what would prove it.
+    """What could not be checked here, because the bank came without what would prove it.
 
     Returns:
-        One line each; none for a bank whose journal tells of every commit.
+        One line each; none for a bank whose journal holds every commit.
     """
     missing = [
         f"the last {length} bytes of {name} belong to no commit, and go with the next"
@@ -105,7 +105,7 @@ def unchecked(bank: Bank) -> list[str]:
         for name, length in _unclaimed(snapshot)
     ]
     if not bank.journal.exists:
-        missing.append("there is no journal: neither the counts nor the history can be proved")
+        missing.append("no journal is there: neither the counts nor the history can be proved")
     elif not _tells_all(bank):
         missing.append("the journal begins later than the bank: earlier counts cannot be proved")
     if not len(bank.episodes):
@@ -113,11 +113,11 @@ def unchecked(bank: Bank) -> list[str]:
     return missing
 
 
-def _unclaimed(snapshot: ShelfSnapshot) -> Iterator[tuple[str, int]]:
+def _unclaimed(snapshot: TableSnapshot) -> Iterator[tuple[str, int]]:
     """Files that hold more than counts, as a writer leaves them that was stopped, and how much."""
-    shelf, extent = snapshot.shelf, snapshot.extent
-    counted = {shelf.lines_path: extent.bytes}
-    counted |= {matrix.path: matrix.position(extent.rows) for matrix in shelf.matrices}
+    table, extent = snapshot.table, snapshot.extent
+    counted = {table.lines_path: extent.bytes}
+    counted |= {matrix.path: matrix.position(extent.rows) for matrix in table.matrices}
     for path, length in counted.items():
         if (more := archive_view.size(path) - length) > 0:
             yield path.name, more
@@ -140,15 +140,15 @@ def _digest_flaws(bank: Bank, between: Between) -> Iterator[Flaw]:
         yield Flaw(message, name, hint=_ELSEWHERE if bank.archived else _IF_MEANT)
 
 
-def _tree_flaws(snapshot: ShelfSnapshot, between: Between) -> Iterator[Flaw]:
+def _tree_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
     """The lines of a tree are nodes of one forest, and its index says what they say."""
-    shelf, extent = snapshot.shelf, snapshot.extent
+    table, extent = snapshot.table, snapshot.extent
     built: NDArray[Any] | Flaw
     try:
-        lines = _pausing(shelf.lines(extent), between)
-        built, altered = read_lines(shelf, lines, extent.rows, born=True)
+        lines = _pausing(table.lines(extent), between)
+        built, altered = read_lines(table, lines, extent.rows, born=True)
     except BankError as error:
-        built, altered = Flaw(error.message, shelf.lines_name, error.position), []
+        built, altered = Flaw(error.message, table.lines_name, error.position), []
     if isinstance(built, Flaw) or not _is_forest(built):
         yield from _node_flaws(snapshot, between)
     elif altered:
@@ -156,13 +156,13 @@ def _tree_flaws(snapshot: ShelfSnapshot, between: Between) -> Iterator[Flaw]:
     yield from _index_flaws(snapshot, built)
 
 
-def _built_index(snapshot: ShelfSnapshot) -> NDArray[Any] | Flaw:
+def _built_index(snapshot: TableSnapshot) -> NDArray[Any] | Flaw:
     """The index as the lines have it, or why there is none."""
-    shelf = snapshot.shelf
+    table = snapshot.table
     try:
-        return shelf.build_index(shelf, shelf.lines(snapshot.extent), snapshot.extent.rows)
+        return table.build_index(table, table.lines(snapshot.extent), snapshot.extent.rows)
     except BankError as error:
-        return Flaw(error.message, shelf.lines_name, error.position)
+        return Flaw(error.message, table.lines_name, error.position)
 
 
 def _is_forest(index: NDArray[Any]) -> bool:
@@ -181,56 +181,56 @@ def _is_forest(index: NDArray[Any]) -> bool:
 
 
 def _identity_flaws(
-    snapshot: ShelfSnapshot, index: NDArray[Any], altered: Iterable[int]
+    snapshot: TableSnapshot, index: NDArray[Any], altered: Iterable[int]
 ) -> Iterator[Flaw]:
     """A node that was never changed still says what its id is the digest of."""
     for row in altered:
         node_id = bytes(index["id"][row]).decode()
         message = f"node {node_id} does not say what its id was made from"
-        yield Flaw(message, snapshot.shelf.lines_name, f"line {row + 1}")
+        yield Flaw(message, snapshot.table.lines_name, f"line {row + 1}")
 
 
-def _node_flaws(snapshot: ShelfSnapshot, between: Between) -> Iterator[Flaw]:
+def _node_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
     """Lines one by one: readable, ids once, revisions rising, parents alive one level above."""
-    shelf = snapshot.shelf
+    table = snapshot.table
     nodes: dict[str, Node] = {}
     try:
-        for row, _, line in _pausing(shelf.lines(snapshot.extent), between):
+        for row, _, line in _pausing(table.lines(snapshot.extent), between):
             position = f"line {row + 1}"
             try:
-                node = codec.from_line(line, shelf.collection, shelf.lines_name, position)
+                node = codec.from_line(line, table.collection, table.lines_name, position)
             except BankCorruptError as error:
-                yield Flaw(error.message, shelf.lines_name, position)
+                yield Flaw(error.message, table.lines_name, position)
                 continue
             before = nodes.get(node.id)
             # A merge may put a node right without changing its revision.
             if before is not None and (node.revision < before.revision or node == before):
-                yield Flaw(f"id {node.id} stands twice", shelf.lines_name, position)
+                yield Flaw(f"id {node.id} stands twice", table.lines_name, position)
             nodes[node.id] = node
     except BankError as error:
-        yield Flaw(error.message, shelf.lines_name, error.position)
+        yield Flaw(error.message, table.lines_name, error.position)
     for node in nodes.values():
         parent = nodes.get(node.parent) if node.parent else None
         if node.deleted or node.parent is None:
             continue
         if parent is None:
-            yield Flaw(f"node {node.id} has a parent that does not exist", shelf.lines_name)
+            yield Flaw(f"node {node.id} has a parent that does not exist", table.lines_name)
         elif parent.deleted:
-            yield Flaw(f"node {node.id} has a deleted parent", shelf.lines_name)
+            yield Flaw(f"node {node.id} has a deleted parent", table.lines_name)
         elif parent.depth + 1 != node.depth:
             # Depths that rise by one from parent to child also rule out every cycle.
-            yield Flaw(f"node {node.id} is not one level below its parent", shelf.lines_name)
+            yield Flaw(f"node {node.id} is not one level below its parent", table.lines_name)
 
 
-def _index_flaws(snapshot: ShelfSnapshot, built: NDArray[Any] | Flaw) -> Iterator[Flaw]:
+def _index_flaws(snapshot: TableSnapshot, built: NDArray[Any] | Flaw) -> Iterator[Flaw]:
     """The stored index says what the lines say."""
-    shelf = snapshot.shelf
+    table = snapshot.table
     if not snapshot.extent.rows:
-        yield from _empty_array_flaws(shelf)
+        yield from _empty_array_flaws(table)
         return
     stored = snapshot.stored_index()
-    name = shelf.index_file.path.name
-    if stored is None and archive_view.exists(shelf.index_file.path):
+    name = table.index_file.path.name
+    if stored is None and archive_view.exists(table.index_file.path):
         yield Flaw("does not fit the lines; delete it and it is made again", name)
     if isinstance(built, Flaw):
         yield built
@@ -240,9 +240,9 @@ def _index_flaws(snapshot: ShelfSnapshot, built: NDArray[Any] | Flaw) -> Iterato
         yield Flaw("contradicts the lines; delete it and it is made again", name, f"row {row}")
 
 
-def _empty_array_flaws(shelf: Shelf) -> Iterator[Flaw]:
-    """The arrays of a shelf where nothing counts yet: nobody had a reason to open them."""
-    for matrix in (shelf.index_file, shelf.counters_file):
+def _empty_array_flaws(table: Table) -> Iterator[Flaw]:
+    """The arrays of a table where nothing counts yet: nothing else opens them."""
+    for matrix in (table.index_file, table.counters_file):
         try:
             if archive_view.exists(matrix.path):
                 matrix.rows()
@@ -250,9 +250,9 @@ def _empty_array_flaws(shelf: Shelf) -> Iterator[Flaw]:
             yield Flaw(error.message, matrix.path.name)
 
 
-def _vector_flaws(snapshot: ShelfSnapshot, between: Between) -> Iterator[Flaw]:
+def _vector_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
     """Every vector of a tree has the length 1."""
-    matrix = snapshot.shelf.vectors_file
+    matrix = snapshot.table.vectors_file
     if matrix is None:
         return
     try:
@@ -280,21 +280,21 @@ def _episode_flaws(bank: Bank) -> Iterator[Flaw]:
     yield from _index_flaws(snapshot, _built_index(snapshot))
     for row in np.flatnonzero(snapshot.counters[:, 0] > max(EpisodeState))[:10]:
         state = int(snapshot.counters[row, 0])
-        yield Flaw(f"no state {state}", snapshot.shelf.counters_name, f"row {row}")
+        yield Flaw(f"no state {state}", snapshot.table.counters_name, f"row {row}")
 
 
 def _replica_flaws(bank: Bank) -> Iterator[Flaw]:
     """What others counted is of nodes that are there, and no more than their totals."""
-    shelf = bank.snapshots[replicas.NAME]
-    built = _built_index(shelf)
-    yield from _index_flaws(shelf, built)
+    table = bank.snapshots[replicas.NAME]
+    built = _built_index(table)
+    yield from _index_flaws(table, built)
     if isinstance(built, Flaw):
         return
     try:
         for message in replicas.contradictions(bank.snapshots, bank.manifest.counts_as):
-            yield Flaw(message, shelf.shelf.counters_name)
+            yield Flaw(message, table.table.counters_name)
     except BankError as error:
-        yield Flaw(error.message, shelf.shelf.lines_name, error.position)
+        yield Flaw(error.message, table.table.lines_name, error.position)
 
 
 def _journal_flaws(bank: Bank) -> Iterator[Flaw]:
@@ -313,8 +313,8 @@ def _journal_flaws(bank: Bank) -> Iterator[Flaw]:
             elif commit.sequence != sequence + 1:
                 yield Flaw(f"commit {commit.sequence} follows commit {sequence}", name)
             sequence = commit.sequence
-            for shelf, rows in commit.cells.items():
-                counters.update({(shelf, row): list(values) for row, values in rows.items()})
+            for table, rows in commit.cells.items():
+                counters.update({(table, row): list(values) for row, values in rows.items()})
     except BankError as error:
         yield Flaw(error.message, name, error.position)
         return
@@ -324,16 +324,16 @@ def _journal_flaws(bank: Bank) -> Iterator[Flaw]:
 
 def _counter_flaws(bank: Bank, counters: dict[tuple[str, int], list[int]]) -> Iterator[Flaw]:
     for snapshot in bank.snapshots.values():
-        shelf = snapshot.shelf
+        table = snapshot.table
         stated = np.zeros_like(snapshot.counters)
         for (name, row), values in counters.items():
-            if name == shelf.name and row < len(stated) and len(values) == shelf.counters:
+            if name == table.name and row < len(stated) and len(values) == table.counters:
                 stated[row] = values
         for row in np.flatnonzero((snapshot.counters != stated).any(axis=1)).tolist():
             yield Flaw(
                 f"counts {snapshot.counters[row].tolist()} where the journal states "
                 f"{stated[row].tolist()}",
-                shelf.counters_name,
+                table.counters_name,
                 f"row {row}",
             )
 

@@ -29,7 +29,7 @@ def episode(bank: Bank, episode_id: str) -> Trajectory | None:
             return found
     raise BankCorruptError(
         f"episode {episode_id} {problem}",
-        source=str(bank.episodes.snapshot.shelf.lines_path),
+        source=str(bank.episodes.snapshot.table.lines_path),
         hint="restore the file from a copy of the bank",
     )
 

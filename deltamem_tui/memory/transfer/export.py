@@ -23,7 +23,7 @@ from deltamem_tui.bank.codec import Line, LineOrigin, payload_of
 from deltamem_tui.bank.commits.journal import FILE_NAME as JOURNAL
 from deltamem_tui.bank.manifest import FILE_NAME as MANIFEST
 from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.transfer.package import Parcel
+from deltamem_tui.bank.transfer.package import Package
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
 from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets
@@ -75,7 +75,7 @@ class PreparedExport:
         leaks: The secrets that would leave with it.
     """
 
-    package: Parcel
+    package: Package
     contents: Contents
     leaks: tuple[Leak, ...]
 
@@ -112,7 +112,7 @@ def prepare(
     contents = _contents(bank, origins)
     provenance = _provenance(bank.manifest.provenance, contents, builder)
     found += _manifest_leaks(bank, provenance)
-    return PreparedExport(packed.told(provenance), contents, tuple(dict.fromkeys(found)))
+    return PreparedExport(packed.with_provenance(provenance), contents, tuple(dict.fromkeys(found)))
 
 
 def leaks(bank: Bank) -> tuple[Leak, ...]:
@@ -160,13 +160,13 @@ def _shared(origin: LineOrigin) -> tuple[str, ...]:
 def _node_leaks(bank: Bank, tree: str, origins: _Origins) -> Iterator[Leak]:
     """The secrets in the lines of a tree; dead ones leave, too."""
     snapshot = bank.snapshots[tree]
-    lines = snapshot.shelf.lines(snapshot.extent)
+    lines = snapshot.table.lines(snapshot.extent)
     while piece := list(islice(lines, _PIECE_LINES)):
         # Decoding refuses unknown keys, so no text goes unsearched.
         texts = [line for _, _, line in piece]
-        records = tree_index.parse(snapshot.shelf, texts, (row for row, _, _ in piece))
+        records = tree_index.parse(snapshot.table, texts, (row for row, _, _ in piece))
         origins.add([record.origin for record in records])
-        payloads = [payload_of(record, snapshot.shelf.collection) for record in records]
+        payloads = [payload_of(record, snapshot.table.collection) for record in records]
         if may_hold_secrets("\n".join(text for each in payloads for text in each.values())):
             yield from _payload_leaks(tree, records, payloads)
         if origins.guilty:
@@ -193,9 +193,9 @@ def _origin_leaks(
 
 def _episode_leaks(bank: Bank) -> Iterator[Leak]:
     snapshot = bank.episodes.snapshot
-    for _, _, line in snapshot.shelf.lines(snapshot.extent):
+    for _, _, line in snapshot.table.lines(snapshot.extent):
         if may_hold_secrets(line):
-            record = _parsed(line, snapshot.shelf.lines_path)
+            record = _parsed(line, snapshot.table.lines_path)
             yield from _record_leaks(episodes.NAME, str(record.get("id", "")), record)
 
 

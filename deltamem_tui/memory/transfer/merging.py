@@ -231,7 +231,7 @@ class _Neighbours:
 
 def _roots(join: Join, side: Claims) -> Rows:
     """The living roots of what was joined so far that the next bank does not have itself."""
-    roots = join.holding.living & (join.holding.above == len(join))
+    roots = join.resolution.living & (join.resolution.above == len(join))
     places: Rows = np.flatnonzero(roots & ~np.isin(join.ids, side.ids))
     return places
 
@@ -260,5 +260,5 @@ def _with_all_below(side: Claims, tops: Sequence[int]) -> Flags:
     """Some nodes of a bank and everything that claims a place below them. bool [nodes]."""
     chosen = np.zeros(len(side), dtype=np.bool_)
     chosen[list(tops)] = True
-    holds = columns.holding(side.ids, side.parents, side.roots, side.deleted)
+    holds = columns.resolution(side.ids, side.parents, side.roots, side.deleted)
     return ~columns.with_all_above(holds.above, ~chosen)

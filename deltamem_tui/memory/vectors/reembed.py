@@ -18,8 +18,8 @@ import numpy as np
 
 from deltamem_tui.bank import manifest, tree
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.commits.file_swap import Rewriting
-from deltamem_tui.bank.disk.npy_file import MatrixFile
+from deltamem_tui.bank.commits.file_swap import FileSwap
+from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.bank.table import VECTOR
 from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.protocol import Embedder, EmbedderCard
@@ -120,7 +120,7 @@ def reembed(
             except BankRewrittenError:
                 continue
             embedded += _embed(lines, store, embedder, advance)
-            with bank.rewriting() as changes:
+            with bank.swapping_files() as changes:
                 if bank.commit.sequence == decided_on:
                     _write(changes, bank, lines, store, embedder.card)
                     break
@@ -174,12 +174,12 @@ def _embed(
 
 
 def _write(
-    changes: Rewriting, bank: Bank, lines: _Lines, store: VectorStore, card: EmbedderCard
+    changes: FileSwap, bank: Bank, lines: _Lines, store: VectorStore, card: EmbedderCard
 ) -> None:
     """Write the trees' new vectors and the manifest that names their embedder."""
     for name, collection in bank.collections.items():
         keys = lines.keys[name]
-        path = tree.shelf(bank.path, name, collection, card.dimensions).vectors_file
+        path = tree.table(bank.path, name, collection, card.dimensions).vectors_file
         if path is not None:
             changes.write(path.path.name, _file(path, keys, store))
     after = replace(bank.manifest.upgraded, embedder=asdict(card))
@@ -188,7 +188,7 @@ def _write(
     changes.log("reembed", detail)
 
 
-def _file(matrix: MatrixFile, keys: Sequence[bytes], store: VectorStore) -> Iterator[bytes]:
+def _file(matrix: NpyFile, keys: Sequence[bytes], store: VectorStore) -> Iterator[bytes]:
     yield matrix.header(len(keys))
     for vectors in store.gathered(keys, _PIECE_ROWS):
         yield np.ascontiguousarray(vectors, dtype=VECTOR).tobytes()

@@ -46,7 +46,7 @@ def scan_of(tree: Tree, weighting: Weighting) -> Scan:
 
 def rows_of(tree: Tree) -> Rows:
     """The rows of a collection, deleted and outdated ones marked dead."""
-    source = str(tree.snapshot.shelf.folder / f"{tree.name}.embeddings.npy")
+    source = str(tree.snapshot.table.folder / f"{tree.name}.embeddings.npy")
     # A node that stands by itself comes before one that needs its chain, so that a fused
     # root takes the place of the chain it was made from; then the older before the younger.
     precedence = tree.depth * (len(tree.birth) + 1) + tree.birth

@@ -67,7 +67,7 @@ def key_texts(bank: Bank, name: str) -> Iterator[str]:
         BankRewrittenError: Another commit has replaced the files meanwhile.
     """
     snapshot, key = bank.tree(name).snapshot, bank.collections[name].key
-    for row, _, line in snapshot.shelf.lines(snapshot.extent):
-        (record,) = tree_index.parse(snapshot.shelf, [line], [row])
+    for row, _, line in snapshot.table.lines(snapshot.extent):
+        (record,) = tree_index.parse(snapshot.table, [line], [row])
         yield getattr(record, key)
     snapshot.require_current()

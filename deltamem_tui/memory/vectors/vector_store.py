@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank.commits import file_swap
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.disk.npy_file import MatrixFile
+from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.errors import BankBusyError, BankError, EmbeddingError, StorageError
@@ -127,7 +127,7 @@ def opened(folder: Path, card: EmbedderCard) -> Iterator[VectorStore]:
         source=str(folder),
         hint="wait until it is done",
     )
-    with files.held(lock, 0, busy):
+    with files.locked(lock, 0, busy):
         try:
             store = VectorStore(folder, card)
             store.load()
@@ -155,9 +155,9 @@ def remove(folder: Path) -> None:
         files.remove(folder / name)
 
 
-def _matrix(folder: Path, card: EmbedderCard) -> MatrixFile:
+def _matrix(folder: Path, card: EmbedderCard) -> NpyFile:
     row = np.dtype([("text", f"S{_DIGITS}"), ("vector", "<f4", (card.dimensions,))])
-    return MatrixFile(folder / file_swap.STORE_ROWS, row)
+    return NpyFile(folder / file_swap.STORE_ROWS, row)
 
 
 def _left_rows(folder: Path, card: EmbedderCard) -> NDArray[Any] | None:

@@ -53,7 +53,7 @@ class Family:
         rows = tree.rows
         parents = index["parent"][rows]
         if len(rows) and not (parents.min() >= NO_PARENT and parents.max() < len(index)):
-            raise tree.snapshot.shelf.corrupt("the index names a parent that is not there")
+            raise tree.snapshot.table.corrupt("the index names a parent that is not there")
         above = np.full(len(index), NO_PARENT, dtype=np.int64)
         has_parent = parents != NO_PARENT
         above[rows[has_parent]] = tree.snapshot.current[parents[has_parent]]

@@ -275,7 +275,7 @@ def test_a_bank_is_still_frozen_or_counts_for_itself(tmp_path: Path, kind: str, 
         for handle in (bank, Bank.open(wreck.path)):
             assert not handle.frozen
             assert handle.manifest.digests == {}
-            assert handle.manifest.origin != frozen.manifest.origin, wreck
+            assert handle.manifest.replica != frozen.manifest.replica, wreck
             assert counted_by(handle).equals(counted), wreck  # nothing so far is its own
         learn_one(bank, 7)
         assert verify(bank) == [], wreck

@@ -42,14 +42,14 @@ def bank(tmp_path: Path) -> Bank:
 
 
 def test_every_file_of_a_bank_has_its_place_in_an_archive() -> None:
-    shelves = [
-        *(tree.shelf(Path(), name, each, 8) for name, each in COLLECTIONS.items()),
-        episodes.shelf(Path()),
-        replicas.shelf(Path(), list(COLLECTIONS)),
+    tables = [
+        *(tree.table(Path(), name, each, 8) for name, each in COLLECTIONS.items()),
+        episodes.table(Path()),
+        replicas.table(Path(), list(COLLECTIONS)),
     ]
     names = {"bank.json", "journal.jsonl", "usage.jsonl"}
-    for shelf in shelves:
-        names |= {shelf.lines_name, *(matrix.path.name for matrix in shelf.matrices)}
+    for table in tables:
+        names |= {table.lines_name, *(matrix.path.name for matrix in table.matrices)}
     assert set(MEMBERS) == names
     assert len(MEMBERS) == len(names)
 

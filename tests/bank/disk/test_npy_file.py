@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank import tree_index
-from deltamem_tui.bank.disk.npy_file import MatrixFile
+from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.errors import BankCorruptError
 
 FLOAT = np.dtype("<f4")
 
 
-def matrix(folder: Path, dtype: np.dtype[Any] = FLOAT, width: int = 8) -> MatrixFile:
-    return MatrixFile(folder / "x.npy", dtype, width)
+def matrix(folder: Path, dtype: np.dtype[Any] = FLOAT, width: int = 8) -> NpyFile:
+    return NpyFile(folder / "x.npy", dtype, width)
 
 
 def rows(count: int, width: int = 8) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -45,7 +45,7 @@ def test_an_array_grows_in_place_and_opens_with_numpy(tmp_path: Path) -> None:
 @given(st.integers(0, 10**17), st.sampled_from([0, 1, 3, 384, 4096]))
 def test_the_header_has_one_length_whatever_the_rows(count: int, width: int) -> None:
     for dtype in (FLOAT, np.dtype("<u4"), tree_index.INDEX_TYPE):
-        made = MatrixFile(Path("x.npy"), dtype, width)
+        made = NpyFile(Path("x.npy"), dtype, width)
         assert len(made.header(count)) == len(made.header(0))
         assert made.header(count) != made.header(count + 1)
 
@@ -58,7 +58,7 @@ def test_a_whole_array_is_replaced_at_once(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["x.npy"]
 
 
-def refusal(made: MatrixFile, count: int = 3) -> str:
+def refusal(made: NpyFile, count: int = 3) -> str:
     with pytest.raises(BankCorruptError) as caught:
         made.load(count)
     assert str(caught.value).startswith(f"{made.path}: ")

@@ -27,7 +27,7 @@ NEEDLESS = {
     "batch.write_unseen: embeddings.npy": AGAIN,
     "batch.write_unseen: index.npy": AGAIN,
     "copying._copy_journal > replace: the folder": AGAIN,
-    "copying._copy_shelf: states.npy": AGAIN,
+    "copying._copy_table: states.npy": AGAIN,
     "installing._sync: bank.json": OTHERS,
     "npy_file.create > replace: index.npy": DERIVED,
     "npy_file.create > replace: reembed.npy": DERIVED,

@@ -204,7 +204,7 @@ def test_nothing_is_replaced_unless_asked(tmp_path: Path, source: Path) -> None:
 def test_only_a_bank_is_replaced(tmp_path: Path, source: Path) -> None:
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
-    with pytest.raises(BankNotFoundError, match="no bank"):
+    with pytest.raises(BankNotFoundError, match="not a bank"):
         install(receive(source), tmp_path / "thesis", replacing=True)
     (tmp_path / "link").symlink_to(tmp_path / "thesis")
     with pytest.raises(BankExistsError):

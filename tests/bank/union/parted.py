@@ -27,7 +27,7 @@ def change(bank: Bank, *changed: Node) -> None:
         batch.log("edit")
 
 
-def grow(bank: Bank, text: str, parent: Node | None) -> Node:
+def append_all(bank: Bank, text: str, parent: Node | None) -> Node:
     with bank.writing() as batch:
         grown = node(text, parent)
         batch.add_node("task", grown, vector(3))

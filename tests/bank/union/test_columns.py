@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deltamem_tui.bank.union.columns import holding
+from deltamem_tui.bank.union.columns import resolution
 from deltamem_tui.errors import BankCorruptError, BankError
 
 
@@ -38,7 +38,7 @@ def test_what_holds_is_what_the_ways_up_say(
     circles = [{*way(each, up)} for each in ids if up[way(each, up)[-1]] == each]
     loose = {max(circle) for circle in circles}
     broken = {each: None if each in loose else above for each, above in up.items()}
-    found = holding(
+    found = resolution(
         np.array(ids, dtype=np.uint64),
         np.array([parent or 0 for parent in parents], dtype=np.uint64),
         np.array([parent is None for parent in parents]),
@@ -54,11 +54,11 @@ def test_what_holds_is_what_the_ways_up_say(
 def test_a_parent_that_is_nowhere_is_told() -> None:
     none = np.array([False])
     with pytest.raises(BankCorruptError, match="parent does not exist"):
-        holding(np.array([1], np.uint64), np.array([2], np.uint64), none, none)
+        resolution(np.array([1], np.uint64), np.array([2], np.uint64), none, none)
 
 
 def test_a_chain_as_long_as_a_hostile_bank_is_refused_soon() -> None:
     ids = np.arange(200_000, dtype=np.uint64)
     parents = np.maximum(ids, 1) - np.uint64(1)
     with pytest.raises(BankError, match="deeper than"):
-        holding(ids, parents, ids == 0, np.zeros(len(ids), dtype=np.bool_))
+        resolution(ids, parents, ids == 0, np.zeros(len(ids), dtype=np.bool_))

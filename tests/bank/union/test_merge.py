@@ -23,7 +23,7 @@ from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankExistsError, BankFrozenError
 from deltamem_tui.memory.deltamem.collections import Payload
 from tests.bank.support import learn_one, manifest, node, vector
-from tests.bank.union.parted import change, grow, grow_chain, merged_into, new, nodes
+from tests.bank.union.parted import append_all, change, grow_chain, merged_into, new, nodes
 
 
 def test_a_bank_merged_with_itself_stays_byte_for_byte(pair: tuple[Bank, Bank]) -> None:
@@ -58,7 +58,7 @@ def test_two_that_unfroze_the_same_bank_count_apart(
         with bank.writing() as batch:
             batch.count("task", nodes(bank)["a"].id, hits=1)
             batch.log("learn")
-    assert one.manifest.origin != other.manifest.origin
+    assert one.manifest.replica != other.manifest.replica
     merged_into(one, other)
     assert one.tree("task").counts(nodes(one)["a"].id).hits == 3
 
@@ -86,10 +86,10 @@ def test_provenance_names_banks_as_people_know_them_each_once(
     two.unfreeze()  # so that it counts as its own
     moved = Bank.open(two.path.rename(tmp_path / "pantry"))
     merged_into(one, moved)
-    grow(moved, "late", None)
+    append_all(moved, "late", None)
     merged_into(one, Bank.open(moved.path.rename(tmp_path / "cellar")))
     (entry,) = one.manifest.provenance["merged"]
-    assert (entry["name"], entry["origin"]) == ("pantry", moved.manifest.origin)
+    assert (entry["name"], entry["origin"]) == ("pantry", moved.manifest.replica)
 
 
 def test_a_tie_of_revisions_is_reported_and_falls_everywhere_alike(
@@ -145,7 +145,7 @@ def test_what_grew_below_a_deleted_node_is_hidden_and_comes_back_with_it(
     pair: tuple[Bank, Bank],
 ) -> None:
     one, two = pair
-    grown = grow(two, "grown", nodes(two)["b"])
+    grown = append_all(two, "grown", nodes(two)["b"])
     before = nodes(one)
     change(one, *(structs.replace(before[text], deleted=True) for text in ("b", "c")))
     plan = merged_into(one, two)
@@ -231,7 +231,7 @@ def test_a_claim_counts_however_its_line_is_laid_out(
 ) -> None:
     """The format is JSON: another writer may leave blanks."""
     one, two = pair
-    grown = grow(two, "grown", nodes(two)["b"])
+    grown = append_all(two, "grown", nodes(two)["b"])
     change(one, *(structs.replace(nodes(one)[text], deleted=True) for text in ("b", "c")))
     merged_into(one, two)
     for name in ("journal.jsonl", "task.index.npy"):
@@ -255,7 +255,7 @@ def test_a_tree_that_grows_too_deep_is_kept_and_told(pair: tuple[Bank, Bank]) ->
     one.change_manifest(
         "parameters", lambda now: (replace(now, settings={"task": {"d_max": 3}}), {})
     )
-    grow(two, "deep", nodes(two)["c"])
+    append_all(two, "deep", nodes(two)["c"])
     assert merged_into(one, two).changes["task"].too_deep == 1
     assert nodes(one)["deep"].depth == 4
 
@@ -313,7 +313,7 @@ def test_what_only_one_bank_can_say_stays_the_firsts_and_is_told(tmp_path: Path)
     ]
     assert one.manifest.settings == numbers[0]
     assert one.manifest.domain == "kitchens"
-    theirs = {"name": "two", "origin": two.manifest.origin, "who": "two"}
+    theirs = {"name": "two", "origin": two.manifest.replica, "who": "two"}
     assert one.manifest.provenance == {"who": "one", "merged": [theirs]}
     merged_into(two, one)
     merged_into(one, two)
@@ -326,8 +326,8 @@ def test_a_new_bank_tells_where_all_of_it_comes_from(
     one, two = pair
     merged = new(str(tmp_path), "both", [one, two])
     origins = {each["origin"] for each in merged.manifest.provenance["merged"]}
-    assert origins == {one.manifest.origin, two.manifest.origin}
-    assert merged.manifest.origin not in origins
+    assert origins == {one.manifest.replica, two.manifest.replica}
+    assert merged.manifest.replica not in origins
     assert merged.name == "both"
     detail = merged.commit.detail
     assert [each["name"] for each in detail["from"]] == ["one", "two"]
@@ -337,7 +337,7 @@ def test_a_new_bank_tells_where_all_of_it_comes_from(
 
 def test_a_frozen_bank_gives_and_does_not_take(pair: tuple[Bank, Bank]) -> None:
     one, two = pair
-    grow(two, "new", None)
+    append_all(two, "new", None)
     two.freeze()
     merged_into(one, Bank.open(two.path))
     assert "new" in nodes(one)
@@ -348,7 +348,7 @@ def test_a_frozen_bank_gives_and_does_not_take(pair: tuple[Bank, Bank]) -> None:
 def test_the_merge_is_a_commit_that_lives_on(pair: tuple[Bank, Bank]) -> None:
     """What is written afterwards stands on what was merged."""
     one, two = pair
-    grown = grow(two, "new", nodes(two)["c"])
+    grown = append_all(two, "new", nodes(two)["c"])
     merged_into(one, two)
     assert one.commit.event == "merge"
     with one.writing() as batch:
@@ -361,13 +361,13 @@ def test_the_merge_is_a_commit_that_lives_on(pair: tuple[Bank, Bank]) -> None:
 def test_what_another_writer_did_meanwhile_is_merged_too(pair: tuple[Bank, Bank]) -> None:
     """A plan that was made of an older state is not written."""
     one, two = pair
-    grow(two, "new", nodes(two)["c"])
+    append_all(two, "new", nodes(two)["c"])
     made: list[Plan] = []
 
     def plan() -> Plan:
         made.append(Plan([one, two]))
         if len(made) == 1:
-            grow(Bank.open(one.path), "meanwhile", nodes(two)["a"])
+            append_all(Bank.open(one.path), "meanwhile", nodes(two)["a"])
         return made[-1]
 
     assert merge_into(one, plan) is made[1]

@@ -103,5 +103,7 @@ def test_what_a_killed_merge_left_is_in_nobodys_way(
 
 def _same(found: Any, wanted: Any) -> bool:
     """Equal but for what every new bank draws or is called."""
-    unnamed = [(each[0], each[1], replace(each[2], name="", origin="")) for each in (found, wanted)]
+    unnamed = [
+        (each[0], each[1], replace(each[2], name="", replica="")) for each in (found, wanted)
+    ]
     return bool(unnamed[0] == unnamed[1])

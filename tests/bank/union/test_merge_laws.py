@@ -47,11 +47,11 @@ def test_a_merge_holds_what_the_plain_account_says(history: tuple[int, list[str]
         expected = joined([account(bank) for bank in banks])
         merged = new(folder, "merged", banks)
         assert account(merged) == expected
-        assert shown(merged) == expected.holding()
+        assert shown(merged) == expected.resolution()
         merge_into(banks[0], lambda: Plan(banks))
         assert verify(Bank.open(banks[0].path)) == []
         assert account(banks[0]) == expected
-        assert shown(banks[0]) == expected.holding()
+        assert shown(banks[0]) == expected.resolution()
 
 
 @given(histories)
@@ -100,7 +100,7 @@ def test_a_difference_to_the_merged_bank_lists_what_is_new(history: tuple[int, l
     with tempfile.TemporaryDirectory() as folder:
         one, two = world(folder, history, banks=2).banks[-2:]
         merged = new(folder, "merged", [one, two])
-        held = joined([account(one), account(two)]).holding()
+        held = joined([account(one), account(two)]).resolution()
         for name, tree in diff(one, merged).trees.items():
             mine = {each.id for each in one.tree(name)}
             expected = {node_id for of, node_id in held if of == name} - mine

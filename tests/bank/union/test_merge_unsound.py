@@ -11,7 +11,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.union.merge import Plan, merge_into
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError
-from tests.bank.union.parted import grow, merged_into
+from tests.bank.union.parted import append_all, merged_into
 
 Damage = Callable[[Bank], None]
 
@@ -61,7 +61,7 @@ def _too_few_counts(bank: Bank) -> None:
 )
 def test_nothing_unsound_is_taken_in(pair: tuple[Bank, Bank], damage: Damage, reason: str) -> None:
     one, two = pair
-    grow(two, "new", None)
+    append_all(two, "new", None)
     (two.path / "journal.jsonl").unlink()
     damage(two)
     before = {path.name: path.read_bytes() for path in one.path.iterdir()}
