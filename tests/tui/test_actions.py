@@ -238,9 +238,9 @@ def state(person: Person) -> dict[str, object]:
     if isinstance(focused, LineList):
         found |= {"line": focused.cursor, "lines": focused.line_count()}
     if isinstance(screen, AskDialog):
-        found["title"] = screen._title
+        found["title"] = screen.title_text
     elif isinstance(screen, ConfirmDialog):
-        found["title"] = screen._question
+        found["title"] = screen.question
     elif isinstance(screen, TreesScreen):
         node = person.outline.node
         assert node is not None

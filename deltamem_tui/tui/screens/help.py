@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
+from textual.app import ComposeResult
 from textual.binding import Binding
 
 from deltamem_tui.tui.core.actions import DIALOG_KEYS, SCOPE_TITLES, Scope, key_names, of_scopes
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.widgets.dialogs import PaneDialog
+from deltamem_tui.tui.widgets.dialog import Dialog
+from deltamem_tui.tui.widgets.dialogs import ReadingBox
 
 _SIGNS = """● a root        ○ a residual     ✗ a failure: a warning, never to be carried out
 ▸ collapsed     ▾ expanded       ≡ its chain was fused into a new root
@@ -34,15 +36,19 @@ def _section(title: str, named: Sequence[tuple[str, str]]) -> Section:
     return Section(title, "\n".join(f"{names:<{room}}  {does}" for names, does in named))
 
 
-class HelpScreen(PaneDialog[None]):
+class HelpScreen(Dialog[None]):
     """The keys, in a pane over the screen."""
 
-    SCROLLED = ""
     DEFAULT_CSS = """
-    HelpScreen > Vertical { height: 90%; }
-    HelpScreen TextPane { height: 1fr; max-height: 100%; margin-bottom: 0; }
+    HelpScreen.-box > ReadingBox { height: 90%; }
+    HelpScreen.-box TextPane { height: 1fr; max-height: 100%; margin-bottom: 0; }
     """
     BINDINGS: ClassVar = [Binding("escape,q,question_mark,f1", "dismiss(None)", "Close")]
 
     def __init__(self, scopes: Iterable[Scope], keys: Mapping[str, str]) -> None:
-        super().__init__(help_sections(scopes, keys))
+        super().__init__()
+        self._sections = help_sections(scopes, keys)
+
+    def compose(self) -> ComposeResult:
+        """The keys."""
+        yield ReadingBox(self._sections, tall=True)

@@ -96,6 +96,7 @@ class Letter(Static):
 class JumpScreen(Dialog[Place | None]):
     """Letters over the screen one comes from, which stays in sight; gives what was chosen."""
 
+    IS_BOX = False
     DEFAULT_CSS = """
     JumpScreen { background: transparent; layers: letters; }
     JumpScreen Letter {

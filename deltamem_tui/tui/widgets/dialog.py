@@ -11,8 +11,9 @@ from textual.screen import ModalScreen
 AnswerT = TypeVar("AnswerT")
 
 _BOX_HEIGHT = 0.9
-"""Of the screen's; as `BoxDialog` says in its style."""
+"""Of the screen's height, as the style has it."""
 
+_MOST_PANE_LINES = 14
 _LEAST_LINES = 2
 """A label and what is typed below it."""
 
@@ -24,9 +25,11 @@ class Dialog(ModalScreen[AnswerT]):
     up as well.
 
     Attributes:
+        IS_BOX: Whether it is a box over the middle of the screen.
         answered: Whether it was answered; if not, the program ended before.
     """
 
+    IS_BOX: ClassVar[bool] = True
     answered = False
 
     def dismiss(self, result: AnswerT | None = None) -> AwaitComplete:
@@ -36,41 +39,32 @@ class Dialog(ModalScreen[AnswerT]):
         self.answered = True
         return super().dismiss(result)
 
-
-class BoxDialog(Dialog[AnswerT]):
-    """A dialog that is a box over the middle of the screen.
-
-    Where there is little room, one part of it is scrolled; the question, the reason and the
-    keys stay in sight.
-
-    Attributes:
-        SCROLLED: The part that is scrolled, as a selector; empty if the style sees to it.
-        MOST_LINES: How high that part is at most, where there is room for more.
-    """
-
-    SCROLLED: ClassVar[str] = ""
-    MOST_LINES: ClassVar[int | None] = None
-
     DEFAULT_CSS = """
-    BoxDialog { align: center middle; }
-    BoxDialog > Vertical {
+    Dialog.-box { align: center middle; }
+    Dialog.-box > Vertical {
         width: 90%; max-width: 90; height: auto; max-height: 90%;
         border: round $primary; padding: 0 1; background: $surface;
     }
-    BoxDialog:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
-    BoxDialog KeyLine { color: $text-muted; }
+    Dialog.-box:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
+    Dialog.-box KeyLine { color: $text-muted; }
     """
 
+    def on_mount(self) -> None:
+        """Stands as a box over the middle of the screen, unless it takes another shape."""
+        self.set_class(self.IS_BOX, "-box")
+
     def on_resize(self) -> None:
-        """Give the part that is scrolled the room that is left, once the others have theirs."""
-        if self.SCROLLED:
+        """Gives the part that is scrolled the room that is left, once the others have theirs."""
+        if self.query(".-scrolled"):
             self.call_after_refresh(self._make_room)
 
     def _make_room(self) -> None:
-        box, scrolled = self.query_one(Vertical), self.query_one(self.SCROLLED)
+        """Keeps the question, the reason and the keys in sight where there is little room."""
+        box, scrolled = self.query_one(Vertical), self.query_one(".-scrolled")
         others = sum(each.outer_size.height for each in box.children if each is not scrolled)
         taken = box.gutter.height + scrolled.styles.margin.height + others
         room = max(int(self.size.height * _BOX_HEIGHT) - taken, _LEAST_LINES)
-        scrolled.styles.max_height = room if self.MOST_LINES is None else min(room, self.MOST_LINES)
+        is_pane = scrolled.has_class("-pane")
+        scrolled.styles.max_height = min(room, _MOST_PANE_LINES) if is_pane else room
         if self.focused is not None and self.focused is not scrolled:
             self.call_after_refresh(self.focused.scroll_visible, animate=False)

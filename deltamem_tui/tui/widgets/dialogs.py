@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -14,16 +14,14 @@ from textual.widgets import Input, Static
 from deltamem_tui.text import clean
 from deltamem_tui.tui.core.forms import FormLine
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.widgets.dialog import BoxDialog
+from deltamem_tui.tui.widgets.dialog import Dialog
 from deltamem_tui.tui.widgets.key_line import Key, KeyLine
 from deltamem_tui.tui.widgets.line_input import LineInput
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from deltamem_tui.tui.widgets.tick import Tick
 
-AnswerT = TypeVar("AnswerT")
 
-
-class AskDialog(BoxDialog[Mapping[str, str] | None]):
+class AskDialog(Dialog[Mapping[str, str] | None]):
     """Asks for a few lines; gives them by name, or None.
 
     Args:
@@ -33,7 +31,6 @@ class AskDialog(BoxDialog[Mapping[str, str] | None]):
         refused: The name of the line that the reason is about; empty if it is about none.
     """
 
-    SCROLLED = "#lines"
     DEFAULT_CSS = """
     AskDialog #head { height: auto; }
     AskDialog #lines { height: auto; scrollbar-size-vertical: 1; }
@@ -48,7 +45,7 @@ class AskDialog(BoxDialog[Mapping[str, str] | None]):
     ) -> None:
         super().__init__()
         self._refused = refused
-        self._title = title
+        self.title_text = title
         self._fields = fields
         self._reason = reason
 
@@ -56,10 +53,10 @@ class AskDialog(BoxDialog[Mapping[str, str] | None]):
         """The lines; what they are for and why stay in sight while they are scrolled."""
         with Vertical():
             with Vertical(id="head"):
-                yield Static(Text(clean(self._title), "bold"))
+                yield Static(Text(clean(self.title_text), "bold"))
                 if self._reason:
                     yield Static(Text(clean(self._reason)), id="reason")
-            with VerticalScroll(id="lines", can_focus=False):
+            with VerticalScroll(id="lines", classes="-scrolled", can_focus=False):
                 for field in self._fields:
                     if field.tick:
                         yield Tick(field.label, ticked=bool(field.value), id=field.name)
@@ -99,60 +96,74 @@ class AskDialog(BoxDialog[Mapping[str, str] | None]):
         return self.query_one(f"#{field.name}", Input).value.strip()
 
 
-class PaneDialog(BoxDialog[AnswerT]):
+class ReadingBox(Vertical):
     """Something to read, at most a question about it, and the keys that answer it.
 
     Args:
         sections: What is to be read.
         question: What is asked; empty if nothing is, and reading is all there is to do.
+        keys: The keys.
+        tall: Whether it takes all the room that its style gives it.
     """
 
-    KEYS: ClassVar[Sequence[Key]] = (Key("escape closes", "dismiss(None)"),)
-    SCROLLED = "TextPane"
-    MOST_LINES = 14
     DEFAULT_CSS = """
-    PaneDialog TextPane { height: auto; max-height: 14; margin-bottom: 1; }
+    ReadingBox TextPane { height: auto; max-height: 14; margin-bottom: 1; }
     """
 
-    def __init__(self, sections: Sequence[Section], question: str = "") -> None:
+    def __init__(
+        self,
+        sections: Sequence[Section],
+        question: str = "",
+        keys: Sequence[Key] = (Key("escape closes", "dismiss(None)"),),
+        *,
+        tall: bool = False,
+    ) -> None:
         super().__init__()
         self._sections = sections
         self._question = question
+        self._keys = keys
+        self._pane = TextPane()
+        if not tall:
+            self._pane.add_class("-scrolled", "-pane")
 
     def compose(self) -> ComposeResult:
         """What is to be read, and the question."""
-        with Vertical():
-            yield TextPane()
-            if self._question:
-                yield Static(Text(clean(self._question), "bold"))
-            yield KeyLine(self.KEYS)
+        yield self._pane
+        if self._question:
+            yield Static(Text(clean(self._question), "bold"))
+        yield KeyLine(self._keys)
 
     def on_mount(self) -> None:
-        """Show what is to be read."""
-        pane = self.query_one(TextPane)
-        pane.show(self._sections)
-        pane.focus()
+        """Shows what is to be read."""
+        self._pane.show(self._sections)
+        self._pane.focus()
 
 
-class ConfirmDialog(PaneDialog[bool]):
+class ConfirmDialog(Dialog[bool]):
     """Shows what would be done, and asks.
 
     Args:
-        question: Whether it shall be done.
+        question: Whether it is to be done.
         sections: What would be done.
     """
 
-    KEYS: ClassVar = (Key("y does it", "dismiss(True)"), Key("escape leaves it", "dismiss(False)"))
     BINDINGS: ClassVar = [
         Binding("y", "dismiss(True)", "Do it"),
         Binding("escape,n", "dismiss(False)", "Leave it"),
     ]
 
     def __init__(self, question: str, sections: Sequence[Section]) -> None:
-        super().__init__(sections, question)
+        super().__init__()
+        self.question = question
+        self._sections = sections
+
+    def compose(self) -> ComposeResult:
+        """The plan, the question, the keys."""
+        keys = (Key("y does it", "dismiss(True)"), Key("escape leaves it", "dismiss(False)"))
+        yield ReadingBox(self._sections, self.question, keys)
 
 
-class DraftDialog(PaneDialog[bool | None]):
+class DraftDialog(Dialog[bool | None]):
     """Offers a text that could not be saved: to go on with it, or to begin anew.
 
     Args:
@@ -160,11 +171,6 @@ class DraftDialog(PaneDialog[bool | None]):
         now: What the node says now.
     """
 
-    KEYS: ClassVar = (
-        Key("y goes on with it", "dismiss(True)"),
-        Key("n begins anew", "dismiss(False)"),
-        Key("escape leaves both", "dismiss(None)"),
-    )
     BINDINGS: ClassVar = [
         Binding("y", "dismiss(True)", "Go on with it"),
         Binding("n", "dismiss(False)", "Begin anew"),
@@ -172,12 +178,24 @@ class DraftDialog(PaneDialog[bool | None]):
     ]
 
     def __init__(self, draft: str, now: str) -> None:
-        both = Section("Your text", draft), Section("What the node says now", now, quiet=True)
-        super().__init__(both, "Go on with your text, which was not saved?")
+        super().__init__()
+        self._sections = (
+            Section("Your text", draft),
+            Section("What the node says now", now, quiet=True),
+        )
+
+    def compose(self) -> ComposeResult:
+        """Both texts, the question, the keys."""
+        keys = (
+            Key("y goes on with it", "dismiss(True)"),
+            Key("n begins anew", "dismiss(False)"),
+            Key("escape leaves both", "dismiss(None)"),
+        )
+        yield ReadingBox(self._sections, "Go on with your text, which was not saved?", keys)
 
 
-class NotesDialog(PaneDialog[None]):
-    """What the program said, whole.
+class NotesDialog(Dialog[None]):
+    """The last notes, whole.
 
     Args:
         notes: The notes, the last one first.
@@ -186,5 +204,10 @@ class NotesDialog(PaneDialog[None]):
     BINDINGS: ClassVar = [Binding("escape,q,N", "dismiss(None)", "Close")]
 
     def __init__(self, notes: Sequence[str]) -> None:
+        super().__init__()
+        self._notes = notes
+
+    def compose(self) -> ComposeResult:
+        """The notes."""
         heading = Section("What was said last, the newest first")
-        super().__init__([heading, *(Section("", words) for words in notes)])
+        yield ReadingBox([heading, *(Section("", text) for text in self._notes)])

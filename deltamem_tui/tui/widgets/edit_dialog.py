@@ -26,6 +26,7 @@ class SheetDialog(Dialog[str | None]):
         keep: Told what was typed, if the program ends before the person has answered.
     """
 
+    IS_BOX = False
     DEFAULT_CSS = """
     SheetDialog { align: center middle; }
     SheetDialog > Vertical {
