@@ -327,7 +327,7 @@ def test_an_answer_of_the_bank_as_it_was_is_asked_for_again(
     real = questions.answer
     asked: list[int] = []
 
-    def slow(bank: Bank, *rest: Any) -> questions.Answer:
+    def slow(bank: Bank, *rest: Any) -> questions.LabAnswer:
         asked.append(len(bank.tree("task")))
         begun.set()
         assert go_on.wait(30)
@@ -359,7 +359,7 @@ def test_what_is_asked_while_an_answer_fails_is_asked_all_the_same(
     begun, go_on = threading.Event(), threading.Event()
     real, asked = questions.answer, list[str]()
 
-    def slow(bank: Bank, question: questions.Question, *rest: Any) -> questions.Answer:
+    def slow(bank: Bank, question: questions.Question, *rest: Any) -> questions.LabAnswer:
         asked.append(question.text("task"))
         if len(asked) == 1:
             begun.set()
@@ -398,7 +398,7 @@ def test_a_question_that_is_taken_back_is_not_answered(
 ) -> None:
     begun, go_on, real = threading.Event(), threading.Event(), questions.answer
 
-    def slow(*question: Any) -> questions.Answer:
+    def slow(*question: Any) -> questions.LabAnswer:
         begun.set()
         assert go_on.wait(30)
         return real(*question)

@@ -22,7 +22,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class FamilyLayout:
     """Where the nodes of a family stand if everything is expanded.
 
     Attributes:
@@ -123,7 +123,7 @@ class Family:
         return self._layout.preorder
 
     @cached_property
-    def _layout(self) -> Layout:
+    def _layout(self) -> FamilyLayout:
         """Where everything stands, found level by level and not node by node."""
         everyone = len(self.parent)
         levels = list(self._levels())
@@ -140,7 +140,7 @@ class Family:
         reached = np.concatenate(levels) if levels else self._children[:0]
         preorder = np.zeros(len(reached), dtype=np.int64)
         preorder[place[reached]] = reached
-        return Layout(preorder, place, size)
+        return FamilyLayout(preorder, place, size)
 
     def _levels(self) -> Iterator[Rows]:
         """The roots, their children, theirs and so on; what no root leads to is left out."""

@@ -48,7 +48,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LabAnswer:
     """What the trees answer.
 
     Attributes:
@@ -87,7 +87,7 @@ class Vectors:
 
 def answer(
     bank: Bank, question: Question, vectors: Vectors, folders: Sequence[Path] | None = None
-) -> Answer:
+) -> LabAnswer:
     """Ask the trees. Nothing is written.
 
     Args:
@@ -112,7 +112,7 @@ def answer(
     }
     entries = [each for name in found for each in chain_entries(name, found[name].chain)]
     text = compose(bank.manifest.domain, entries, folders)
-    return Answer(question, found, text)
+    return LabAnswer(question, found, text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from deltamem_tui.tui.core.background import Inquiry, LookupFailed
 from deltamem_tui.tui.core.open_bank import OpenBank
 from deltamem_tui.tui.jobs.numbers import save_numbers
 from deltamem_tui.tui.models.questions import (
-    Answer,
+    LabAnswer,
     Question,
     Vectors,
     answer,
@@ -81,7 +81,7 @@ class RecallScreen(BankScreen):
         self._timer: Timer | None = None
         self._recalled = Inquiry(self, _RECALLING)
         self._asked: tuple[Bank, Question] | None = None
-        self._answer: Answer | None = None
+        self._answer: LabAnswer | None = None
 
     def compose(self) -> ComposeResult:
         """Questions, answers, context."""
@@ -202,7 +202,7 @@ class RecallScreen(BankScreen):
         known, self._asked = self._asked, (self.bank, question)
         if not any(question.text(name) for name in self._names):
             self._asked = None
-            self._show(Answer(question, {}, ""))
+            self._show(LabAnswer(question, {}, ""))
             self._explain()
             return
         if self._recalled.under_way and known == self._asked:
@@ -216,7 +216,7 @@ class RecallScreen(BankScreen):
     def _say_that_it_goes_on(self) -> None:
         self.query_one("#context", TextPane).border_title = "context · asking …"
 
-    def _answered(self, found: Answer) -> None:
+    def _answered(self, found: LabAnswer) -> None:
         """Shows the answer, unless the question was withdrawn; the last one may be under way."""
         if self._asked is None:
             return
@@ -232,7 +232,7 @@ class RecallScreen(BankScreen):
         pane.border_title = "context"
         pane.show([Section("No answer", str(message.error), warning=True)])
 
-    def _show(self, given: Answer) -> None:
+    def _show(self, given: LabAnswer) -> None:
         self._answer = given
         for tree in self._names:
             found = given.trees.get(tree)

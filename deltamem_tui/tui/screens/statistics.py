@@ -24,10 +24,10 @@ from deltamem_tui.tui.models.statistics import (
     token_rows,
 )
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
+from deltamem_tui.tui.widgets import scrolling
 from deltamem_tui.tui.widgets.bar_plot import BarPlot
 from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.plot import Plot
-from deltamem_tui.tui.widgets.scrolling import Scrolling
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
@@ -40,10 +40,13 @@ _BARS = {
 }
 
 
-class Plots(VerticalScroll, Scrolling, can_focus=True):
+class Plots(VerticalScroll, can_focus=True):
     """The plots, one below the other; the keys of a list scroll them."""
 
     BINDINGS: ClassVar = [*bindings("list")]
+    action_move_cursor = scrolling.move_cursor
+    action_move_page = scrolling.move_page
+    action_move_to_end = scrolling.move_to_end
 
 
 class StatisticsScreen(BankScreen):

@@ -16,8 +16,8 @@ from deltamem_tui.text import clean
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.browser import browser_of
 from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.widgets import scrolling
 from deltamem_tui.tui.widgets.painting import strip_of, wrapped
-from deltamem_tui.tui.widgets.scrolling import Scrolling
 
 _GUTTER = 2
 
@@ -34,7 +34,7 @@ class _Line:
     text: str
 
 
-class TextPane(ScrollView, Scrolling, can_focus=True):
+class TextPane(ScrollView, can_focus=True):
     """Sections of text, one of which may be the current one.
 
     Attributes:
@@ -63,6 +63,9 @@ class TextPane(ScrollView, Scrolling, can_focus=True):
     }
     """
     BINDINGS = [*bindings("list")]  # noqa: RUF012 - textual reads it so
+    action_move_cursor = scrolling.move_cursor
+    action_move_page = scrolling.move_page
+    action_move_to_end = scrolling.move_to_end
 
     def __init__(self, id: str | None = None) -> None:  # noqa: A002 - textual's word
         super().__init__(id=id)
