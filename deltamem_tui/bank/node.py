@@ -106,7 +106,7 @@ def born(
     """
     above = parent.id if parent else None
     return Node(
-        id=birth_id(tree, above, label, payload, origin),
+        id=birth_id(tree, above, label, dict(payload), origin),
         parent=above,
         kind="residual" if parent else "root",
         label=label,
@@ -117,7 +117,7 @@ def born(
 
 
 def birth_id(
-    tree: str, parent: str | None, label: str, payload: Mapping[str, str], origin: Origin
+    tree: str, parent: str | None, label: str, payload: dict[str, str], origin: Origin
 ) -> str:
     """The id of a node that was born so."""
     source: Sequence[Any] = (
@@ -127,5 +127,5 @@ def birth_id(
         origin.prompt,
         origin.nodes,
     )
-    identity = orjson.dumps([tree, parent, label, dict(payload), source])
+    identity = orjson.dumps([tree, parent, label, payload, source])
     return hashlib.sha256(identity).hexdigest()[:16]
