@@ -101,11 +101,14 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     terminal.until("Banks", "scienceworld", "minilm")
     terminal.press("Enter")
     terminal.until("task · ", "env · ", "1 Trees")
-    # Find a node: its own words are the filter, typed ahead of what the screen shows.
+    # Find a node: its own words are the filter.
     words = node.payload["activation_condition"][:40]
-    terminal.write(f'/"{words}" depth:{node.depth}')
-    terminal.press("Enter", "g", *["l"] * (node.depth - 1))
+    terminal.press("/")
+    terminal.until("f1 keys")  # letters are typed now
+    terminal.write(f'"{words}" depth:{node.depth}')
+    terminal.press("Enter")
     terminal.until("fit the filter", f"depth:{node.depth}", "c chain")
+    terminal.press("g", *["l"] * (node.depth - 1))
     for _ in range(40):
         if node.id in terminal.until("task r"):
             break
@@ -128,6 +131,7 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     terminal.press("2")
     terminal.until("Type a task")
     terminal.press("/")
+    terminal.until("f1 keys")
     terminal.write(chain[0].payload["activation_condition"])
     terminal.until("▶", "would become", "## ")
     # Quit, the bank sound.
