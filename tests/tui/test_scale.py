@@ -152,6 +152,7 @@ print("loaded:", *sorted({{name.partition(".")[0] for name in sys.modules}}))
 NOT_BEFORE_IT_IS_ASKED_FOR = {
     "typer",
     "textual_plot",
+    "deltamem_tui.trajectory.readers",
     "deltamem_tui.llm",
     "deltamem_tui.memory.prompts",
     "deltamem_tui.memory.deltamem.recall",

@@ -8,7 +8,6 @@ from typing import Generic, TypeVar
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.views.episode_filters import EPISODES, EpisodeFilter, EpisodeOrder
 from deltamem_tui.memory.views.filters import NODES, NodeFilter, Order, matching
 from deltamem_tui.memory.views.language import Language, WantedT
 from deltamem_tui.tui.models.family import Family, Mask
@@ -44,10 +43,8 @@ class Arrangement(Generic[WantedT, OrderT]):
 
 
 NodeArrangement = Arrangement[NodeFilter, Order]
-EpisodeArrangement = Arrangement[EpisodeFilter, EpisodeOrder]
 
 ALL_NODES: NodeArrangement = Arrangement("", NODES.all, "birth")
-ALL_EPISODES: EpisodeArrangement = Arrangement("", EPISODES.all, "import")
 
 
 @dataclass(frozen=True, slots=True)

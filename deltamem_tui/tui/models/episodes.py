@@ -10,13 +10,18 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.episodes.scenes import MODEL as DRAWER
 from deltamem_tui.memory.episodes.scenes import scene_of
-from deltamem_tui.memory.views.episode_filters import EpisodeTable
+from deltamem_tui.memory.views.episode_filters import (
+    EPISODES,
+    EpisodeFilter,
+    EpisodeOrder,
+    EpisodeTable,
+)
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.memory.views.statistics import nodes_by_episode
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record
-from deltamem_tui.tui.models.arrangement import EpisodeArrangement
+from deltamem_tui.tui.models.arrangement import Arrangement
 from deltamem_tui.tui.models.sections import Section
 
 FIRST_STEPS = 400
@@ -24,6 +29,9 @@ LAST_STEPS = 100
 """Of an episode with more steps than both, the pane shows so many."""
 
 NodePlaces = Sequence[tuple[str, str]]
+
+EpisodeArrangement = Arrangement[EpisodeFilter, EpisodeOrder]
+ALL_EPISODES: EpisodeArrangement = Arrangement("", EPISODES.all, "import")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,7 @@ from deltamem_tui.text import counted
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Stopped
 from deltamem_tui.tui.core.open_bank import OpenBank
-from deltamem_tui.tui.models.arrangement import ALL_EPISODES
-from deltamem_tui.tui.models.episodes import EpisodeBook, episode_sections
+from deltamem_tui.tui.models.episodes import ALL_EPISODES, EpisodeBook, episode_sections
 from deltamem_tui.tui.models.nodes import detail
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
