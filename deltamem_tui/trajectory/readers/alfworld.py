@@ -17,7 +17,7 @@ from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.outcomes import stated
 from deltamem_tui.trajectory.readers.labelled import TextTurn
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, each_record, json_reader
-from deltamem_tui.trajectory.readers.sessions import SizeGuard
+from deltamem_tui.trajectory.readers.sessions import line_blocks
 from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text, required_text
 from deltamem_tui.trajectory.readers.tasks import GOAL_LINE, scene_of
 from deltamem_tui.trajectory.secrets.quoting import quoted
@@ -150,40 +150,17 @@ _FOOTER = re.compile(r"^\s*STATUS:\s*(?P<word>OK|FAIL)\s*$")
 
 def _read(log: Log) -> Iterator[Reading]:
     if log.is_text:
-        for block in _blocks(log):
+        what, hint = "text without a ##### line", "split the file between episodes"
+        # Some logs have nothing but verdicts between episodes.
+        for block in line_blocks(log, what, begins=_SEPARATOR.match, ends=_FOOTER.match, hint=hint):
             yield from [block] if isinstance(block, RecordError) else _block_episodes(block, log)
         return
     for item in log.records():
         yield from [item] if isinstance(item, RecordError) else _named_texts(item, log)
 
 
-def _blocks(log: Log) -> Iterator[list[Line] | RecordError]:
-    """The lines between separators, or up to a verdict.
-
-    What holds no episode is not held in memory for long.
-    """
-    block: list[Line] = []
-    held = SizeGuard(
-        "text without a ##### line", log.limits, hint="split the file between episodes"
-    )
-    for item in log.lines():
-        if isinstance(item, RecordError):
-            yield item
-        elif _SEPARATOR.match(item.text):
-            yield block
-            block = []
-            held.clear()
-        else:
-            held.add(len(item.text), item.position)
-            block.append(item)
-            if _FOOTER.match(item.text):  # some logs have nothing else between episodes
-                yield block
-                block = []
-                held.clear()
-    yield block
-
-
 def _block_episodes(block: list[Line], log: Log) -> Iterator[Reading]:
+    block = [line for line in block if not _SEPARATOR.match(line.text)]
     lines = [line.text for line in block]
     header = next(filter(None, map(_HEADER.match, lines)), None)
     footer = next((i for i, line in enumerate(lines) if _FOOTER.match(line)), None)

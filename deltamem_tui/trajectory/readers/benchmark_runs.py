@@ -121,7 +121,7 @@ AGENTBOARD = json_reader(
 )
 
 
-def _intercode_episode(name: str, value: object) -> Trajectory:
+def _intercode_episode(_: Conversation, name: str, value: object) -> Trajectory:
     record = as_mapping(value)
     turns = as_mapping(record.get("turn_history"))
     count = len(required_list(turns, "actions"))

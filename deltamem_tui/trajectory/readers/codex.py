@@ -131,12 +131,11 @@ class _CodexSession(Session):
             self.has_items = True
         self._add_item(item)
 
-    def episode(self) -> Trajectory:
+    def episode(self, conversation: Conversation) -> Trajectory:
         self.remarks.extend(
             branch_notices([s for s in self.rolled_back if self._is_new(s.message)])
         )
-        conversation = self._conversation()
-        self.remarks.extend(conversation.left_out())
+        self._add_to(conversation)
         return conversation.episode(
             environment=workspace(
                 repository=self.repository,
@@ -147,8 +146,7 @@ class _CodexSession(Session):
             metadata={"id": self.id},
         )
 
-    def _conversation(self) -> Conversation:
-        conversation = Conversation()
+    def _add_to(self, conversation: Conversation) -> None:
         for item in (said.message for said in self.items if self._is_new(said.message)):
             if "user_event" in item:
                 conversation.user(own_words(as_text(item["user_event"])))
@@ -158,7 +156,6 @@ class _CodexSession(Session):
                 conversation.user(own_words(content_text(item.get("content"))))
             else:
                 _add(conversation, item)
-        return conversation
 
 
 def _add(conversation: Conversation, item: Json) -> None:

@@ -11,7 +11,8 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.coding import call_text, is_command, own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, placed_or_refused, share
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
+from deltamem_tui.trajectory.readers.records import conversation_readings
 from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray_kind
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 
@@ -47,8 +48,8 @@ class _GeminiSession(Session):
         elif not _is_note(line):
             raise stray_kind(as_text(line.get("type")))
 
-    def episode(self) -> Trajectory:
-        return _episode(self.id, self.messages)
+    def episode(self, conversation: Conversation) -> Trajectory:
+        return _episode(conversation, self.id, self.messages)
 
 
 def _readings(name: str, items: list[object], position: str) -> Iterator[Reading]:
@@ -60,11 +61,10 @@ def _readings(name: str, items: list[object], position: str) -> Iterator[Reading
         elif not _is_note(item):
             where = f"{position}, message {number}"
             yield located(stray_kind(as_text(item.get("type")), "a message"), "", where)
-    yield placed_or_refused(position, _episode, name, messages)
+    yield from conversation_readings(position, _episode, name, messages)
 
 
-def _episode(session: str, messages: list[Json]) -> Trajectory:
-    conversation = Conversation()
+def _episode(conversation: Conversation, session: str, messages: list[Json]) -> Trajectory:
     agent = ""
     places: dict[str, int] = {}
     # A JSONL session writes a message again when it has grown: the last one counts.

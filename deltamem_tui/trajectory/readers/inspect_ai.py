@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
@@ -14,7 +15,7 @@ from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import add_messages
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
-from deltamem_tui.trajectory.readers.records import conversation_readings
+from deltamem_tui.trajectory.readers.records import Part, conversation_readings, each_part
 from deltamem_tui.trajectory.readers.sessions import SizeGuard
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, natural_key
 from deltamem_tui.trajectory.readers.spans import task_in
@@ -32,27 +33,28 @@ def _read(log: Log) -> Iterator[Reading]:
     if log.layout == "zip":
         yield from _read_archive(log)
         return
-    for record in log.records():
-        if isinstance(record, RecordError):
-            yield record
-            continue
-        evaluation = as_mapping(record.value)
-        samples = as_list(evaluation.get("samples"))
-        if not samples:
-            yield RecordError("an evaluation without samples", position=record.position)
-        for number, sample in enumerate(samples, 1):
-            position = f"{record.position}, sample {number}"
-            yield from _readings(as_mapping(sample), evaluation, position, log.limits)
+    yield from each_part(partial(_samples, limits=log.limits))(log)
+
+
+def _samples(value: object, limits: Limits) -> Iterator[Part]:
+    evaluation = as_mapping(value)
+    facts = as_mapping(evaluation.get("eval"))
+    samples = as_list(evaluation.get("samples"))
+    if not samples:
+        raise RecordError("an evaluation without samples")
+    for number, sample in enumerate(samples, 1):
+        sampled = partial(_episode, sample=as_mapping(sample), facts=facts, limits=limits)
+        yield f"sample {number}", sampled
 
 
 def _read_archive(log: Log) -> Iterator[Reading]:
     names = log.member_names()
-    header: Json = {}
+    facts: Json = {}
     for record in log.members([name for name in _HEADERS if name in names][:1]):
         if isinstance(record, RecordError):
             yield record
         else:
-            header = as_mapping(record.value)
+            facts = as_mapping(as_mapping(record.value).get("eval"))
     samples = sorted(filter(_SAMPLE.match, names), key=natural_key)
     if not samples:
         yield RecordError("an evaluation without samples")
@@ -60,12 +62,8 @@ def _read_archive(log: Log) -> Iterator[Reading]:
         if isinstance(record, RecordError):
             yield record
         else:
-            yield from _readings(as_mapping(record.value), header, record.position, log.limits)
-
-
-def _readings(sample: Json, evaluation: Json, position: str, limits: Limits) -> Iterator[Reading]:
-    facts = as_mapping(evaluation.get("eval"))
-    return conversation_readings(position, _episode, sample, facts, limits)
+            sample = as_mapping(record.value)
+            yield from conversation_readings(record.position, _episode, sample, facts, log.limits)
 
 
 def _episode(conversation: Conversation, sample: Json, facts: Json, limits: Limits) -> Trajectory:

@@ -19,8 +19,8 @@ from deltamem_tui.trajectory.outcomes import decided, stated, together, unit_rew
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader
-from deltamem_tui.trajectory.readers.records import all_entries, each_conversation_in
-from deltamem_tui.trajectory.readers.sessions import SizeGuard
+from deltamem_tui.trajectory.readers.records import all_entries, each_entry
+from deltamem_tui.trajectory.readers.sessions import line_blocks
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping
 
 
@@ -144,7 +144,7 @@ FIREACT = json_reader(
     name="fireact",
     description="FireAct: episodes by id, with traj, em, f1 and reward",
     is_own=all_entries(_is_entry),
-    read=each_conversation_in(_episode),
+    read=each_entry(_episode),
 )
 
 
@@ -156,51 +156,35 @@ _FIRST_THOUGHT = re.compile(r"^Thought 1:", re.MULTILINE)
 _REASONS = {"INCORRECT": "", "HALTED": "halted without an answer"}
 
 
-@dataclass(slots=True)
-class _Place:
-    """Where in the log the reader is, and the lines of the episode at hand."""
-
-    trial: str = ""
-    section: str = ""
-    block: list[Line] = field(default_factory=list)
-
-
 def _read(log: Log) -> Iterator[Reading]:
-    place = _Place()
-    held = SizeGuard("an episode", log.limits)
-    for line in log.lines():
-        if isinstance(line, RecordError):
-            yield line
-            continue
-        trial, section = _TRIAL.match(line.text), _SECTION.match(line.text)
-        if trial or section or QUESTION.match(line.text) or _RULE.match(line.text):
-            yield from _finished(place)
-            held.clear()
-        if trial:
-            place.trial, place.section = trial["number"], ""
-        elif section:
-            place.section = section["name"]
-        elif place.block or QUESTION.match(line.text):
-            held.add(len(line.text), line.position)
-            place.block.append(line)
-    yield from _finished(place)
+    trial = section = ""
+    for block in line_blocks(log, "an episode", begins=_begins):
+        if isinstance(block, RecordError):
+            yield block
+        elif found := _TRIAL.match(block[0].text):
+            trial, section = found["number"], ""
+        elif found := _SECTION.match(block[0].text):
+            section = found["name"]
+        elif QUESTION.match(block[0].text):
+            yield from _reflexion_readings(block, trial, section)
 
 
-def _finished(place: _Place) -> Iterator[Reading]:
-    block = place.block
-    place.block = []
-    if not block:
-        return
+def _begins(line: str) -> bool:
+    """Whether a line begins an episode, or is of the log itself."""
+    return any(mark.match(line) for mark in (_TRIAL, _SECTION, QUESTION, _RULE))
+
+
+def _reflexion_readings(block: list[Line], trial: str, section: str) -> Iterator[Reading]:
     texts = [line.text for line in block]
     end = next((i for i, text in enumerate(texts) if _ANSWER.match(text)), len(texts))
     position, before = block[0].position, Conversation()
     trajectory = labelled_episode(texts[:end], before)
     # The trials of a question are told apart by number and belong together by name.
     name = hashlib.sha256(trajectory.task.encode("utf-8", "replace")).hexdigest()[:8]
-    metadata = {"task_id": f"question-{name}", "trial": place.trial}
+    metadata = {"task_id": f"question-{name}", "trial": trial}
     yield replace(
         trajectory,
-        outcome=_reflexion_outcome(place.section),
+        outcome=_reflexion_outcome(section),
         source=LogSource(position=position),
         metadata={key: value for key, value in metadata.items() if value},
     )

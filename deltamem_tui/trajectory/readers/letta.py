@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.coding import tool_names, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import add_message, content_text
-from deltamem_tui.trajectory.readers.reader import Reading, json_reader
-from deltamem_tui.trajectory.readers.records import conversation_readings
+from deltamem_tui.trajectory.readers.reader import json_reader
+from deltamem_tui.trajectory.readers.records import Part, each_part
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 
 
-def _read(log: Log) -> Iterator[Reading]:
-    for record in log.records():
-        if isinstance(record, RecordError):
-            yield record
-            continue
-        file = as_mapping(record.value)
-        agents = list(map(as_mapping, as_list(file.get("agents"))))
-        # The first version of the format is one agent, with its messages, and no list.
-        for agent in agents or [file]:
-            position = f"{record.position}, agent {as_text(agent.get('name'))}".strip()
-            yield from conversation_readings(position, _episode, agent, file)
+def _agents(value: object) -> Iterator[Part]:
+    file = as_mapping(value)
+    # The first version of the format is one agent, with its messages, and no list.
+    for agent in list(map(as_mapping, as_list(file.get("agents")))) or [file]:
+        name = f"agent {as_text(agent.get('name'))}".strip()
+        yield name, partial(_episode, agent=agent, file=file)
 
 
 def _episode(conversation: Conversation, agent: Json, file: Json) -> Trajectory:
@@ -83,5 +78,5 @@ READER = json_reader(
     name="letta",
     description="Letta agent files: the messages in an agent's window",
     is_own=_is_agent_file,
-    read=_read,
+    read=each_part(_agents),
 )

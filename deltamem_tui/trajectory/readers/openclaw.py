@@ -68,11 +68,10 @@ class _OpenClawSession(Session):
         if as_text(message.get("role")) not in _ASIDE:
             self.messages.append(SessionMessage(name, self.position, message))
 
-    def episode(self) -> Trajectory:
+    def episode(self, conversation: Conversation) -> Trajectory:
         taken, left = self.branches.parted(self.messages)
         self.remarks.extend(branch_notices(left))
-        conversation = add_messages(Conversation(), [said.message for said in taken])
-        self.remarks.extend(conversation.left_out())
+        add_messages(conversation, [said.message for said in taken])
         return conversation.episode(
             environment=workspace(directory=self.directory),
             agent=self.agent,

@@ -42,7 +42,7 @@ class _StreamSession(Session):
 
     events: list[Json] = field(default_factory=list)
 
-    def whole(self, record: Record) -> list[Reading] | None:
+    def whole(self, record: Record) -> Iterator[Reading] | None:
         run = as_mapping(record.value)
         if isinstance(record.value, list):
             run = {"history": record.value}
@@ -50,7 +50,7 @@ class _StreamSession(Session):
             run = {**run, "history": run["trajectory"]}
         if not isinstance(run.get("history"), list):
             return None
-        return list(conversation_readings(record.position, _stream_episode, run))
+        return conversation_readings(record.position, _stream_episode, run)
 
     def begins_another(self, value: object) -> bool:
         """Whether the events are counted anew."""
@@ -62,11 +62,8 @@ class _StreamSession(Session):
             raise stray("neither an event nor a run with a `history`")
         self.events.append(as_mapping(value))
 
-    def episode(self) -> Trajectory:
-        conversation = Conversation()
-        episode = _stream_episode(conversation, {"history": self.events})
-        self.remarks.extend(conversation.left_out())
-        return episode
+    def episode(self, conversation: Conversation) -> Trajectory:
+        return _stream_episode(conversation, {"history": self.events})
 
 
 def _stream_episode(conversation: Conversation, run: Json) -> Trajectory:
@@ -239,11 +236,8 @@ class _SdkSession(Session):
     def take(self, value: object) -> None:
         self.events.append(_event(value))
 
-    def episode(self) -> Trajectory:
-        conversation = Conversation()
-        episode = _sdk_episode(conversation, self.events)
-        self.remarks.extend(conversation.left_out())
-        return episode
+    def episode(self, conversation: Conversation) -> Trajectory:
+        return _sdk_episode(conversation, self.events)
 
 
 def _readings(values: list[object], position: str) -> Iterator[Reading]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import ParamSpec
 
 from msgspec.structs import replace
 
@@ -21,8 +20,6 @@ from deltamem_tui.trajectory.model import LogSource, Trajectory
 
 Reading = Trajectory | RecordError | Notice
 """What comes out of a log: an episode, why a record is none, or what is left out by design."""
-
-_P = ParamSpec("_P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +103,6 @@ def readings_of(
                 yield located(found, log.name, item.position)
     except RecordError as error:
         yield located(error, log.name, item.position)
-
-
-def placed(trajectory: Trajectory, position: str) -> Trajectory:
-    """The episode with where it begins in its log."""
-    return replace(trajectory, source=LogSource(position=position))
-
-
-def placed_or_refused(
-    position: str, parse: Callable[_P, Trajectory], *args: _P.args, **named: _P.kwargs
-) -> Reading:
-    """What `parse` makes of its arguments: an episode, or why it is none, with its position."""
-    try:
-        return placed(parse(*args, **named), position)
-    except RecordError as error:
-        return located(error, "", position)
 
 
 def _placed(trajectory: Trajectory, record: Record) -> Trajectory:

@@ -12,6 +12,7 @@ from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.outcomes import number, stated
+from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import Reader, json_reader, share
 from deltamem_tui.trajectory.readers.records import all_entries, each_entry
 from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray
@@ -147,7 +148,7 @@ def _first(row: Json, keys: tuple[str, ...]) -> object:
 _OPENING = "look around"
 
 
-def _episode(name: str, value: object) -> Trajectory:
+def _episode(_: Conversation, name: str, value: object) -> Trajectory:
     run = as_mapping(value)
     # Run histories are wrapped once more, in what the program that ran them writes beside.
     about = as_mapping(run.get("history")) or run
@@ -208,7 +209,7 @@ class _Recording(Session):
     def leave_out(self, value: object) -> None:
         self.last = as_mapping(value)
 
-    def episode(self) -> Trajectory:
+    def episode(self, _: Conversation) -> Trajectory:
         rows = rows_of(self.rows)
         episode = scienceworld_episode(self.rows[0], rows, rows[0].observation, _steps(rows))
         if self.breaks_off and not rows[-1].done:

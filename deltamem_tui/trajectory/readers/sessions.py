@@ -14,9 +14,11 @@ from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.limits import Limits, human_size
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Remark, located
-from deltamem_tui.trajectory.logs.record import Record
+from deltamem_tui.trajectory.logs.record import Line, Record
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.reader import Reading, placed_or_refused
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.readers.records import conversation_readings
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 BESIDE = 500
@@ -49,6 +51,43 @@ class SizeGuard:
     def clear(self) -> None:
         """What was held is an episode now, or none."""
         self._count = 0
+
+
+def line_blocks(
+    log: Log,
+    what: str,
+    *,
+    begins: Callable[[str], object] = lambda _: False,
+    ends: Callable[[str], object] = lambda _: False,
+    hint: str | None = None,
+) -> Iterator[list[Line] | RecordError]:
+    """The lines of a text log, cut before each that begins a block and after each that ends one.
+
+    Args:
+        log: The log.
+        what: What a block is called if it is more than may be held.
+        begins: Whether a line begins a block.
+        ends: Whether a line ends one.
+        hint: What to do about a block that is too large.
+    """
+    block: list[Line] = []
+    held = SizeGuard(what, log.limits, hint=hint)
+    for line in log.lines():
+        if isinstance(line, RecordError):
+            yield line
+            continue
+        if block and begins(line.text):
+            yield block
+            block = []
+            held.clear()
+        held.add(len(line.text), line.position)
+        block.append(line)
+        if ends(line.text):
+            yield block
+            block = []
+            held.clear()
+    if block:
+        yield block
 
 
 class Records:
@@ -170,7 +209,7 @@ class Session(ABC):
         log_name: What the log is called that it stands in.
         breaks_off: Whether it ends at a record that cannot be read.
         position: Where the record stands that is taken.
-        remarks: What could be read and is not part of the episode; set once that is made.
+        remarks: What else could be read and is not part of the episode; set once that is made.
     """
 
     log_name: str = ""
@@ -194,8 +233,11 @@ class Session(ABC):
         """
 
     @abstractmethod
-    def episode(self) -> Trajectory:
+    def episode(self, conversation: Conversation) -> Trajectory:
         """The episode that the records make.
+
+        Args:
+            conversation: A new one; what it leaves out is reported.
 
         Raises:
             RecordError: They make none.
@@ -261,7 +303,7 @@ class _SessionReader:
         """The episode of the session, if it was not ended before."""
         if self._first and not self._session.breaks_off:
             self._session.breaks_off = self._is_behind_a_gap
-            yield placed_or_refused(self._first, self._session.episode)
+            yield from conversation_readings(self._first, self._session.episode)
             yield from (located(remark, "", self._first) for remark in self._session.remarks)
         self._records.release()
 

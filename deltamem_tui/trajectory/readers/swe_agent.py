@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from deltamem_tui.trajectory.logs.notice import Notice
+from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers.coding import repository_of_issue, workspace
-from deltamem_tui.trajectory.readers.conversation import Conversation, are_left_out
+from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import (
     add_message,
     content_text,
@@ -24,64 +25,56 @@ from deltamem_tui.trajectory.readers.reader import (
     Reader,
     Reading,
     json_reader,
-    placed_or_refused,
     share,
 )
-from deltamem_tui.trajectory.readers.records import conversation_readings
-from deltamem_tui.trajectory.readers.sessions import Records, Session, sessions, stray, whole_log
+from deltamem_tui.trajectory.readers.records import Part, conversation_readings, each_part
+from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.tasks import issue_of
 
 
-def _gather(records: Records) -> Iterator[Reading]:
-    for record in records:
-        run = as_mapping(record.value)
-        attempts = [as_mapping(attempt) for attempt in as_list(run.get("attempts"))]
-        for number, attempt in enumerate(attempts or [run], 1):
-            position = f"{record.position}, attempt {number}" if attempts else record.position
-            reading = placed_or_refused(
-                position, _swe_episode, {**run, **attempt}, records.log_name
-            )
-            if len(attempts) > 1 and isinstance(reading, Trajectory):
-                reading = _as_trial(reading, number, _submitted(run))
-            yield reading
-            shown = sum(map(_is_shown, as_list({**run, **attempt}.get("history"))))
-            if shown and isinstance(reading, Trajectory):
-                yield Notice(
-                    f"{are_left_out('message', shown)}: part of a demonstration", position=position
-                )
-        records.release()
+def _read(log: Log) -> Iterator[Reading]:
+    return each_part(partial(_attempts, log_name=log.name))(log)
 
 
-def _submitted(run: Json) -> int | None:
-    """Which of several attempts was handed in, counted from 1; None if the file does not say."""
-    index = as_mapping(run.get("info")).get("best_attempt_idx")
-    return index + 1 if type(index) is int else None
+def _attempts(value: object, log_name: str) -> Iterator[Part]:
+    run = as_mapping(value)
+    attempts = [as_mapping(attempt) for attempt in as_list(run.get("attempts"))]
+    if len(attempts) < 2:
+        whole = partial(_swe_episode, run={**run, **(attempts or [run])[0]}, log_name=log_name)
+        yield "attempt 1" if attempts else "", whole
+        return
+    submitted = as_mapping(run.get("info")).get("best_attempt_idx")
+    for index, attempt in enumerate(attempts):
+        is_submitted = type(submitted) is int and index == submitted
+        attempted = partial(_swe_episode, run={**run, **attempt}, log_name=log_name)
+        yield (
+            f"attempt {index + 1}",
+            partial(attempted, trial=str(index + 1), is_submitted=is_submitted),
+        )
 
 
-def _as_trial(episode: Trajectory, number: int, submitted: int | None) -> Trajectory:
-    """One of several attempts; only the one handed in goes by the issue's id.
-
-    A list of what was resolved names issues and judges what was handed in for them, so it
-    says nothing of the other attempts.
-    """
-    metadata = {**episode.metadata, "trial": str(number)}
-    if issue := metadata.get("id"):
-        metadata["issue"] = issue
-        if number != submitted:
-            del metadata["id"]
-    return replace(episode, metadata=metadata)
-
-
-def _swe_episode(run: Json, log_name: str) -> Trajectory:
-    history = [as_mapping(each) for each in as_list(run.get("history")) if not _is_shown(each)]
+def _swe_episode(
+    conversation: Conversation,
+    run: Json,
+    log_name: str,
+    trial: str = "",
+    is_submitted: bool = True,
+) -> Trajectory:
+    messages = as_list(run.get("history"))
+    history = [as_mapping(each) for each in messages if not _is_shown(each)]
+    conversation.pass_over("message", "part of a demonstration", len(messages) - len(history))
     task = next((_content(message) for message in history if message.get("role") == "user"), "")
     steps = [as_mapping(step) for step in as_list(run.get("trajectory"))]
     info, config = as_mapping(run.get("info")), _config(run)
     instance = _instance(config, log_name)
     metadata = {
-        "id": instance,
+        # A list of what was resolved names issues and judges what was handed in for them: of
+        # several attempts it says nothing of the others.
+        "id": instance if is_submitted else "",
         "exit_status": as_text(info.get("exit_status")),
+        "trial": trial,
+        "issue": instance if trial else "",
     }
     return Trajectory(
         task=issue_of(task).strip(),
@@ -179,7 +172,7 @@ SWE_AGENT = json_reader(
     name="swe-agent",
     description="SWE-agent .traj: trajectory, history and info; outcome from a side file",
     is_own=_swe_is_run,
-    read=whole_log(_gather),
+    read=_read,
 )
 
 
@@ -194,13 +187,13 @@ class _MiniSession(Session):
 
     messages: list[Json] = field(default_factory=list)
 
-    def whole(self, record: Record) -> list[Reading] | None:
+    def whole(self, record: Record) -> Iterator[Reading] | None:
         run = as_mapping(record.value)
         if isinstance(record.value, list):
             run = {"messages": record.value}
         if "messages" not in run:
             return None
-        return list(conversation_readings(record.position, _mini_episode, run, self.log_name))
+        return conversation_readings(record.position, _mini_episode, run, self.log_name)
 
     def begins_another(self, value: object) -> bool:
         """Whether a new system prompt follows the agent's work."""
@@ -214,11 +207,8 @@ class _MiniSession(Session):
             raise stray("neither a message nor a run with `messages`")
         self.messages.append(message)
 
-    def episode(self) -> Trajectory:
-        conversation = Conversation()
-        episode = _mini_episode(conversation, {"messages": self.messages}, self.log_name)
-        self.remarks.extend(conversation.left_out())
-        return episode
+    def episode(self, conversation: Conversation) -> Trajectory:
+        return _mini_episode(conversation, {"messages": self.messages}, self.log_name)
 
 
 def _mini_episode(conversation: Conversation, run: Json, log_name: str) -> Trajectory:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import Reading, json_reader
-from deltamem_tui.trajectory.readers.records import conversation_readings, each_conversation
+from deltamem_tui.trajectory.readers.reader import json_reader
+from deltamem_tui.trajectory.readers.records import Part, each_conversation, each_part
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -58,23 +58,13 @@ TAU_BENCH = json_reader(
 _METADATA = ("id", "task_id", "trial", "termination_reason")
 
 
-def _read(log: Log) -> Iterator[Reading]:
-    for record in log.records():
-        if isinstance(record, RecordError):
-            yield record
-            continue
-        run = as_mapping(record.value)
-        tasks = {
-            as_text(task.get("id")): task for task in map(as_mapping, as_list(run.get("tasks")))
-        }
-        if not isinstance(run.get("simulations"), list):
-            yield RecordError("no list under `simulations`", position=record.position)
-        for number, value in enumerate(as_list(run.get("simulations")), 1):
-            position = f"{record.position}, simulation {number}"
-            info = as_mapping(run.get("info"))
-            yield from conversation_readings(
-                position, _tau2_episode, as_mapping(value), tasks, info
-            )
+def _simulations(value: object) -> Iterator[Part]:
+    run = as_mapping(value)
+    tasks = {as_text(task.get("id")): task for task in map(as_mapping, as_list(run.get("tasks")))}
+    info = as_mapping(run.get("info"))
+    for number, each in enumerate(required_list(run, "simulations"), 1):
+        episode_of = partial(_tau2_episode, simulation=as_mapping(each), tasks=tasks, info=info)
+        yield f"simulation {number}", episode_of
 
 
 def _tau2_episode(
@@ -127,5 +117,5 @@ TAU2_BENCH = json_reader(
     name="tau2-bench",
     description="tau2-bench: an object of tasks and simulations",
     is_own=_tau2_is_run,
-    read=_read,
+    read=each_part(_simulations),
 )

@@ -13,9 +13,10 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Line, Preview
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
+from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.labelled import TextTurn
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader
-from deltamem_tui.trajectory.readers.sessions import Session, SizeGuard, sessions, stray
+from deltamem_tui.trajectory.readers.sessions import Session, line_blocks, sessions, stray
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 
 _ACTION = re.compile(r"^Action:[ \t]*(?P<text>.*)")
@@ -31,20 +32,13 @@ _BETWEEN = re.compile(r"^(?:-{10,}|\d+(?: [\d.]+){3})[ \t]*$")
 
 
 def _read(log: Log) -> Iterator[Reading]:
-    block: list[Line] = []
-    number = ""
-    held = SizeGuard("an episode", log.limits)
-    for line in log.lines():
-        if isinstance(line, RecordError):
-            yield line
-            continue
-        if _RESET.match(line.text):
-            yield from _finished(block, number)
-            block, number = [], _number_before(block)
-            held.clear()
-        held.add(len(line.text), line.position)
-        block.append(line)
-    yield from _finished(block, number)
+    before: list[Line] = []
+    for block in line_blocks(log, "an episode", begins=_RESET.match):
+        if isinstance(block, RecordError):
+            yield block
+        else:
+            yield from _finished(block, _number_before(before))
+            before = block
 
 
 def _number_before(block: list[Line]) -> str:
@@ -247,7 +241,7 @@ class _Visit(Session):
             raise stray("no view of a page")
         self.pages.append(value)
 
-    def episode(self) -> Trajectory:
+    def episode(self, _: Conversation) -> Trajectory:
         first, last = as_mapping(self.pages[0]), as_mapping(self.pages[-1])
         views = list(map(_view, self.pages))
         goal = as_mapping(first.get("goal"))

@@ -455,6 +455,13 @@ def test_gemini_commands_are_no_task(tmp_path: Path, command: str) -> None:
     assert episode(tmp_path, gemini(user(command), user("Rename foo."), CALL)).task == "Rename foo."
 
 
+def test_gemini_calls_before_the_task_are_reported(tmp_path: Path) -> None:
+    found = readings(tmp_path, gemini(CALL, user("Rename foo."), CALL))
+    (kept,), (left,) = _parted(found)
+    assert (kept.task, len(kept.steps)) == ("Rename foo.", 1)
+    assert (left.position, "1 call" in left.message) == ("line 1", True)
+
+
 def test_gemini_commands_between_steps_are_no_observation(tmp_path: Path) -> None:
     found = episode(tmp_path, gemini(user("Rename foo."), CALL, user("/stats"), user("Go on.")))
     assert found.steps == (Step("ls()", "Go on."),)
