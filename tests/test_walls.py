@@ -55,6 +55,7 @@ def test_the_walls_stand(copy: Path) -> None:
         ("memory", "litellm"),
         ("memory/deltamem", "deltamem_tui.memory.engine"),
         ("memory/deltamem", "deltamem_tui.memory.writers.rules"),
+        ("memory/writers/rules", "deltamem_tui.memory.deltamem"),
         ("memory/vectors", "deltamem_tui.memory.method"),
         ("bank", "torch"),
         ("cli", "sentence_transformers"),

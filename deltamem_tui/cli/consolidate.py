@@ -19,8 +19,7 @@ from deltamem_tui.errors import DeltaMemError, ExtractionError
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.method import MaintenanceResult
-    from deltamem_tui.memory.writers.extraction import Extractor
+    from deltamem_tui.memory.method import MaintenanceResult, Writer
 
 
 def run(
@@ -65,7 +64,7 @@ def run(
 
 
 def _fused(
-    bank: Bank, extractor: Extractor, concurrency: int, interruption: Interruption
+    bank: Bank, extractor: Writer, concurrency: int, interruption: Interruption
 ) -> Iterator[MaintenanceResult | DeltaMemError]:
     """Each chain that was due; an error that ended the work comes last."""
     from deltamem_tui.memory.engine import due
@@ -80,7 +79,7 @@ def _fused(
         yield InterruptionError("interrupted", hint="what was fused before stays")
 
 
-def _foreseen(bank: Bank, extractor: Extractor) -> Result:
+def _foreseen(bank: Bank, extractor: Writer) -> Result:
     """What is due, and what a model would take for it. Nothing is sent."""
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.engine import due
@@ -98,11 +97,11 @@ def _foreseen(bank: Bank, extractor: Extractor) -> Result:
     return _result(rows, [], usage)
 
 
-def _usage_of(extractor: Extractor) -> Usage:
+def _usage_of(extractor: Writer) -> Usage:
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.writers.extraction import AskingExtractor
+    from deltamem_tui.memory.method import ModelWriter
 
-    return extractor.usage if isinstance(extractor, AskingExtractor) else Usage()
+    return extractor.usage if isinstance(extractor, ModelWriter) else Usage()
 
 
 def _record(fusion: MaintenanceResult) -> dict[str, Any]:

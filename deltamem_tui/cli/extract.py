@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.method import Writer
     from deltamem_tui.memory.runs.learning import LearningReport
-    from deltamem_tui.memory.writers.extraction import Extractor
     from deltamem_tui.memory.writers.model import SceneDrawer
     from deltamem_tui.trajectory.model import Trajectory
 
@@ -106,7 +106,7 @@ def run(
     return Result.of_view("extract", view, errors, status)
 
 
-def _drawer(extractor: Extractor) -> SceneDrawer:
+def _drawer(extractor: Writer) -> SceneDrawer:
     """Draws the scenes; checked as far as possible without a call.
 
     Raises:
@@ -129,7 +129,7 @@ def _rehearsed(
     invocation: Invocation,
     bank: Bank,
     episodes: Sequence[Trajectory],
-    extractor: Extractor,
+    extractor: Writer,
     drawer: SceneDrawer | None,
     stopped: Interruption,
 ) -> LearningReport:
@@ -159,7 +159,7 @@ def _learnt(
     invocation: Invocation,
     bank: Bank,
     episodes: Sequence[Trajectory],
-    extractor: Extractor,
+    extractor: Writer,
     drawer: SceneDrawer | None,
     concurrency: int,
     stopped: Interruption,

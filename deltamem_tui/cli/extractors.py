@@ -72,7 +72,7 @@ def chosen_extractor(
         rehearsed=wanted.dry_run,
         timeout=wanted.timeout,
     )
-    extractor = ModelExtractor(client, bank.manifest.domain, folders)
+    extractor = ModelExtractor(client, bank.manifest.domain, folders, method=bank.manifest.method)
     extractor.check()
     return extractor
 

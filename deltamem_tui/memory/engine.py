@@ -148,7 +148,7 @@ def learn(
         raise wrong_argument("bank", "an open bank", bank)
     if not isinstance(trajectory, Trajectory):
         raise wrong_argument("trajectory", "a Trajectory", trajectory)
-    writer = _writer(extractor)
+    writer = default_writer() if extractor is None else writer_of(extractor)
     trajectory = as_kept(bank, trajectory)
     return learn_kept(bank, trajectory, writer, embedder_of(bank, embedder))
 
@@ -160,9 +160,12 @@ def default_writer() -> Writer:
     return RulesExtractor()
 
 
-def _writer(given: object) -> Writer:
-    if given is None:
-        return default_writer()
+def writer_of(given: object) -> Writer:
+    """A writer as it is, an extractor as a writer.
+
+    Raises:
+        UsageError: It is neither.
+    """
     if isinstance(given, Writer):
         return given
     if isinstance(given, Extractor):

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.collection import Collection
@@ -19,12 +19,13 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import UsageError
+from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
 from deltamem_tui.memory.payload import cleaned
 from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import Candidate, ranked
-from deltamem_tui.memory.writers.extraction import Call, Extraction
+from deltamem_tui.memory.writers.extraction import Call, Extraction, OnPayment
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -61,7 +62,23 @@ class Writer(Protocol):
 
 @runtime_checkable
 class ModelWriter(Writer, Protocol):
-    """A writer that asks a model, and says beforehand what it would ask."""
+    """A writer that asks a model, and says beforehand what it would ask.
+
+    Any number of threads may share one.
+    """
+
+    @property
+    def usage(self) -> Usage:
+        """What everything that was asked took, also what was not used in the end."""
+        ...
+
+    def paying(self, on_payment: OnPayment) -> Self:
+        """Returns the same writer, which reports what its answers take."""
+        ...
+
+    def cancel(self) -> None:
+        """Ask nothing more for questions that are under way; later ones are asked as ever."""
+        ...
 
     def prompt(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> str | None:
         """What `write` would send first; None if it would send nothing. Nothing is sent.

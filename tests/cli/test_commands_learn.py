@@ -122,14 +122,14 @@ def test_an_episode_that_cannot_be_extracted_does_not_stop_the_others(
     program: Program, monkeypatch: pytest.MonkeyPatch, kind: type[DeltaMemError]
 ) -> None:
     program("import", "kitchen", program.log(heat("bread"), heat("soup")))
-    extract = RulesExtractor.extract
+    write = RulesExtractor.write
 
-    def stubborn(self: Any, tree: Any, trajectory: Trajectory, chain: Any) -> Any:
+    def stubborn(self: Any, purpose: str, trajectory: Trajectory, notes: Any) -> Any:
         if "bread" in trajectory.task:
             raise kind("no bread today")
-        return extract(self, tree, trajectory, chain)
+        return write(self, purpose, trajectory, notes)
 
-    monkeypatch.setattr(RulesExtractor, "extract", stubborn)
+    monkeypatch.setattr(RulesExtractor, "write", stubborn)
     answer = program.json("extract", "kitchen", "--extractor", "rules")
     assert answer.code == 3
     assert (answer.data["learned"], answer.data["waiting"]) == (1, 2)
@@ -177,16 +177,16 @@ def test_what_was_learnt_before_everything_stopped_is_told(
     before: int,
 ) -> None:
     program("import", "kitchen", program.log(heat("bread"), heat("soup"), heat("cake")))
-    extract = RulesExtractor.extract
+    write = RulesExtractor.write
     asked: set[str] = set()
 
-    def stopped(self: Any, tree: Any, trajectory: Trajectory, chain: Any) -> Any:
+    def stopped(self: Any, purpose: str, trajectory: Trajectory, notes: Any) -> Any:
         asked.add(trajectory.id)
         if len(asked) > before:
             raise refusal
-        return extract(self, tree, trajectory, chain)
+        return write(self, purpose, trajectory, notes)
 
-    monkeypatch.setattr(RulesExtractor, "extract", stopped)
+    monkeypatch.setattr(RulesExtractor, "write", stopped)
     answer = program.json("extract", "kitchen", "--extractor", "rules")
     assert len(asked) == before + 1
     assert answer.code == (code if before or code == 130 else 1)

@@ -17,6 +17,8 @@ from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD, Payload
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters, to_record
+from deltamem_tui.memory.deltamem.write import purpose_of
+from deltamem_tui.memory.method import Writer
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
@@ -71,6 +73,16 @@ class EchoExtractor:
             return Extraction(self.fused, "fused to what was asked for")
         last = chain[-1].payload
         return Extraction(Payload(last["activation_condition"], f"fused {len(chain)}"), "fused")
+
+
+def extract(writer: Writer, tree: str, episode: Trajectory, chain: Sequence[Node]) -> Extraction:
+    """What a writer makes of an episode that met a chain."""
+    return writer.write(purpose_of(tree, episode, chain), episode, chain)
+
+
+def fuse(writer: Writer, tree: str, chain: Sequence[Node]) -> Extraction:
+    """What a writer makes of a chain that was hit often enough."""
+    return writer.write(f"{tree}_consolidation", None, chain)
 
 
 def episode(

@@ -7,6 +7,7 @@ import pytest
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.domains import chosen, key
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from tests.memory.support import extract
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ def test_the_rules_read_one_domain_under_all_its_spellings() -> None:
     def learnt(domain: str) -> object:
         task = "heat some egg and put it in table."
         told = Trajectory(task, "", steps, Outcome(True, source="stated"), domain=domain)
-        return RulesExtractor().extract("task", told, ()).payload
+        return extract(RulesExtractor(), "task", told, ()).payload
 
     assert key("ALFWorld") == key("alfworld") != key("alfworlds")
     assert learnt("ALFWorld") == learnt("alfworld") != learnt("alfworlds")

@@ -13,7 +13,6 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Step
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
@@ -138,14 +137,14 @@ def test_extraction_shows_how_far_it_is_and_can_be_cancelled(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, go_on = threading.Event(), threading.Event()
-    real = RulesExtractor.extract
+    real: Any = RulesExtractor.write
 
-    def slow(self: RulesExtractor, *question: Any) -> Extraction:
+    def slow(self: RulesExtractor, *question: Any) -> Any:
         begun.set()
         assert go_on.wait(30)
         return real(self, *question)
 
-    monkeypatch.setattr(RulesExtractor, "extract", slow)
+    monkeypatch.setattr(RulesExtractor, "write", slow)
 
     async def story(person: Person) -> None:
         await person.pilot.press("3", "E", "enter")

@@ -25,7 +25,7 @@ from deltamem_tui.memory.engine import as_kept, learn_kept
 from deltamem_tui.memory.episodes.scenes import goal_of, lacks_scene, with_scene
 from deltamem_tui.memory.method import Due
 from deltamem_tui.memory.methods import method_of, settings_of
-from deltamem_tui.memory.writers.extraction import Drawing, Extraction, ExtractorWriter
+from deltamem_tui.memory.writers.extraction import Drawing, Extraction, tree_of
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
 from deltamem_tui.memory.writers.model.scene_extraction import SceneDrawer
 from deltamem_tui.memory.writers.rules import RulesExtractor
@@ -79,7 +79,7 @@ def rehearse(
                 kept = as_kept(bank, trajectory)
                 if of_scenes and lacks_scene(kept):
                     kept = understudy.with_scene(kept)
-                learn_kept(stage, kept, ExtractorWriter(understudy), embedder)
+                learn_kept(stage, kept, understudy, embedder)
             except (ExtractionError, TrajectoryError, VectorError):
                 pass  # the run will tell
             advance()
@@ -95,7 +95,9 @@ def rehearse_fusions(bank: Bank, chains: Iterable[Due], extractor: ModelExtracto
         extractor: Asks for the fusions.
     """
     estimates = (
-        extractor.estimate(each.tree, None, bank.tree(each.tree).chain(each.nodes[-1].id))
+        extractor.estimate(
+            f"{each.tree}_consolidation", None, bank.tree(each.tree).chain(each.nodes[-1].id)
+        )
         for each in chains
     )
     return sum(estimates, Usage())
@@ -115,21 +117,16 @@ class _Understudy:
     def name(self) -> str:
         return self._extractor.name
 
-    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
         try:
-            return self._known(self._extractor.extract(tree, trajectory, chain))
+            return self._known(self._extractor.write(purpose, episode, notes))
         except BudgetError:
-            self.usage += self._extractor.estimate(tree, trajectory, chain)
-            # A model names the kind of task, and leaves out of it what it knows as the scene.
-            read = replace(trajectory, task=goal_of(trajectory))
-            return _asked_with(tree, read, self._rules.extract(tree, read, chain))
-
-    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
-        try:
-            return self._known(self._extractor.fuse(tree, chain))
-        except BudgetError:
-            self.usage += self._extractor.estimate(tree, None, chain)
-            return self._rules.fuse(tree, chain)
+            self.usage += self._extractor.estimate(purpose, episode, notes)
+        if episode is None:
+            return self._rules.write(purpose, None, notes)
+        # A model names the kind of task, and leaves out of it what it knows as the scene.
+        read = replace(episode, task=goal_of(episode))
+        return _asked_with(tree_of(purpose), read, self._rules.write(purpose, read, notes))
 
     def _known(self, extraction: Extraction) -> Extraction:
         self.usage += extraction.usage

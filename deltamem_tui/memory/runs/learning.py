@@ -11,10 +11,11 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.episodes.scenes import lacks_scene
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.learn_result import LearnResult
+from deltamem_tui.memory.method import ModelWriter, Writer
 from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.policies.admission import DEFAULT_POLICY, Policy, admitted_by
 from deltamem_tui.memory.runs.run import LearningRun, Refusal
-from deltamem_tui.memory.writers.extraction import AskingExtractor, Drawer, Extractor
+from deltamem_tui.memory.writers.extraction import Drawer, Extractor
 from deltamem_tui.trajectory.model import Trajectory
 
 
@@ -69,7 +70,7 @@ def candidates(bank: Bank, policy: Policy = DEFAULT_POLICY, limit: int | None = 
 
 def learn_episodes(
     bank: Bank,
-    extractor: Extractor,
+    extractor: Writer | Extractor,
     episodes: Sequence[Trajectory],
     *,
     drawer: Drawer | None = None,
@@ -119,7 +120,7 @@ def learn_episodes(
     return report
 
 
-def without_scene(bank: Bank, episodes: Iterable[Trajectory], extractor: Extractor) -> int:
+def without_scene(bank: Bank, episodes: Iterable[Trajectory], extractor: Writer) -> int:
     """How many episodes have no scene that a model could still draw."""
-    asks = isinstance(extractor, AskingExtractor) and method_of(bank).uses_scene(settings_of(bank))
+    asks = isinstance(extractor, ModelWriter) and method_of(bank).uses_scene(settings_of(bank))
     return sum(map(lacks_scene, episodes)) if asks else 0

@@ -21,12 +21,12 @@ from deltamem_tui.memory.runs.prefetch import (
     StoppedError,
 )
 from deltamem_tui.memory.vectors.embedder import embedder_of
-from deltamem_tui.memory.writers.extraction import AskingExtractor, Extractor, ExtractorWriter
+from deltamem_tui.memory.writers.extraction import Extractor
 
 
 def consolidate(
     bank: Bank,
-    extractor: Extractor,
+    extractor: Writer | Extractor,
     *,
     embedder: Embedder | None = None,
     concurrency: int = 1,
@@ -51,19 +51,18 @@ def consolidate(
     """
     loaded = embedder_of(bank, embedder)
     chains = engine.due(bank)
-    prefetcher = None
+    prefetcher, asking = None, None
     with Payments(bank) as payments, ExitStack() as ending:
-        asking = ExtractorWriter(extractor)
-        writer: Writer = asking
-        if isinstance(extractor, AskingExtractor):
-            asking = ExtractorWriter(extractor.paying(payments))
+        writer = engine.writer_of(extractor)
+        if isinstance(writer, ModelWriter):
+            asking = writer.paying(payments)
             prefetcher = Prefetcher(concurrency, stopped)
             writer = PrefetchingWriter(asking, prefetcher)
-            ending.callback(prefetcher.close, extractor.cancel, grace)
+            ending.callback(prefetcher.close, asking.cancel, grace)
         for number, task in enumerate(chains):
             if stopped():
                 return
-            if prefetcher:
+            if prefetcher and asking:
                 prefetcher.begin(number)
                 tasks = chains[number : number + concurrency]
                 prefetcher.look_ahead(_questions(bank, asking, number, tasks, loaded))

@@ -10,10 +10,11 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import TrajectoryError, UsageError
-from deltamem_tui.memory.deltamem.context import chain_entries
+from deltamem_tui.memory.context import chain_entries
 from deltamem_tui.memory.engine import search
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
+from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.check import HEADER
 from deltamem_tui.memory.prompts.file import Prompt
@@ -56,21 +57,22 @@ def preview(
         return prompts.find(wanted, name, folders).body.strip()
     if name.endswith("_consolidation"):
         chain = _any_chain(bank, _tree_of(name))
-        return _filled(prompts.find(wanted, name, folders), None, chain, folders)
+        return _filled(bank, prompts.find(wanted, name, folders), None, chain, folders)
     trajectory = _episode(bank, name, episode_id)
     prompt = prompts.find(domain or trajectory.domain or wanted, name, folders)
     chain = _chain(bank, name, trajectory, embedder) if "memory" in prompt.inputs else ()
-    return _filled(prompt, trajectory, chain, folders)
+    return _filled(bank, prompt, trajectory, chain, folders)
 
 
 def _filled(
+    bank: Bank,
     prompt: Prompt,
     trajectory: Trajectory | None,
     chain: Sequence[Node],
     folders: Sequence[Path] | None,
 ) -> str:
     failure = bool(chain) and all(node.label == "failure" for node in chain)
-    entries = chain_entries(_tree_of(prompt.name), chain)
+    entries = chain_entries(display_of(bank, _tree_of(prompt.name)), chain)
     fixed = {
         "memory": block("notes", "\n\n".join(entries)),
         "failure": failure,

@@ -24,11 +24,11 @@ from deltamem_tui.errors import (
     VectorError,
 )
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.engine import as_kept, learn_kept
+from deltamem_tui.memory.engine import as_kept, learn_kept, writer_of
 from deltamem_tui.memory.episodes.scenes import lacks_scene, with_scene, with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
-from deltamem_tui.memory.method import Writer
+from deltamem_tui.memory.method import ModelWriter, Writer
 from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.runs.payments import Payments
 from deltamem_tui.memory.runs.prefetch import (
@@ -43,11 +43,9 @@ from deltamem_tui.memory.runs.scene_records import take_drawing
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
     AskedInVainError,
-    AskingExtractor,
     Call,
     Drawer,
     Extractor,
-    ExtractorWriter,
 )
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
@@ -97,7 +95,7 @@ class LearningRun:
     def __init__(
         self,
         bank: Bank,
-        extractor: Extractor,
+        extractor: Writer | Extractor,
         *,
         embedder: Embedder | None = None,
         drawer: Drawer | None = None,
@@ -119,8 +117,7 @@ class LearningRun:
             grace: The most seconds that `close` waits for calls that are under way.
         """
         self._bank = bank
-        self._asking = ExtractorWriter(extractor)
-        self._writer: Writer = self._asking
+        self._writer = writer_of(extractor)
         self._cancel: Callable[[], object] = lambda: None
         self._embedder = embedder_of(bank, embedder)
         self._width = 1
@@ -129,12 +126,12 @@ class LearningRun:
         self._payments = Payments(bank)
         self._prefetcher: Prefetcher | None = None
         self._drawer: Drawer | None = None
-        if isinstance(extractor, AskingExtractor):
+        if isinstance(self._writer, ModelWriter):
             self._width = concurrency
-            self._asking = ExtractorWriter(extractor.paying(self._payments))
+            self._asking = self._writer.paying(self._payments)
+            self._cancel = self._asking.cancel
             self._prefetcher = Prefetcher(concurrency, stopped)
             self._writer = PrefetchingWriter(self._asking, self._prefetcher)
-            self._cancel = extractor.cancel
             self._drawer = drawer.paying(self._payments) if drawer else None
         self._closed = False
         self.scenes_drawn = 0

@@ -189,52 +189,13 @@ class ExtractorWriter:
     def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
         """Have the extractor extract or fuse."""
         if episode is None:
-            return self._extractor.fuse(_tree_of(purpose), notes)
-        return self._extractor.extract(_tree_of(purpose), episode, notes)
-
-    def prompt(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> str | None:
-        """What `write` would send first; None if it would send nothing."""
-        if not isinstance(self._extractor, AskingExtractor) or not (episode or notes):
-            return None
-        return self._extractor.prompt(_tree_of(purpose), episode, notes)
+            return self._extractor.fuse(tree_of(purpose), notes)
+        return self._extractor.extract(tree_of(purpose), episode, notes)
 
 
-def _tree_of(purpose: str) -> str:
-    return "task" if purpose.startswith("task") else "env"
-
-
-@runtime_checkable
-class AskingExtractor(Extractor, Protocol):
-    """An extractor that asks somebody who takes his time, and can say beforehand what it asks.
-
-    Any number of threads may share one.
-    """
-
-    @property
-    def usage(self) -> Usage:
-        """What everything that was asked took, also what was not used in the end."""
-        ...
-
-    def paying(self, on_payment: OnPayment) -> Self:
-        """Returns the same extractor, which reports what its answers take."""
-        ...
-
-    def cancel(self) -> None:
-        """Ask nothing more for questions that are under way; later ones are asked as ever."""
-        ...
-
-    def prompt(self, tree: str, trajectory: Trajectory | None, chain: Sequence[Node]) -> str | None:
-        """What `extract` would send first, or `fuse` if there is no episode. Nothing is sent.
-
-        Equal prompts get equal answers, so an answer to this one is as good later on.
-
-        Returns:
-            None if nothing would be sent.
-
-        Raises:
-            DeltaMemError: What `extract` or `fuse` would raise before anything is sent.
-        """
-        ...
+def tree_of(purpose: str) -> str:
+    """The collection that a prompt writes for: the first word of its name."""
+    return purpose.partition("_")[0]
 
 
 @dataclass(frozen=True, slots=True)

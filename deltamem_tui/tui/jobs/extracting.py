@@ -18,7 +18,7 @@ from deltamem_tui.tui.models.words import dollars
 
 if TYPE_CHECKING:
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.writers.extraction import Extractor
+    from deltamem_tui.memory.method import Writer
     from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.trajectory.model import Trajectory
 
@@ -179,7 +179,12 @@ def _extractor(
         max_cost=choice.max_cost,
         asks=asks,
     )
-    extractor = ModelExtractor(client, bank.manifest.domain, configuration.prompt_folders())
+    extractor = ModelExtractor(
+        client,
+        bank.manifest.domain,
+        configuration.prompt_folders(),
+        method=bank.manifest.method,
+    )
     extractor.check()
     return extractor
 
@@ -198,7 +203,7 @@ def _estimate(usage: Usage, choice: ModelChoice) -> str:
 
 def _learn(
     bank: Bank,
-    extractor: Extractor,
+    extractor: Writer,
     episodes: Sequence[Trajectory],
     progress: Progress,
     concurrency: int = 1,

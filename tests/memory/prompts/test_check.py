@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from deltamem_tui.memory.deltamem.write import purpose_of
 from deltamem_tui.memory.prompts import check as prompt_check
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import SUFFIX
@@ -160,9 +161,14 @@ def test_what_is_said_to_be_given_is_given(tmp_path: Path) -> None:
     for tree in ("task", "env"):
         for trajectory in (EPISODE, LOST):
             for known in ((), chain(tree, "success")):
-                text = maker.extraction(tree, trajectory, known).prompt
+                text = maker.request(purpose_of(tree, trajectory, known), trajectory, known).prompt
                 assert all(f"{each}: " in text for each in prompt_check.GIVEN["env_root"])
-        assert "failure: False" in maker.fusion(tree, chain(tree, "success", "success")).prompt
+        assert (
+            "failure: False"
+            in maker.request(
+                f"{tree}_consolidation", None, chain(tree, "success", "success")
+            ).prompt
+        )
     judge = prompts.find("generic", "judge", [tmp_path])
     text, _ = maker.episode_prompt(judge, EPISODE, {"task": block("task", EPISODE.task)})
     assert all(f"{each}: " in text for each in prompt_check.GIVEN["judge"])

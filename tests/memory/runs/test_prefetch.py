@@ -13,6 +13,8 @@ import pytest
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BudgetError, CredentialsError, ExtractionError
 from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.engine import writer_of
+from deltamem_tui.memory.method import ModelWriter
 from deltamem_tui.memory.runs.judging import in_order
 from deltamem_tui.memory.runs.prefetch import (
     Prefetcher,
@@ -21,10 +23,9 @@ from deltamem_tui.memory.runs.prefetch import (
     StoppedError,
 )
 from deltamem_tui.memory.writers.extraction import (
-    AskingExtractor,
     Extraction,
-    ExtractorWriter,
     OnPayment,
+    tree_of,
 )
 from deltamem_tui.trajectory.model import Trajectory
 from tests.memory.support import EchoExtractor, episode
@@ -51,14 +52,13 @@ class Model:
         self.opened.append(Prefetcher(lanes, stopped))
         return self.opened[-1]
 
-    def prompt(self, tree: str, trajectory: Trajectory | None, chain: Sequence[Node]) -> str | None:
-        return None if trajectory is None else f"{tree} {trajectory.steps[0].action}"
+    def prompt(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> str | None:
+        return None if episode is None else f"{tree_of(purpose)} {episode.steps[0].action}"
 
-    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
-        return self.answer(self.prompt(tree, trajectory, chain) or "")
-
-    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
-        raise ExtractionError("there is no chain")
+    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+        if episode is None:
+            raise ExtractionError("there is no chain")
+        return self.answer(self.prompt(purpose, episode, notes) or "")
 
     def paying(self, on_payment: OnPayment) -> Model:
         return self
@@ -110,8 +110,8 @@ def trusted(
 
 
 def test_a_model_is_asked_ahead_and_the_rules_are_not() -> None:
-    assert isinstance(Model(), AskingExtractor)
-    assert not isinstance(EchoExtractor(), AskingExtractor)
+    assert isinstance(Model(), ModelWriter)
+    assert not isinstance(writer_of(EchoExtractor()), ModelWriter)
 
 
 def test_an_answer_that_came_ahead_is_used_and_another_question_is_asked_anew(
@@ -190,7 +190,7 @@ def test_a_purpose_whose_questions_change_is_not_asked_ahead_until_they_hold(mod
 
 
 def test_what_would_not_be_sent_is_not_waited_for(model: Model) -> None:
-    asking = PrefetchingWriter(ExtractorWriter(model), trusted(model))
+    asking = PrefetchingWriter(model, trusted(model))
     with pytest.raises(ExtractionError, match="there is no chain"):
         asking.write("task_consolidation", None, ())
     found = asking.write("task_root_success", episode((1, 0, 0), action="look"), ())

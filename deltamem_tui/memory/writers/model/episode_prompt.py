@@ -1,27 +1,35 @@
 """Requests: an episode and a chain, turned into the one prompt that a model is asked.
 
 A request is a value that can be made, counted and compared without asking anybody: the same
-episode against the same chain gives the same request.
+episode against the same chain gives the same request. A model that finds nothing new may be
+right, or lazy: to skip, it has to copy what covers the episode out of one note of the right
+kind, word for word, and enough of it that it cannot have been hit by chance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
-from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.context import chain_entries
+from deltamem_tui.memory.context import chain_entries
+from deltamem_tui.memory.method import Display
+from deltamem_tui.memory.methods import DEFAULT, method_named
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import Prompt
+from deltamem_tui.memory.writers.extraction import tree_of
 from deltamem_tui.memory.writers.model.fence import block
-from deltamem_tui.memory.writers.model.quotes import quotable, require_quote
 from deltamem_tui.memory.writers.model.truncate import CutEpisode, fit
 from deltamem_tui.trajectory.model import Trajectory
 
+LEAST_WORDS = 4
+"""The least words of a quote, unless it is a whole line."""
+_LEAST_OF_A_LINE = 2
+_WORD = re.compile(r"\w+")
 _STEP_LIMITS = ("max_steps", "step_limit")
 
 
@@ -45,7 +53,7 @@ class Request:
     quotable: tuple[str, ...] = ()
     cut: str = ""
 
-    def read(self, text: str) -> Payload | Skip:
+    def read(self, text: str) -> Mapping[str, str] | Skip:
         """Make a payload of an answer.
 
         Raises:
@@ -55,13 +63,12 @@ class Request:
         if isinstance(answer, Skip):
             require_quote(answer.quote, self.quotable)
             return answer
-        payload = Payload(**answer)
-        procedure = payload["execution_procedure"]
+        procedure = answer.get("execution_procedure", "")
         missing = [mark for mark in self.markers if mark not in procedure]
         if missing:
             marks = " and ".join(missing)
             raise UnusableAnswer(f'a failure record must contain {marks} in "execution_procedure"')
-        return payload
+        return answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,58 +80,70 @@ class RequestMaker:
         room: The tokens a prompt may have.
         count: Counts the tokens of a text.
         folders: Where prompts are looked up; the usual places if None.
+        method: The method that says how its nodes are shown.
     """
 
     domain: str
     room: int
     count: Callable[[str], int]
     folders: Sequence[Path] | None = None
+    method: str = DEFAULT
 
-    def extraction(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Request:
-        """The request that distils an episode.
+    def request(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Request:
+        """The request that distils an episode, or fuses the notes where there is none.
 
         Raises:
             ConfigurationError: A prompt file is wrong.
-            OutcomeUnknownError: A skill is wanted, and nobody said how the episode ended.
+            ExtractionError: There is neither an episode nor a note.
+            OutcomeUnknownError: A skill is wanted, and how the episode ended is not known.
             PromptTooLongError: The episode cannot be cut to the model's window.
         """
-        failure = tree == "task" and not _solved(trajectory)
-        prompt = self._find(_prompt_name(tree, failure, bool(chain)), trajectory.domain)
-        may_skip = bool(chain) and _may_skip(prompt, tree, trajectory, chain)
-        known = "\n\n".join(chain_entries(tree, chain))
+        prompt = prompts.find(
+            (episode.domain if episode else "") or self.domain, purpose, self.folders
+        )
+        known = block("notes", "\n\n".join(chain_entries(self.display(purpose), notes)))
+        if episode is None:
+            return self._fusion(prompt, notes, known)
+        if by_outcome(purpose) and episode.outcome.success is None:
+            raise OutcomeUnknownError(
+                "a skill cannot be told from a failure without an outcome",
+                source=episode.id,
+                hint="give the episode an outcome",
+            )
+        covering = quotable(purpose, notes, success=bool(episode.outcome.success))
+        may_skip = prompt.skip and bool(covering) and _may_cover(prompt, episode)
         fixed = {
-            "task": block("task", trajectory.task),
-            "outcome": block("outcome", outcome_text(trajectory)),
-            "memory": block("notes", known),
+            "task": block("task", episode.task),
+            "outcome": block("outcome", outcome_text(episode)),
+            "memory": known,
             "may_skip": may_skip,
         }
-        text, cut = self.episode_prompt(prompt, trajectory, fixed)
+        text, cut = self.episode_prompt(prompt, episode, fixed)
         return Request(
             prompt=text,
             digest=prompts.digest(prompt, self.folders),
             contract=prompt.contract(may_skip=may_skip),
-            markers=prompt.markers if failure else (),
-            quotable=quotable(tree, chain, success=bool(trajectory.outcome.success)),
+            markers=prompt.markers if purpose.endswith("_failure") else (),
+            quotable=covering,
             cut=cut.description,
         )
 
-    def fusion(self, tree: str, chain: Sequence[Node]) -> Request:
-        """The request that fuses a chain into one payload (equation 8).
+    def display(self, purpose: str) -> Display:
+        """How the method shows the collection that a prompt writes for."""
+        tree = tree_of(purpose)
+        return method_named(self.method).display.get(tree) or Display(tree, tree)
 
-        Raises:
-            ConfigurationError: A prompt file is wrong.
-            ExtractionError: There is no chain.
-        """
-        if not chain:
+    def _fusion(self, prompt: Prompt, notes: Sequence[Node], known: str) -> Request:
+        if not notes:
             raise ExtractionError("there is no chain to fuse")
-        failure = tree == "task" and all(node.label == "failure" for node in chain)
-        prompt = self._find(f"{tree}_consolidation", "")
+        # Of a chain of failures comes a failure record; facts hold whatever came of an episode.
+        failure = bool(self.display(prompt.name).warning) and all(
+            node.label == "failure" for node in notes
+        )
         if failure:
             prompt = replace(prompt, output={**prompt.output, "termination_condition": 0})
-        known = "\n\n".join(chain_entries(tree, chain))
-        values = {"memory": block("notes", known), "failure": failure}
         return Request(
-            prompt=self._render(prompt, values),
+            prompt=self._render(prompt, {"memory": known, "failure": failure}),
             digest=prompts.digest(prompt, self.folders),
             contract=prompt.contract(),
             markers=prompt.markers if failure else (),
@@ -149,9 +168,6 @@ class RequestMaker:
         }
         return self._render(prompt, values), cut
 
-    def _find(self, name: str, domain: str) -> Prompt:
-        return prompts.find(domain or self.domain, name, self.folders)
-
     def _render(self, prompt: Prompt, values: Mapping[str, object]) -> str:
         return prompts.render(prompt, {**values, "words": prompt.output}, self.folders)
 
@@ -175,32 +191,65 @@ def outcome_text(trajectory: Trajectory) -> str:
     return " ".join(parts)
 
 
-def _solved(trajectory: Trajectory) -> bool:
-    if trajectory.outcome.success is None:
-        raise OutcomeUnknownError(
-            "a skill cannot be told from a failure without an outcome",
-            source=trajectory.id,
-            hint="give the episode an outcome",
-        )
-    return trajectory.outcome.success
+def by_outcome(purpose: str) -> bool:
+    """Whether a prompt is for episodes that ended in one way: `task_root_success`."""
+    return purpose.endswith(("_success", "_failure"))
 
 
-def _prompt_name(tree: str, failure: bool, matched: bool) -> str:
-    name = f"{tree}_{'residual' if matched else 'root'}"
-    if tree == "env":
-        return name
-    return f"{name}_{'failure' if failure else 'success'}"
+def _may_cover(prompt: Prompt, episode: Trajectory) -> bool:
+    """Whether the episode earned enough: some domains want the full reward to be covered."""
+    if prompt.skip_reward is None or not by_outcome(prompt.name):
+        return True
+    reward = episode.outcome.reward
+    earned = float(bool(episode.outcome.success)) if reward is None else reward
+    return earned >= prompt.skip_reward
 
 
-def _may_skip(prompt: Prompt, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> bool:
-    """Whether the chain can cover the episode at all: a procedure covers a success, a failure
-    record a failure, and some domains want the full reward besides.
+def quotable(purpose: str, notes: Sequence[Node], *, success: bool) -> tuple[str, ...]:
+    """The procedures that can cover an episode: a skill covers a success, a failure record a
+    failure; facts hold whatever came of it.
     """
-    if tree == "env":
-        return prompt.skip
-    success = bool(trajectory.outcome.success)
-    reward = trajectory.outcome.reward
-    earned = reward if reward is not None else float(success)
-    if prompt.skip_reward is not None and earned < prompt.skip_reward:
-        return False
-    return prompt.skip and bool(quotable(tree, chain, success=success))
+    label = "success" if success else "failure"
+    return tuple(
+        node.payload["execution_procedure"]
+        for node in notes
+        if not by_outcome(purpose) or node.label == label
+    )
+
+
+def require_quote(quote: str, procedures: Iterable[str]) -> None:
+    """Make sure that a quote stands in one of some procedures. Only its words count.
+
+    Raises:
+        UnusableAnswer: It says nothing, is too short or stands in none of them.
+    """
+    words = _words(quote)
+    if not words:
+        raise UnusableAnswer(
+            "nothing is quoted: quote what covers the episode word for word, or do not skip"
+        )
+    found = [procedure for procedure in procedures if _within(words, _words(procedure))]
+    if not found:
+        raise UnusableAnswer(
+            "what you quote is not in the notes that could cover this episode: quote one "
+            "procedure in them word for word, or do not skip"
+        )
+    if len(words) < LEAST_WORDS and not any(_is_line(words, procedure) for procedure in found):
+        raise UnusableAnswer(
+            f"what you quote is too short: quote at least {LEAST_WORDS} words or a whole line, "
+            "or do not skip"
+        )
+
+
+def _within(words: Sequence[str], text: Sequence[str]) -> bool:
+    size = len(words)
+    return any(text[first : first + size] == words for first in range(len(text) - size + 1))
+
+
+def _is_line(words: Sequence[str], procedure: str) -> bool:
+    lines = map(_words, procedure.splitlines())
+    return len(words) >= _LEAST_OF_A_LINE and any(line == words for line in lines)
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]

@@ -1,4 +1,4 @@
-"""The extractor that asks a language model: skills and knowledge in its words, checked by ours."""
+"""The writer that asks a language model: skills and knowledge in its words, checked by ours."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from deltamem_tui.errors import ExtractionError, PromptTooLongError
 from deltamem_tui.llm.answers import Skip
 from deltamem_tui.llm.client import Client
 from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.methods import DEFAULT
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.writers.extraction import Extraction, OnPayment, no_payment
+from deltamem_tui.memory.writers.extraction import Extraction, OnPayment, no_payment, tree_of
 from deltamem_tui.memory.writers.model.episode_prompt import Request, RequestMaker
 from deltamem_tui.memory.writers.model.requests import SAFE, SHARES, About, Asker
 from deltamem_tui.memory.writers.model.scene_extraction import SceneDrawer
@@ -43,6 +44,7 @@ class ModelExtractor:
         domain: str = "generic",
         folders: Sequence[Path] | None = None,
         *,
+        method: str = DEFAULT,
         on_payment: OnPayment = no_payment,
     ) -> None:
         """Nothing is asked yet.
@@ -51,15 +53,12 @@ class ModelExtractor:
             client: The model.
             domain: The bank's domain; its prompts are used for episodes that name none.
             folders: Where prompts are looked up; the usual places if not given.
-            on_payment: Told of each answer when it comes, in whatever thread.
+            method: The bank's method; its nodes are shown as it shows them.
+            on_payment: Called with each answer when it comes, in whatever thread.
         """
         self._client = client
-        self._maker = RequestMaker(
-            domain=domain,
-            room=int(client.info.prompt_tokens * SAFE),
-            count=client.count,
-            folders=folders,
-        )
+        room = int(client.info.prompt_tokens * SAFE)
+        self._maker = RequestMaker(domain, room, client.count, folders, method)
         self._asker = Asker(client, on_payment)
         self._made: dict[Hashable, tuple[Trajectory | None, Request]] = {}
         self._lock = threading.Lock()
@@ -69,39 +68,25 @@ class ModelExtractor:
         """Recorded in each node's origin."""
         return "model"
 
-    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
-        """Distil what `trajectory` teaches one tree.
+    @property
+    def usage(self) -> Usage:
+        """What everything that was asked through the client took."""
+        return self._client.usage
 
-        Args:
-            tree: `task` for a skill, `env` for knowledge.
-            trajectory: An episode whose outcome is known.
-            chain: Root to match as it stands, or empty: then the payload is a root's.
+    def paying(self, on_payment: OnPayment) -> ModelExtractor:
+        """Returns the same extractor, which reports what its answers take."""
+        maker = self._maker
+        return ModelExtractor(
+            self._client, maker.domain, maker.folders, method=maker.method, on_payment=on_payment
+        )
 
-        Raises:
-            ExtractionError: The model gave nothing usable, or the episode does not fit its window.
-            OutcomeUnknownError: A skill is wanted, and nobody said how the episode ended.
-            ConfigurationError: A prompt file is wrong.
-            LanguageModelError: The model cannot be asked at all; every other episode would fail
-                too.
-        """
-        if not trajectory.steps:
-            return Extraction(None, "the episode has no steps")
-        return self._asked(tree, trajectory, chain, About("extract", tree, trajectory.id))
+    def cancel(self) -> None:
+        """Ask nothing more for what is under way; see `Client.cancel`."""
+        self._client.cancel()
 
-    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
-        """Fuse a chain into one self-contained payload for a new root (equation 8).
-
-        Args:
-            tree: The tree that holds the chain.
-            chain: Root to the residual that was hit often enough.
-
-        Raises:
-            ExtractionError: The model gave nothing usable, or the chain does not fit its window.
-            ConfigurationError: A prompt file is wrong.
-            LanguageModelError: The model cannot be asked at all.
-        """
-        about = About("fuse", tree, chain[-1].id if chain else "")
-        return self._asked(tree, None, chain, about)
+    def drawer(self) -> SceneDrawer:
+        """Draws scenes by the same model; what that takes is among this extractor's usage."""
+        return SceneDrawer(self._client, self._maker.domain, self._maker.folders)
 
     def check(self) -> None:
         """Make sure, before anything is asked, that the bank's prompts can be filled in.
@@ -116,116 +101,90 @@ class ModelExtractor:
                 values |= {"words": prompt.output, "may_skip": switch, "failure": switch}
                 prompts.render(prompt, values, self._maker.folders)
 
-    @property
-    def usage(self) -> Usage:
-        """What everything that was asked through the client took."""
-        return self._client.usage
+    def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
+        """Ask, with a smaller prompt where the model's window turns out to be smaller.
 
-    def paying(self, on_payment: OnPayment) -> ModelExtractor:
-        """Returns the same extractor, which reports what its answers take."""
-        return ModelExtractor(
-            self._client, self._maker.domain, self._maker.folders, on_payment=on_payment
-        )
+        Args:
+            purpose: The prompt's name.
+            episode: What it is written from; None where the notes alone are.
+            notes: Root to match as it stands, or what is to be fused.
 
-    def cancel(self) -> None:
-        """Ask nothing more for what is under way; see `Client.cancel`."""
-        self._client.cancel()
+        Raises:
+            ExtractionError: The model gave nothing usable, or it does not fit its window.
+            OutcomeUnknownError: A skill is wanted, and how the episode ended is not known.
+            ConfigurationError: A prompt file is wrong.
+            LanguageModelError: The model cannot be asked at all; every other episode would fail
+                too.
+        """
+        if episode is not None and not episode.steps:
+            return Extraction(None, "the episode has no steps")
+        source = episode.id if episode else notes[-1].id if notes else ""
+        about = About("extract" if episode else "fuse", tree_of(purpose), source)
+        message, hint = "", None
+        for share in SHARES:
+            try:
+                return self._answered(self._request(purpose, episode, notes, share), about)
+            except PromptTooLongError as error:
+                message, hint = error.message, error.hint
+        raise ExtractionError(message, source=source or None, hint=hint)
 
-    def drawer(self) -> SceneDrawer:
-        """Draws scenes by the same model; what that takes is among this extractor's usage."""
-        return SceneDrawer(self._client, self._maker.domain, self._maker.folders)
-
-    def prompt(self, tree: str, trajectory: Trajectory | None, chain: Sequence[Node]) -> str | None:
-        """What `extract` would send first, or `fuse` if there is no episode. Nothing is sent.
-
-        Returns:
-            None if nothing would be sent: the episode has no steps, or fits no prompt.
+    def prompt(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> str | None:
+        """What `write` would send first; None if it would send nothing. Nothing is sent.
 
         Raises:
             ConfigurationError: A prompt file is wrong.
-            OutcomeUnknownError: A skill is wanted, and nobody said how the episode ended.
+            OutcomeUnknownError: A skill is wanted, and how the episode ended is not known.
         """
-        if trajectory is not None and not trajectory.steps:
-            return None
-        try:
-            return self._request(tree, trajectory, chain).prompt
-        except PromptTooLongError:
-            return None
+        request = self.request(purpose, episode, notes)
+        return request.prompt if request else None
 
-    def request(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Request:
-        """What `extract` would ask; nothing is sent.
+    def estimate(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Usage:
+        """What `write` would take, were it called now; nothing is sent.
+
+        An answer in the response cache takes nothing. The answer's length is a usual one.
 
         Raises:
-            ConfigurationError: A prompt file is wrong.
-            OutcomeUnknownError: A skill is wanted, and nobody said how the episode ended.
-            PromptTooLongError: The episode cannot be cut to the model's window.
+            DeltaMemError: Whatever `prompt` raises.
         """
-        return self._maker.extraction(tree, trajectory, chain)
-
-    def estimate(self, tree: str, trajectory: Trajectory | None, chain: Sequence[Node]) -> Usage:
-        """What `extract` would take, were it called now, or `fuse` if there is no episode.
-
-        Nothing is sent. An answer in the response cache takes nothing. The answer's length is
-        a usual one.
-
-        Raises:
-            ConfigurationError: A prompt file is wrong.
-            OutcomeUnknownError: A skill is wanted, and nobody said how the episode ended.
-        """
-        if trajectory is not None and not trajectory.steps:
+        request = self.request(purpose, episode, notes)
+        if request is None:
             return Usage()
-        try:
-            request = self._request(tree, trajectory, chain)
-        except PromptTooLongError:
-            return Usage()  # `extract` would not send it either
         if self._client.is_known(request.prompt, request.contract):
             return Usage(cached=1)
         return self._client.estimate(request.prompt, _USUAL_ANSWER)
 
+    def request(
+        self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]
+    ) -> Request | None:
+        """What `write` would ask first; None if there is nothing to ask, or no prompt fits."""
+        if not (episode.steps if episode else notes):
+            return None
+        try:
+            return self._request(purpose, episode, notes)
+        except PromptTooLongError:
+            return None
+
     def _request(
         self,
-        tree: str,
-        trajectory: Trajectory | None,
-        chain: Sequence[Node],
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
         share: float = 1.0,
     ) -> Request:
         """A request, made once for whoever looks at it first and whoever sends it."""
-        source = trajectory.id if trajectory is not None else None
-        key = (tree, source, tuple((node.id, node.revision) for node in chain), share)
+        source = episode.id if episode is not None else None
+        key = (purpose, source, tuple((node.id, node.revision) for node in notes), share)
         with self._lock:
             of, request = self._made.get(key, (None, None))
         # An episode of the same id may be of another domain, or have ended otherwise.
-        if request is None or of is not trajectory:
-            request = self._make(tree, trajectory, chain, share)
+        if request is None or of is not episode:
+            maker = replace(self._maker, room=int(self._maker.room * share))
+            request = maker.request(purpose, episode, notes)
             with self._lock:
-                self._made[key] = trajectory, request
+                self._made[key] = episode, request
                 while len(self._made) > _REMEMBERED:
                     del self._made[next(iter(self._made))]
         return request
-
-    def _make(
-        self, tree: str, trajectory: Trajectory | None, chain: Sequence[Node], share: float
-    ) -> Request:
-        maker = replace(self._maker, room=int(self._maker.room * share))
-        if trajectory is None:
-            return maker.fusion(tree, chain)
-        return maker.extraction(tree, trajectory, chain)
-
-    def _asked(
-        self,
-        tree: str,
-        trajectory: Trajectory | None,
-        chain: Sequence[Node],
-        about: About,
-    ) -> Extraction:
-        """Ask, with a smaller prompt where the model's window turns out to be smaller."""
-        message, hint = "", None
-        for share in SHARES:
-            try:
-                return self._answered(self._request(tree, trajectory, chain, share), about)
-            except PromptTooLongError as error:
-                message, hint = error.message, error.hint
-        raise ExtractionError(message, source=about.source or None, hint=hint)
 
     def _answered(self, request: Request, about: About) -> Extraction:
         answer = self._asker.ask(request, about)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from deltamem_tui.memory.writers.rules.dialect import Dialect, Fact, Goal
-from deltamem_tui.memory.writers.rules.moves import Effect, Move
+from deltamem_tui.memory.writers.rules.dialect import Dialect, Effect, Fact, Goal, Move
 from deltamem_tui.memory.writers.rules.wording import condense, distinct, listed
 from deltamem_tui.trajectory.model import Step, Trajectory
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Fact
-from deltamem_tui.memory.writers.rules.known import procedure_lines
-from deltamem_tui.memory.writers.rules.wording import bulleted, condense, distinct, key, listed
+from deltamem_tui.memory.writers.rules.wording import (
+    bulleted,
+    condense,
+    distinct,
+    key,
+    listed,
+    payload_of,
+    procedure_lines,
+    unlike,
+)
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -19,6 +27,7 @@ _FACT_WORDS = 60
 _NEW_FACT_WORDS = 14
 _ITEM_WORDS = 25
 _SUBJECT_WORDS = 16
+_FACT = re.compile(r"(?P<subject>[^:;]+): (?P<items>.+)")
 
 
 def knowledge(trajectory: Trajectory, dialect: Dialect, chain: Sequence[Node]) -> Extraction:
@@ -30,13 +39,13 @@ def knowledge(trajectory: Trajectory, dialect: Dialect, chain: Sequence[Node]) -
     scene = dialect.scene(trajectory)
     if not chain:
         lines = bulleted([fact.line for fact in facts])
-        return Extraction(Payload(scene, lines), "no match: all that was seen")
+        return Extraction(payload_of(scene, lines), "no match: all that was seen")
     fresh = _unknown(facts, procedure_lines(chain))
     if not fresh:
         return Extraction(None, "the chain states everything seen here")
     new = [_bounded(fact, _NEW_FACT_WORDS) for fact in fresh[:_NEW_FACTS]]
     trigger = f"{scene} ({listed(distinct(fact.subject for fact in new))})"
-    payload = Payload(trigger, bulleted([fact.line for fact in new]))
+    payload = payload_of(trigger, bulleted([fact.line for fact in new]))
     return Extraction(payload, f"new to the chain: {listed([fact.subject for fact in fresh], 6)}")
 
 
@@ -66,3 +75,18 @@ def _unknown(facts: Iterable[Fact], lines: Sequence[str]) -> list[Fact]:
 
 def _holds(lines: Sequence[str], phrase: str) -> bool:
     return any(f" {phrase} " in line for line in lines)
+
+
+def fused_facts(chain: Sequence[Node]) -> Extraction:
+    """A chain as one text: a line a subject, its items in the order they were learnt."""
+    subjects: dict[str, list[str]] = {}
+    for line in procedure_lines(chain):
+        fact = _FACT.fullmatch(line)
+        subject, items = (fact["subject"], fact["items"].split("; ")) if fact else (line, [])
+        subjects.setdefault(subject, []).extend(items)
+    lines = [
+        f"{subject}: {'; '.join(unlike(items))}" if items else subject
+        for subject, items in subjects.items()
+    ]
+    payload = payload_of(chain[-1].payload["activation_condition"], bulleted(lines))
+    return Extraction(payload, f"{len(chain)} nodes fused")

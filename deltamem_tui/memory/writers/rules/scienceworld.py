@@ -6,20 +6,25 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from deltamem_tui.memory.writers.rules.dialect import Dialect, Fact, Goal
-from deltamem_tui.memory.writers.rules.moves import Effect, Move, loops, written
-from deltamem_tui.memory.writers.rules.scienceworld_commands import (
+from deltamem_tui.memory.writers.rules.dialect import (
+    Dialect,
+    Effect,
+    Fact,
+    Goal,
+    Move,
+    loops,
+    written,
+)
+from deltamem_tui.memory.writers.rules.scienceworld_facts import (
     TRANSFER,
     command_facts,
-    is_sensible,
-)
-from deltamem_tui.memory.writers.rules.scienceworld_rooms import (
     doors_of,
+    is_sensible,
     room_facts,
     room_of,
     scene_of,
 )
-from deltamem_tui.memory.writers.rules.scienceworld_words import ROOMS, Letters, goal_of
+from deltamem_tui.memory.writers.rules.scienceworld_goals import ROOMS, Letters, goal_of
 from deltamem_tui.memory.writers.rules.wording import distinct
 from deltamem_tui.trajectory.model import Step, Trajectory
 

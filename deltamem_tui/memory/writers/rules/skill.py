@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
-from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal
-from deltamem_tui.memory.writers.rules.known import (
+from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal, Move, tallied
+from deltamem_tui.memory.writers.rules.wording import (
     ARROW,
     Known,
-    has_label,
-    procedure_lines,
-    record_lines,
-)
-from deltamem_tui.memory.writers.rules.moves import Move, tallied
-from deltamem_tui.memory.writers.rules.wording import (
     bulleted,
     condense,
     distinct,
+    has_label,
     key,
     numbered,
+    payload_of,
+    procedure_lines,
+    record_lines,
     shortened,
     unlike,
 )
@@ -39,6 +37,7 @@ _NEW_UNEXPLORED = 1
 _NEW_ANSWER_WORDS = 8
 _TRIED_LINES = 8
 _UNEXPLORED = 6
+_PLACED = re.compile(r"(?:After `(?P<anchor>[^`]*)`|First): (?P<actions>.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +96,7 @@ def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
     deltas = list(_deltas(acts, known))
     if not deltas:
         return Extraction(None, "the chain names every action of this episode")
-    payload = Payload(
-        activation_condition=episode.trigger(chain),
-        execution_procedure=bulleted(deltas[:_DELTAS]),
-        termination_condition="",
-    )
+    payload = payload_of(episode.trigger(chain), bulleted(deltas[:_DELTAS]))
     return Extraction(payload, f"differs from the chain in {len(deltas)} places")
 
 
@@ -127,18 +122,15 @@ def failure(episode: Episode, chain: Sequence[Node]) -> Extraction:
     if unexplored:
         lines.append(f"{UNEXPLORED} {'; '.join(unexplored)}")
     reason = "a trap the chain does not handle" if chain else "no match: a failure record"
-    return Extraction(Payload(episode.trigger(chain), "\n".join(lines)), reason)
+    return Extraction(payload_of(episode.trigger(chain), "\n".join(lines)), reason)
 
 
-def _skill(episode: Episode, chain: Sequence[Node], lines: Sequence[str]) -> Payload:
+def _skill(episode: Episode, chain: Sequence[Node], lines: Sequence[str]) -> dict[str, str]:
     did = [move for move in episode.moves if move.effect == "done"]
     paid = [move for move in episode.moves if move.reward > 0]
     last = (paid or did)[-1]
-    return Payload(
-        activation_condition=episode.trigger(chain),
-        execution_procedure=numbered(lines),
-        termination_condition=f"`{last.action}` is answered: {last.answer}",
-    )
+    ending = f"`{last.action}` is answered: {last.answer}"
+    return payload_of(episode.trigger(chain), numbered(lines), ending)
 
 
 def _deltas(phrases: Sequence[str], known: Known) -> Iterator[str]:
@@ -215,3 +207,57 @@ def _earned(episode: Episode) -> list[str]:
     paid = distinct(move.action for move in episode.moves if move.reward > 0)
     up_to = f", the last of it for: {paid[-1]}" if paid else ""
     return [f"{PARTIAL} {reward:.0%} of the reward{up_to}"]
+
+
+def fused_skill(chain: Sequence[Node]) -> Extraction:
+    """A chain as one self-contained skill, found by the match's activation condition."""
+    steps = _steps(procedure_lines(chain))
+    warnings = _warnings(record_lines(chain), steps)
+    text = "\n".join(part for part in (numbered(steps), *warnings) if part)
+    endings = [node.payload["termination_condition"] for node in chain]
+    ending = next((text for text in reversed(endings) if text), "")
+    payload = payload_of(chain[-1].payload["activation_condition"], text, ending)
+    return Extraction(payload, f"{len(chain)} nodes fused")
+
+
+def _warnings(records: Sequence[str], steps: Sequence[str]) -> list[str]:
+    """What failed, each once, and what is still untried when the steps are known.
+
+    How a failure went on the whole matters only while there is no way that works.
+    """
+    known = Known(steps)
+    warnings: list[str] = []
+    for record in records:
+        line = record
+        if line.startswith(UNEXPLORED):
+            untried = known.lacks(line.removeprefix(UNEXPLORED).strip().split("; "))
+            line = f"{UNEXPLORED} {'; '.join(untried)}" if untried else ""
+        if line and not (line.startswith((TRIED, PARTIAL)) and steps):
+            warnings.append(line)
+    return unlike(warnings)
+
+
+def _steps(lines: Sequence[str]) -> list[str]:
+    """Base lines with each delta at its place; nothing stands twice."""
+    steps: list[str] = []
+    for line in lines:
+        known = Known(steps)
+        delta = _PLACED.fullmatch(line)
+        if delta is None:
+            if line not in steps and not (key(line) and known.covers(line)):
+                steps.append(line)
+            continue
+        fresh = known.lacks(delta["actions"].split("; "))
+        if fresh:
+            at = _place(steps, delta["anchor"] or "")
+            steps[at:at] = ["; ".join(fresh)]
+    return steps
+
+
+def _place(steps: Sequence[str], anchor: str) -> int:
+    """Where a delta goes: behind the step it names, else last; first of all, but for the way."""
+    if not anchor:
+        return next((at for at, step in enumerate(steps) if not step.startswith("go to ")), 0)
+    return next(
+        (at for at, step in enumerate(steps, 1) if Known([step]).covers(anchor)), len(steps)
+    )

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from deltamem_tui.memory.writers.rules.dialect import Dialect, Fact, Goal
-from deltamem_tui.memory.writers.rules.moves import Effect, Move
+from deltamem_tui.memory.writers.rules.dialect import Dialect, Effect, Fact, Goal, Move
 from deltamem_tui.memory.writers.rules.wording import condense, distinct, listed
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Step, Trajectory

@@ -1,10 +1,16 @@
-"""Small tools for text: shorten it, list it, and tell whether two phrases say the same."""
+"""Small tools for text: shorten it, list it, and tell what a chain says already.
+
+A phrase is known when the chain holds the same phrase, or says it within a longer sentence;
+asides, numbers and punctuation do not count (see `key`).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from deltamem_tui.bank.node import Label, Node
+from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.text import one_line
 
 _ASIDE = re.compile(r"\([^()]*\)")
@@ -13,6 +19,19 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _NOT_WORD = re.compile(r"[^\w#{}\[\]′″‴]+")  # a prime tells one thing from another
 _ARTICLE = re.compile(r"\b(?:the|an|a)\b")
 _WIDEST_WORD = 80
+ARROW = " → "
+_RECORD_MARKS = (FAILED, UNEXPLORED, PARTIAL, TRIED)
+_PHRASE = re.compile(r"; |\n")
+_BULLET = re.compile(r"^\s*[-*•]\s+")
+
+
+def payload_of(trigger: str, text: str, ending: str = "") -> dict[str, str]:
+    """The texts of a node."""
+    return {
+        "activation_condition": trigger,
+        "execution_procedure": text,
+        "termination_condition": ending,
+    }
 
 
 def condense(text: str, words: int) -> str:
@@ -78,3 +97,46 @@ def shortened(lines: Sequence[str], most: int) -> list[str]:
     head = (most - 1) * 2 // 3
     tail = most - 1 - head
     return [*lines[:head], f"({len(lines) - head - tail} more steps)", *lines[len(lines) - tail :]]
+
+
+class Known:
+    """The phrases of some texts, ready for look-ups."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        phrases = [phrase for text in texts for phrase in _PHRASE.split(text)]
+        self._keys = frozenset(map(key, phrases))
+        self._text = f" {' | '.join(map(key, phrases))} "
+
+    def covers(self, phrase: str) -> bool:
+        """Whether the texts contain this phrase."""
+        wanted = key(phrase)
+        return not wanted or wanted in self._keys or f" {wanted} " in self._text
+
+    def lacks(self, phrases: Iterable[str]) -> list[str]:
+        """The phrases that the texts lack, each once, in order."""
+        return unlike(phrase for phrase in phrases if not self.covers(phrase))
+
+
+def record_lines(nodes: Sequence[Node]) -> list[str]:
+    """The lines of failure records anywhere in a chain."""
+    return [_BULLET.sub("", line).strip() for line in _lines(nodes) if _is_record(line)]
+
+
+def procedure_lines(nodes: Sequence[Node]) -> list[str]:
+    """All other lines: what was done and worked, or the facts."""
+    return [unmarked(line) for line in _lines(nodes) if not _is_record(line)]
+
+
+def has_label(nodes: Sequence[Node], label: Label) -> bool:
+    """Whether an episode with this outcome wrote any of the nodes."""
+    return any(node.label == label for node in nodes)
+
+
+def _lines(nodes: Sequence[Node]) -> list[str]:
+    texts = [node.payload["execution_procedure"] for node in nodes]
+    return [line for text in texts for line in text.splitlines() if line.strip()]
+
+
+def _is_record(line: str) -> bool:
+    """A record's line may be a bullet, but a numbered line is a step in any case."""
+    return _BULLET.sub("", line).strip().startswith(_RECORD_MARKS)

@@ -34,6 +34,7 @@ from deltamem_tui.trajectory.readers import read_logs
 from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.llm.support import MODEL as NAME
 from tests.llm.support import client
+from tests.memory.support import extract
 from tests.memory.writers.model import sensible
 from tests.memory.writers.model.generated import generated, told_together
 from tests.memory.writers.model.learning import (
@@ -321,8 +322,8 @@ def test_rules_and_thresholds_know_a_drawn_scene_too(server: ModelServer, tmp_pa
     run_over(bank, server, draw=True)
     (drawn,) = episodes(bank)
     assert _question("env", drawn) == log.environment
-    by_rules = RulesExtractor().extract("env", drawn, ())
-    assert by_rules == RulesExtractor().extract("env", replace(log, task=drawn.task), ())
+    by_rules = extract(RulesExtractor(), "env", drawn, ())
+    assert by_rules == extract(RulesExtractor(), "env", replace(log, task=drawn.task), ())
 
 
 def rehearsed(bank: Bank, server: ModelServer, **more: Any) -> Usage:

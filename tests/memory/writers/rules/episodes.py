@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from tests.memory.support import extract
 
 WON = Outcome(success=True, reward=1.0, source="stated")
 LOST = Outcome(success=False, reward=0.0, source="stated")
@@ -150,7 +151,7 @@ def learnt(
     trajectory: Trajectory, tree: str = "task", chain: tuple[Node, ...] = ()
 ) -> tuple[Node, ...]:
     """The chain with the node that the rules write for an episode at its end."""
-    payload = RulesExtractor().extract(tree, trajectory, chain).payload
+    payload = extract(RulesExtractor(), tree, trajectory, chain).payload
     assert payload is not None
     label: Label = "success" if trajectory.outcome.success else "failure"
     return (*chain, born(tree, chain[-1] if chain else None, label, payload, Origin()))

@@ -8,6 +8,7 @@ import pytest
 
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Step, Trajectory
+from tests.memory.support import extract
 from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST, learnt
 
 RULES = RulesExtractor()
@@ -61,7 +62,7 @@ def test_knowledge_is_told_by_kind_and_never_by_instance() -> None:
 
 def test_knowledge_does_not_depend_on_the_outcome() -> None:
     lost = HEAT.with_outcome(HEAT_LOST.outcome)
-    assert RULES.extract("env", HEAT, ()) == RULES.extract("env", lost, ())
+    assert extract(RULES, "env", HEAT, ()) == extract(RULES, "env", lost, ())
 
 
 def test_places_that_were_mostly_empty_are_told_so() -> None:
@@ -143,6 +144,6 @@ def test_the_same_skill_with_another_object_is_nothing_new() -> None:
         outcome=HEAT.outcome,
         steps=tuple(Step(told(step.action), told(step.observation)) for step in HEAT.steps),
     )
-    extraction = RULES.extract("task", egg, learnt(HEAT))
+    extraction = extract(RULES, "task", egg, learnt(HEAT))
     assert extraction.payload is None
     assert extraction.reason == "the chain names every action of this episode"

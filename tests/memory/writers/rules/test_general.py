@@ -11,6 +11,7 @@ from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from tests.memory.support import extract
 from tests.memory.writers.rules.episodes import CODING, HAIR, LOST, learnt
 
 RULES = RulesExtractor()
@@ -87,19 +88,19 @@ def test_a_long_procedure_gives_way_in_its_middle() -> None:
 
 def test_without_a_task_there_is_no_skill() -> None:
     with pytest.raises(ExtractionError, match="no task"):
-        RULES.extract("task", replace(CODING, task=" \x07 "), ())
+        extract(RULES, "task", replace(CODING, task=" \x07 "), ())
 
 
 def test_without_an_outcome_there_is_no_skill_but_there_is_knowledge() -> None:
     unknown = CODING.with_outcome(Outcome())
     with pytest.raises(OutcomeUnknownError, match="outcome"):
-        RULES.extract("task", unknown, ())
-    assert RULES.extract("env", unknown, ()).payload is not None
+        extract(RULES, "task", unknown, ())
+    assert extract(RULES, "env", unknown, ()).payload is not None
 
 
 @pytest.mark.parametrize("tree", ["task", "env"])
 def test_an_episode_without_steps_says_nothing(tree: str) -> None:
-    extraction = RULES.extract("task" if tree == "task" else "env", replace(CODING, steps=()), ())
+    extraction = extract(RULES, "task" if tree == "task" else "env", replace(CODING, steps=()), ())
     assert extraction.payload is None
     assert extraction.reason
 
@@ -111,4 +112,4 @@ def test_chains_written_by_hand_are_understood() -> None:
         "src/dates.py. Then *edit src/dates.py*, and at the end bash: pytest -q.",
     )
     chain = (structs.replace(learnt(CODING)[0], payload=by_hand),)
-    assert RULES.extract("task", CODING, chain).payload is None
+    assert extract(RULES, "task", CODING, chain).payload is None

@@ -19,6 +19,7 @@ from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.memory.writers.rules.wording import key
 from deltamem_tui.text import clean, count_tokens
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from tests.memory.support import extract
 from tests.places import BANKS, GENERATED
 
 FILES = {
@@ -55,7 +56,7 @@ def grown(tree: str, episodes: list[Trajectory]) -> list[Node]:
     nodes: dict[str, Node] = {}
     latest: dict[str, Node] = {}
     for episode in episodes:
-        general = RULES.extract(tree, episode, ()).payload
+        general = extract(RULES, tree, episode, ()).payload
         if general is None:
             continue
         group = key(general["activation_condition"])
@@ -64,7 +65,7 @@ def grown(tree: str, episodes: list[Trajectory]) -> list[Node]:
         while node is not None:
             chain.insert(0, node)
             node = nodes.get(node.parent or "")
-        payload = RULES.extract(tree, episode, chain).payload
+        payload = extract(RULES, tree, episode, chain).payload
         if payload is None:
             continue
         parent = chain[-1] if chain else None
@@ -130,7 +131,7 @@ def test_no_chain_is_told_the_same_twice(bank: Bank) -> None:
     _, learnt, _ = bank
     for tree in COLLECTIONS:
         for episode in learnt[::7]:
-            payload = RULES.extract(tree, episode, ()).payload
+            payload = extract(RULES, tree, episode, ()).payload
             if payload is not None:
                 root = born(tree, None, label(episode), payload, Origin())
-                assert RULES.extract(tree, episode, (root,)).payload is None
+                assert extract(RULES, tree, episode, (root,)).payload is None

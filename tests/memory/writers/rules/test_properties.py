@@ -11,6 +11,7 @@ from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.text import clean, count_tokens, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.effort import examples
+from tests.memory.support import extract, fuse
 from tests.memory.writers.rules.episodes import EVERY, learnt, node
 
 RULES = RulesExtractor()
@@ -53,8 +54,8 @@ TREE_NAMES: st.SearchStrategy[str] = st.sampled_from(["task", "env"])
 def test_any_episode_gives_a_whole_clean_bounded_payload_or_a_reason(
     tree: str, episode: Trajectory, chain: tuple[Node, ...]
 ) -> None:
-    extraction = RULES.extract(tree, episode, chain)
-    assert extraction == RulesExtractor().extract(tree, episode, chain)
+    extraction = extract(RULES, tree, episode, chain)
+    assert extraction == extract(RulesExtractor(), tree, episode, chain)
     assert extraction.reason
     assert "\n" not in extraction.reason
     payload = extraction.payload
@@ -81,21 +82,21 @@ def test_any_episode_gives_a_whole_clean_bounded_payload_or_a_reason(
 def test_a_chain_that_holds_the_episode_has_nothing_to_learn_from_it(
     tree: str, episode: Trajectory, chain: tuple[Node, ...]
 ) -> None:
-    first = RULES.extract(tree, episode, ())
+    first = extract(RULES, tree, episode, ())
     if first.payload is not None:
         held = learnt(episode, tree)
-        assert RULES.extract(tree, episode, held).payload is None
+        assert extract(RULES, tree, episode, held).payload is None
 
 
 @given(TREE_NAMES, st.lists(EPISODES, min_size=1, max_size=4))
 def test_any_chain_fuses_into_a_whole_payload(tree: str, episodes: list[Trajectory]) -> None:
     chain: tuple[Node, ...] = ()
     for episode in episodes:
-        if RULES.extract(tree, episode, chain).payload is not None:
+        if extract(RULES, tree, episode, chain).payload is not None:
             chain = learnt(episode, tree, chain)
     if chain:
-        fused = RULES.fuse(tree, chain)
-        assert fused == RULES.fuse(tree, chain)
+        fused = fuse(RULES, tree, chain)
+        assert fused == fuse(RULES, tree, chain)
         assert fused.payload is not None
         assert fused.payload["activation_condition"].strip()
         assert fused.payload["execution_procedure"].strip()

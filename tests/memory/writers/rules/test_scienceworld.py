@@ -9,6 +9,7 @@ import pytest
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.memory.writers.rules.wording import key
 from deltamem_tui.trajectory.model import Step
+from tests.memory.support import extract
 from tests.memory.writers.rules.episodes import HALLWAY, SPOILT, learnt, melting
 
 RULES = RulesExtractor()
@@ -38,7 +39,7 @@ def test_a_success_keeps_what_leads_to_the_points() -> None:
 
 
 def test_a_residual_says_only_what_the_chain_lacks() -> None:
-    extraction = RULES.extract("task", melting("lead", *POT), learnt(melting("ice")))
+    extraction = extract(RULES, "task", melting("lead", *POT), learnt(melting("ice")))
     assert extraction.reason == "differs from the chain in 1 places"
     payload = extraction.payload
     assert payload is not None
@@ -60,10 +61,10 @@ def test_a_failure_says_what_earned_its_part_of_the_reward() -> None:
 
 def test_a_known_trap_is_skipped_and_a_new_one_is_not() -> None:
     known = learnt(SPOILT)
-    assert RULES.extract("task", SPOILT, known).payload is None
+    assert extract(RULES, "task", SPOILT, known).payload is None
     mistake = Step("focus on agent", "You focus.", reward=-100.0)
     other = replace(SPOILT, steps=(*SPOILT.steps[:3], mistake))
-    payload = RULES.extract("task", other, known).payload
+    payload = extract(RULES, "task", other, known).payload
     assert payload is not None
     assert payload["execution_procedure"].splitlines()[0] == (
         "[FAILED] focus on agent (the last try) → You focus."
@@ -81,7 +82,7 @@ def test_what_was_only_the_last_thing_done_is_not_called_failed() -> None:
 
 def test_an_episode_that_only_ended_teaches_a_chain_that_knows_the_goal_nothing() -> None:
     gone_on = replace(melting("ice", outcome=SPOILT.outcome))
-    extraction = RULES.extract("task", gone_on, learnt(SPOILT))
+    extraction = extract(RULES, "task", gone_on, learnt(SPOILT))
     assert extraction.payload is None
     assert extraction.reason == "nothing failed here by itself, and the chain knows the goal"
 
@@ -101,7 +102,7 @@ def test_what_one_can_do_with_anything_is_no_step_towards_the_goal(silly: str) -
     plain = learnt(melting("lead"))[0].payload
     assert learnt(melting("lead", Step(silly, "Done.")))[0].payload == plain
     chain = learnt(melting("lead"))
-    assert RULES.extract("task", melting("lead", Step(silly, "Done.")), chain).payload is None
+    assert extract(RULES, "task", melting("lead", Step(silly, "Done.")), chain).payload is None
 
 
 @pytest.mark.parametrize(
@@ -221,14 +222,14 @@ def test_a_thing_that_cost_the_score_is_not_the_thing_that_was_asked_for() -> No
 
 
 def test_the_first_way_that_works_is_told_in_full_and_found_by_the_kind_of_task() -> None:
-    after_failure = RULES.extract("task", melting("lead"), learnt(SPOILT))
+    after_failure = extract(RULES, "task", melting("lead"), learnt(SPOILT))
     assert after_failure.reason == "the first way that works"
     assert after_failure.payload == learnt(melting("ice"))[0].payload
 
 
 def test_a_success_is_not_skipped_because_a_failure_tried_the_same() -> None:
     lost = melting("ice", outcome=SPOILT.outcome)
-    assert RULES.extract("task", melting("ice"), learnt(lost)).payload is not None
+    assert extract(RULES, "task", melting("ice"), learnt(lost)).payload is not None
 
 
 def test_a_question_and_its_answer_are_one_action() -> None:
@@ -254,7 +255,7 @@ def test_knowledge_is_exact() -> None:
 
 
 def test_an_env_residual_says_only_new_facts() -> None:
-    extraction = RULES.extract("env", SPOILT, learnt(melting("ice"), "env"))
+    extraction = extract(RULES, "env", SPOILT, learnt(melting("ice"), "env"))
     assert extraction.reason == "new to the chain: refused in hallway"
     assert extraction.payload is not None
     assert extraction.payload["execution_procedure"] == (
