@@ -289,7 +289,7 @@ def test_bounds(bound: str, held: list[int]) -> None:
     import numpy as np
 
     values = np.arange(5)
-    assert values[Bound(bound).holds(values)].tolist() == held
+    assert values[Bound.parse(bound).holds(values)].tolist() == held
 
 
 def test_filters_never_let_the_dead_through(bank: Bank) -> None:

@@ -4,59 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from deltamem_tui.bank.node import Kind, Label
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.views.language import Bound, Language, State, Wanted, may_be_id
+from deltamem_tui.memory.views.language import Bound, Filter, Language, State
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    DueRows = Callable[[Tree], NDArray[np.bool_]]
+
 Order = Literal["birth", "newest", "hits", "recalls", "children"]
 ORDERS: tuple[Order, ...] = ("birth", "newest", "hits", "recalls", "children")
 
-
-@dataclass(frozen=True, slots=True)
-class NodeFilter(Wanted):
-    """Which nodes are shown. Every condition must hold.
-
-    Attributes:
-        kind: `root` or `residual`.
-        label: `success` or `failure`.
-        depth: A condition on the depth.
-        hits: A condition on c(v).
-        recalls: A condition on the episodes whose chain held the node.
-        consolidated: Whether its chain was fused.
-        due: Whether its chain is due to be fused.
-    """
-
-    kind: Kind | None = None
-    label: Label | None = None
-    depth: Bound | None = None
-    hits: Bound | None = None
-    recalls: Bound | None = None
-    consolidated: bool | None = None
-    due: bool | None = None
-
-
 _LABELS: Mapping[str, State] = {
-    "failure": ("label", "failure"),
-    "success": ("label", "success"),
+    "failure": State("failure", (1,)),
+    "success": State("failure", (0,)),
 }
-_KINDS: Mapping[str, State] = {"root": ("kind", "root"), "residual": ("kind", "residual")}
+_KINDS: Mapping[str, State] = {"root": State("residual", (0,)), "residual": State("residual", (1,))}
 
 NODES = Language(
     thing="node",
-    all=NodeFilter(),
     states={
         "label": _LABELS,
         "kind": _KINDS,
         "is": {
-            "never-recalled": ("recalls", Bound("0")),
-            "consolidated": ("consolidated", True),
-            "due": ("due", True),
+            "never-recalled": ("recalls", Bound.parse("0")),
+            "consolidated": State("consolidated", (1,)),
+            "due": State("due", (1,)),
             **_LABELS,
             **_KINDS,
         },
@@ -72,66 +48,40 @@ NODES = Language(
 
 def matching(
     tree: Tree,
-    wanted: NodeFilter,
-    due_rows: Callable[[Tree], NDArray[np.bool_]] | None = None,
+    wanted: Filter,
+    due_rows: DueRows | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> NDArray[np.bool_]:
-    """The rows of a collection that a filter lets through.
-
-    Everything that the index and the counters tell is decided for all rows at once; only a
-    filter on words reads the lines, and only of the rows that are left.
+    """The living rows of a collection that a filter lets through. bool [rows].
 
     Args:
         tree: The collection.
         wanted: The filter.
         due_rows: Which rows are due for maintenance, as the bank's method says; none if not given.
         stopped: Whether to stop; asked now and then. What is returned then is not complete.
-
-    Returns:
-        bool [rows]; dead rows are never among them.
     """
-    import numpy as np
-
-    index = tree.snapshot.index
-    counters = tree.snapshot.counters[tree.birth] if len(index) else tree.snapshot.counters
-    kept = ~tree.dead
-    if wanted.id:
-        kept &= _ids_begin(tree, wanted.id)
-    if wanted.kind:
-        kept &= index["residual"] == (wanted.kind == "residual")
-    if wanted.label:
-        kept &= index["failure"] == (wanted.label == "failure")
-    if wanted.consolidated is not None:
-        kept &= index["consolidated"] == wanted.consolidated
-    if wanted.due is not None:
-        kept &= (due_rows(tree) if due_rows else np.zeros_like(kept)) == wanted.due
-    for bound, values in (
-        (wanted.depth, index["depth"]),
-        (wanted.hits, counters[:, 0]),
-        (wanted.recalls, counters[:, 1]),
-    ):
-        if bound:
-            kept &= bound.holds(values)
-    return _with_words(tree, kept, wanted.words, stopped) if wanted.words else kept
+    return wanted.matching(_NodeTable(tree, due_rows), ~tree.dead, stopped)
 
 
-def _with_words(
-    tree: Tree, kept: NDArray[np.bool_], words: tuple[str, ...], stopped: Callable[[], bool]
-) -> NDArray[np.bool_]:
-    import numpy as np
+@dataclass(frozen=True, slots=True)
+class _NodeTable:
+    tree: Tree
+    due_rows: DueRows | None
 
-    by_id = {word: _ids_begin(tree, word) for word in words if may_be_id(word)}
-    for number, row in enumerate(np.flatnonzero(kept)):
-        if number % 256 == 0 and stopped():
-            break
-        text = tree.node_at(int(row)).text.casefold()
-        kept[row] = all(word in text or (word in by_id and by_id[word][row]) for word in words)
-    return kept
+    @property
+    def ids(self) -> NDArray[np.bytes_]:
+        ids: NDArray[np.bytes_] = self.tree.snapshot.index["id"]
+        return ids
 
+    def column(self, name: str) -> NDArray[Any]:
+        snapshot = self.tree.snapshot
+        if name == "due":
+            return self.due_rows(self.tree) if self.due_rows else snapshot.index["depth"] < 0
+        if name in ("hits", "recalls"):
+            counters = snapshot.counters[self.tree.birth] if len(self.ids) else snapshot.counters
+            return counters[:, ("hits", "recalls").index(name)]
+        column: NDArray[Any] = snapshot.index[name]
+        return column
 
-def _ids_begin(tree: Tree, prefix: str) -> NDArray[np.bool_]:
-    """The rows whose node's id begins so. bool [rows]."""
-    ids = tree.snapshot.index["id"]
-    start = prefix.encode()
-    begins: NDArray[np.bool_] = (ids >= start) & (ids < start + b"\xff")
-    return begins
+    def text(self, row: int) -> str:
+        return self.tree.node_at(row).text

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
@@ -28,108 +28,164 @@ _NUMBER = re.compile(r"(>=|<=|>|<|)(\d{1,9})")
 _RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
 _NAME = re.compile(r"[a-z][a-z_-]*")
 _ID = re.compile(r"[0-9a-f]{1,16}")
-_ID_DIGITS = 4
-"""Words of fewer digits are numbers in a text far more often than the beginning of an id."""
+_ID_DIGITS = 4  # words of fewer digits are numbers far more often than the beginning of an id
+_CHECKED_EVERY = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A condition on a number, as it is typed: `3`, `>2`, `<=5`, `1-4`; several hold together.
-
-    Attributes:
-        text: What was typed, a blank between several.
+    """A condition on a count, from `low` to `high`.
 
     Raises:
-        UsageError: It is not a condition, or no number fits it.
+        UsageError: No count fits it.
     """
 
-    text: str
+    low: float
+    high: float
+    text: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        low, high = self._ends()
-        if low > high:
-            text = one_line(self.text.replace(" ", " and "), 60)
-            raise UsageError(f"no number is {text}")
+        if max(0, self.low) > self.high:
+            raise UsageError(f"no number is {one_line(self.text, 60)}")
+
+    @classmethod
+    def parse(cls, text: str) -> Bound:
+        """A condition as it is typed: `3`, `>2`, `<=5`, `1-4`.
+
+        Raises:
+            UsageError: It is not a condition, or no count fits it.
+        """
+        if between := _RANGE.fullmatch(text):
+            return cls(int(between[1]), int(between[2]), text)
+        if (found := _NUMBER.fullmatch(text)) is None:
+            raise UsageError(
+                f"{one_line(text, 20)!r} is not a condition on a number"
+                if text
+                else "which number?",
+                hint="3, >2, <=5 or 1-4",
+            )
+        sign, number = found[1], int(found[2])
+        low = {">": number + 1, ">=": number, "": number}.get(sign, 0)
+        high = {"<": number - 1, "<=": number, "": number}.get(sign, math.inf)
+        return cls(low, high, text)
 
     def and_also(self, other: Bound) -> Bound:
         """Both conditions.
 
         Raises:
-            UsageError: No number fits both.
+            UsageError: No count fits both.
         """
-        return Bound(f"{self.text} {other.text}")
+        text = f"{self.text} and {other.text}"
+        return Bound(max(self.low, other.low), min(self.high, other.high), text)
 
     def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Where the condition holds. bool, in the values' shape."""
-        low, high = self._ends()
-        inside: NDArray[np.bool_] = (values >= low) & (values <= high)
+        inside: NDArray[np.bool_] = (values >= self.low) & (values <= self.high)
         return inside
 
-    def _ends(self) -> tuple[int, float]:
-        """The least and the greatest number that fits; the numbers are counts."""
-        ends = [_ends(part) for part in self.text.split(" ")]
-        return max(0, *(low for low, _ in ends)), min(high for _, high in ends)
+
+class State(NamedTuple):
+    """The values of a column that a word stands for."""
+
+    column: str
+    values: tuple[int, ...]
 
 
-def _ends(text: str) -> tuple[int, float]:
-    if between := _RANGE.fullmatch(text):
-        return int(between[1]), int(between[2])
-    if (found := _NUMBER.fullmatch(text)) is None:
-        raise UsageError(
-            f"{one_line(text, 20)!r} is not a condition on a number" if text else "which number?",
-            hint="3, >2, <=5 or 1-4",
-        )
-    sign, number = found[1], int(found[2])
-    low = {">": number + 1, ">=": number, "": number}.get(sign, 0)
-    high = {"<": number - 1, "<=": number, "": number}.get(sign, math.inf)
-    return low, high
+class Table(Protocol):
+    """What a filter is applied to."""
+
+    @property
+    def ids(self) -> NDArray[np.bytes_]:
+        """The ids. [rows]."""
+
+    def column(self, name: str) -> NDArray[Any]:
+        """The values that a condition looks at, as numbers. [rows]."""
+
+    def text(self, row: int) -> str:
+        """All texts of a row."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which things of a kind are shown. A kind has conditions of its own beside these.
+class Filter:
+    """Which things of a kind are shown. Every condition must hold.
 
     Attributes:
         words: Texts that the thing's own text must hold, upper and lower case alike; one of
             four hexadecimal digits or more may as well be the beginning of its id.
         id: The beginning of its id.
+        states: Per column, the values that it may have, and the word that was typed for them.
+        bounds: Per column, a condition on the number.
     """
 
     words: tuple[str, ...] = ()
-    id: str | None = None
+    id: str = ""
+    states: Mapping[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+    bounds: Mapping[str, Bound] = field(default_factory=dict)
 
     @property
     def empty(self) -> bool:
         """Whether all are shown."""
-        return self == type(self)()
+        return self == Filter()
+
+    def matching(
+        self, table: Table, shown: NDArray[np.bool_], stopped: Callable[[], bool]
+    ) -> NDArray[np.bool_]:
+        """Where the filter holds. bool [rows].
+
+        Words are sought only in the rows that all other conditions leave.
+
+        Args:
+            table: The rows.
+            shown: Where there is anything to be shown. bool [rows].
+            stopped: Whether to stop; asked now and then. What is returned then is not complete.
+        """
+        import numpy as np
+
+        kept = shown & _ids_begin(table.ids, self.id)
+        for name, (_, values) in self.states.items():
+            kept &= np.isin(table.column(name), values)
+        for name, bound in self.bounds.items():
+            kept &= bound.holds(table.column(name))
+        if not self.words:
+            return kept
+        by_id = {word: _ids_begin(table.ids, word) for word in self.words if _may_be_id(word)}
+        for count, row in enumerate(np.flatnonzero(kept).tolist()):
+            if count % _CHECKED_EVERY == 0 and stopped():
+                break
+            text = table.text(row).casefold()
+            kept[row] = all(
+                word in text or (word in by_id and by_id[word][row]) for word in self.words
+            )
+        return kept
 
 
-WantedT = TypeVar("WantedT", bound=Wanted)
+def _may_be_id(word: str) -> bool:
+    return len(word) >= _ID_DIGITS and _ID.fullmatch(word) is not None
 
-State = tuple[str, object]
-"""An attribute of a filter, and the value that a state gives it."""
+
+def _ids_begin(ids: NDArray[np.bytes_], prefix: str) -> NDArray[np.bool_]:
+    start = prefix.encode()
+    begins: NDArray[np.bool_] = (ids >= start) & (ids < start + b"\xff")
+    return begins
 
 
 @dataclass(frozen=True, slots=True)
-class Language(Generic[WantedT]):
+class Language:
     """The conditions that there are on things of one kind.
 
     Attributes:
         thing: What one of them is called.
-        all: The filter that shows all of them.
-        states: Per condition, the words that may follow it, and what each asks for. A `Bound`
-            joins the other conditions on the number.
-        numbers: The conditions on a number; a filter has an attribute of each name.
+        states: Per condition, the words that may follow it, and what each asks for.
+        numbers: The conditions on a number, each named as its column.
         help: What can be typed, for a person.
     """
 
     thing: str
-    all: WantedT
-    states: Mapping[str, Mapping[str, State]]
+    states: Mapping[str, Mapping[str, State | tuple[str, Bound]]]
     numbers: tuple[str, ...]
     help: str
 
-    def parse(self, text: str) -> WantedT:
+    def parse(self, text: str) -> Filter:
         """Read a filter as a person types it; see `help`.
 
         Raises:
@@ -141,9 +197,17 @@ class Language(Generic[WantedT]):
                 f"{len(text):,} characters are too many for a filter",
                 hint=f"at most {LONGEST_FILTER:,}",
             )
-        found = self.all
+        found = Filter()
         for word in _split(text):
-            found = self._with_word(found, word.casefold())
+            name, colon, value = word.casefold().partition(":")
+            if not colon or name not in self._names:
+                found = replace(found, words=(*found.words, word.casefold()))
+                continue
+            try:
+                found = self._with_condition(found, name, value)
+            except UsageError as error:
+                error.source = name
+                raise
         return found
 
     def doubt_about(self, text: str) -> str:
@@ -151,9 +215,6 @@ class Language(Generic[WantedT]):
 
         A word such as `depht:3` is sought in the texts. A person who misspelt a condition
         has to learn that.
-
-        Args:
-            text: A filter that can be read.
         """
         for word in _split(text):
             name, colon, value = word.casefold().partition(":")
@@ -167,25 +228,20 @@ class Language(Generic[WantedT]):
     def _names(self) -> tuple[str, ...]:
         return (*self.states, *self.numbers, "id")
 
-    def _with_word(self, found: WantedT, word: str) -> WantedT:
-        name, colon, value = word.partition(":")
-        if not colon or name not in self._names:
-            return replace(found, words=(*found.words, word))
-        if name in self.numbers:
-            return _with_bound(found, name, value)
+    def _with_condition(self, found: Filter, name: str, value: str) -> Filter:
         if name == "id":
-            return replace(found, id=_longer_id(found.id, _id(value)))
-        return self._with_state(found, name, _state(name, value, self.states[name]))
-
-    def _with_state(self, found: WantedT, name: str, state: str) -> WantedT:
-        place, value = self.states[name][state]
-        if isinstance(value, Bound):
-            return _with_bound(found, place, value.text)
-        known = getattr(found, place)
-        if known not in (None, value):
-            raise UsageError(f"no {self.thing} is both {known} and {state}", source=name)
-        state_value: dict[str, Any] = {place: value}
-        return replace(found, **state_value)
+            return replace(found, id=_longer_id(found.id, value))
+        if name in self.numbers:
+            return _with_bound(found, name, Bound.parse(value))
+        word = _chosen(value, self.states[name])
+        column, asked = self.states[name][word]
+        if isinstance(asked, Bound):
+            return _with_bound(found, column, asked)
+        before, known = found.states.get(column, (word, asked))
+        both = tuple(each for each in asked if each in known)
+        if not both:
+            raise UsageError(f"no {self.thing} is both {before} and {word}")
+        return replace(found, states={**found.states, column: (word, both)})
 
 
 def _split(text: str) -> Sequence[str]:
@@ -195,48 +251,33 @@ def _split(text: str) -> Sequence[str]:
         return text.replace('"', " ").replace("'", " ").split()
 
 
-def _with_bound(found: WantedT, name: str, value: str) -> WantedT:
-    try:
-        known, bound = getattr(found, name), Bound(value)
-        both: dict[str, Any] = {name: known.and_also(bound) if known else bound}
-    except UsageError as error:
-        error.source = name
-        raise
-    return replace(found, **both)
+def _with_bound(found: Filter, name: str, bound: Bound) -> Filter:
+    known = found.bounds.get(name)
+    both = known.and_also(bound) if known else bound
+    return replace(found, bounds={**found.bounds, name: both})
 
 
-def _id(value: str) -> str:
-    if not _ID.fullmatch(value):
+def _longer_id(known: str, wanted: str) -> str:
+    """What an id begins with that begins with both."""
+    if not _ID.fullmatch(wanted):
         raise UsageError(
-            f"{one_line(value, 20)!r} is not the beginning of one",
-            source="id",
+            f"{one_line(wanted, 20)!r} is not the beginning of one",
             hint="up to 16 of the digits 0-9 and a-f",
         )
-    return value
-
-
-def _longer_id(known: str | None, wanted: str) -> str:
-    """What an id begins with that begins with both."""
-    shorter, longer = sorted((known or "", wanted), key=len)
+    shorter, longer = sorted((known, wanted), key=len)
     if not longer.startswith(shorter):
-        raise UsageError(f"no id begins with {shorter} and with {longer}", source="id")
+        raise UsageError(f"no id begins with {shorter} and with {longer}")
     return longer
 
 
-def _state(name: str, value: str, states: Mapping[str, State]) -> str:
-    """The state whose name, or the beginning of it, was typed."""
-    known = [state for state in states if value and state.startswith(value)]
-    if len(known) != 1:
-        message = (
-            f"{one_line(value, 20)!r} may be more than one"
-            if known
-            else (f"there is no {one_line(value, 20)!r}" if value else "which one?")
-        )
-        *others, last = known or states
-        raise UsageError(message, source=name, hint=f"{', '.join(others)} or {last}")
-    return known[0]
-
-
-def may_be_id(word: str) -> bool:
-    """Whether a word may as well be the beginning of an id."""
-    return len(word) >= _ID_DIGITS and _ID.fullmatch(word) is not None
+def _chosen(value: str, words: Mapping[str, object]) -> str:
+    """The word that was typed, or the beginning of it."""
+    known = [word for word in words if value and word.startswith(value)]
+    if len(known) == 1:
+        return known[0]
+    if known:
+        message = f"{one_line(value, 20)!r} may be more than one"
+    else:
+        message = f"there is no {one_line(value, 20)!r}" if value else "which one?"
+    *others, last = known or words
+    raise UsageError(message, hint=f"{', '.join(others)} or {last}")

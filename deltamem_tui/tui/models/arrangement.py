@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.views.filters import NODES, NodeFilter, Order, matching
-from deltamem_tui.memory.views.language import Language, WantedT
+from deltamem_tui.memory.views.filters import Order, matching
+from deltamem_tui.memory.views.language import Filter, Language
 from deltamem_tui.tui.models.family import Family, Mask
 
 OrderT = TypeVar("OrderT", bound=str)
@@ -17,7 +17,7 @@ DueRows = Callable[[Tree], Mask]
 
 
 @dataclass(frozen=True, slots=True)
-class Arrangement(Generic[WantedT, OrderT]):
+class Arrangement(Generic[OrderT]):
     """What is shown, and in which order.
 
     Attributes:
@@ -27,13 +27,11 @@ class Arrangement(Generic[WantedT, OrderT]):
     """
 
     text: str
-    wanted: WantedT
+    wanted: Filter
     order: OrderT
 
     @classmethod
-    def of(
-        cls, language: Language[WantedT], text: str, order: OrderT
-    ) -> Arrangement[WantedT, OrderT]:
+    def of(cls, language: Language, text: str, order: OrderT) -> Arrangement[OrderT]:
         """The arrangement by a filter as it was typed.
 
         Raises:
@@ -42,9 +40,9 @@ class Arrangement(Generic[WantedT, OrderT]):
         return cls(text, language.parse(text), order)
 
 
-NodeArrangement = Arrangement[NodeFilter, Order]
+NodeArrangement = Arrangement[Order]
 
-ALL_NODES: NodeArrangement = Arrangement("", NODES.all, "birth")
+ALL_NODES: NodeArrangement = Arrangement("", Filter(), "birth")
 
 
 @dataclass(frozen=True, slots=True)

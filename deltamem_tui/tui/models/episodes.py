@@ -10,13 +10,9 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.episodes.scenes import MODEL as DRAWER
 from deltamem_tui.memory.episodes.scenes import scene_of
-from deltamem_tui.memory.views.episode_filters import (
-    EPISODES,
-    EpisodeFilter,
-    EpisodeOrder,
-    EpisodeTable,
-)
+from deltamem_tui.memory.views.episode_filters import EpisodeOrder, EpisodeTable
 from deltamem_tui.memory.views.history import history
+from deltamem_tui.memory.views.language import Filter
 from deltamem_tui.memory.views.statistics import nodes_by_episode
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -30,8 +26,8 @@ LAST_STEPS = 100
 
 NodePlaces = Sequence[tuple[str, str]]
 
-EpisodeArrangement = Arrangement[EpisodeFilter, EpisodeOrder]
-ALL_EPISODES: EpisodeArrangement = Arrangement("", EPISODES.all, "import")
+EpisodeArrangement = Arrangement[EpisodeOrder]
+ALL_EPISODES: EpisodeArrangement = Arrangement("", Filter(), "import")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +73,7 @@ class EpisodeBook:
     ) -> None:
         self.bank = bank
         self._table = EpisodeTable(bank, nodes, refusals)
-        self.ids = self._table.ids
+        self.ids = self._table.episode_ids
         self._nodes = nodes
         self._refusals = refusals
 
@@ -91,7 +87,7 @@ class EpisodeBook:
         """The episodes that a filter lets through, in the order that is wanted."""
         book = copy(self)
         numbers = self._table.chosen(arrangement.wanted, arrangement.order, stopped)
-        book.ids = [self._table.ids[number] for number in numbers]
+        book.ids = [self._table.episode_ids[number] for number in numbers]
         return book
 
     def __len__(self) -> int:

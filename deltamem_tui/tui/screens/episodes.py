@@ -13,7 +13,6 @@ from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.views.episode_filters import (
     EPISODE_ORDERS,
     EPISODES,
-    EpisodeFilter,
     EpisodeOrder,
 )
 from deltamem_tui.text import counted
@@ -59,7 +58,7 @@ class EpisodesScreen(BankScreen):
         self._steps = TextPane(id="steps")
         self._node = TextPane(id="node")
         self._outcomes = OutcomeEditor(self, self._episode_in_sight)
-        self.list_filter: ListFilter[EpisodeFilter, EpisodeOrder, _Books] = ListFilter(
+        self.list_filter: ListFilter[EpisodeOrder, _Books] = ListFilter(
             self,
             "reading the episodes",
             EPISODES,

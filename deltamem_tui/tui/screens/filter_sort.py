@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.views.language import Language, WantedT
+from deltamem_tui.memory.views.language import Language
 from deltamem_tui.tui.core.background import Inquiry, Stopped
 from deltamem_tui.tui.models.arrangement import Arrangement, OrderT
 from deltamem_tui.tui.screens.base import BankScreen
@@ -15,7 +15,7 @@ from deltamem_tui.tui.widgets.filter_line import FilterLine
 FoundT = TypeVar("FoundT")
 
 
-class ListFilter(Generic[WantedT, OrderT, FoundT]):
+class ListFilter(Generic[OrderT, FoundT]):
     """What a list of a screen shows, and in which order. A thread finds it out.
 
     Args:
@@ -40,9 +40,9 @@ class ListFilter(Generic[WantedT, OrderT, FoundT]):
         self,
         screen: BankScreen,
         name: str,
-        language: Language[WantedT],
+        language: Language,
         orders: Sequence[OrderT],
-        arrangement: Arrangement[WantedT, OrderT],
+        arrangement: Arrangement[OrderT],
         *,
         find: Callable[[], Callable[[Stopped], FoundT]],
         show: Callable[[FoundT], None],
@@ -60,7 +60,7 @@ class ListFilter(Generic[WantedT, OrderT, FoundT]):
         self.line = FilterLine(language)
         self.inquiry = Inquiry(screen, name)
         self.arrangement = arrangement
-        self.shown_as: Arrangement[WantedT, OrderT] | None = None
+        self.shown_as: Arrangement[OrderT] | None = None
 
     def arrange(self, *, at_once: bool = False) -> None:
         """Lets a thread arrange the list.

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.widget import Widget
 
 from deltamem_tui.errors import DeltaMemError, UsageError
-from deltamem_tui.memory.views.filters import NODES, ORDERS, NodeFilter, Order
+from deltamem_tui.memory.views.filters import NODES, ORDERS, Order
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.attention import NodeTarget
@@ -50,7 +50,7 @@ class TreesScreen(BankScreen):
         arrangement: NodeArrangement = ALL_NODES
         with contextlib.suppress(UsageError):
             arrangement = Arrangement.of(NODES, home.left.filter, home.left.order)
-        self.list_filter: ListFilter[NodeFilter, Order, ArrangedNodes] = ListFilter(
+        self.list_filter: ListFilter[Order, ArrangedNodes] = ListFilter(
             self,
             "arranging the outlines",
             NODES,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -34,7 +32,7 @@ class FilterLine(Vertical):
     }
     """
 
-    def __init__(self, language: Language[Any]) -> None:
+    def __init__(self, language: Language) -> None:
         super().__init__()
         self._language = language
         self._line = LineInput(

@@ -17,10 +17,10 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.views.episode_filters import (
     EPISODES,
-    EpisodeFilter,
     EpisodeOrder,
     EpisodeTable,
 )
+from deltamem_tui.memory.views.language import Filter
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.effort import examples
 from tests.tui.support import bare_bank, trajectory
@@ -131,7 +131,7 @@ def test_what_json_writes_otherwise_is_found_as_it_is(tmp_path: Path, word: str)
     bank = bare_bank(tmp_path / "bank")
     take_in(bank, [replace(trajectory(f"see {word} there"), steps=(STEP,)), trajectory("nothing")])
     table = EpisodeTable(bank, {}, ())
-    assert table.chosen(EpisodeFilter(words=(word.casefold(),))) == [0]
+    assert table.chosen(Filter(words=(word.casefold(),))) == [0]
 
 
 @given(texts=st.lists(LETTERS, min_size=1, max_size=3, unique=True), word=LETTERS)
@@ -149,7 +149,7 @@ def test_words_are_found_however_they_are_written(texts: list[str], word: str) -
         bank = Bank.open(bank.path)
         sought = word.casefold()
         expected = [number for number, each in enumerate(ids) if sought in told(bank, each)]
-        assert EpisodeTable(bank, {}, ()).chosen(EpisodeFilter(words=(sought,))) == expected
+        assert EpisodeTable(bank, {}, ()).chosen(Filter(words=(sought,))) == expected
 
 
 def told(bank: Bank, episode_id: str) -> str:
@@ -186,7 +186,7 @@ def test_who_waits_no_more_is_answered_at_once_and_the_next_question_in_full(ban
     [
         ("is:learnt is:waiting", "is: no episode is both learnt and waiting"),
         ("is:learnt is:refused", "is: no episode is both learnt and refused"),
-        ("is:refused egg is:learnt", "is: no episode is both learnt and refused"),
+        ("is:refused egg is:learnt", "is: no episode is both refused and learnt"),
         ("outcome:success is:failure", "is: no episode is both success and failure"),
         ("outcome:won", "outcome: there is no 'won' (unknown, failure or success)"),
         ("source:u", "source: 'u' may be more than one (user or unknown)"),
@@ -200,5 +200,5 @@ def test_what_no_episode_can_fit_is_refused(typed: str, said: str) -> None:
 
 
 def test_a_condition_of_nodes_is_none_of_episodes() -> None:
-    assert EPISODES.parse("depth:3") == EpisodeFilter(words=("depth:3",))
+    assert EPISODES.parse("depth:3") == Filter(words=("depth:3",))
     assert EPISODES.doubt_about("step:3").endswith("did you mean steps:3?")
