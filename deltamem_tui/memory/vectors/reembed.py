@@ -74,7 +74,7 @@ def planned(bank: Bank, embedder: Embedder) -> Reembedding:
     """
     bank.refresh()
     lines = _Lines.of(bank)
-    store = vector_store.left_over(bank.path, embedder.card)
+    store = VectorStore(bank.path, embedder.card)
     return Reembedding(
         before=card_of(bank),
         after=embedder.card,

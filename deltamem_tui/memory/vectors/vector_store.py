@@ -9,7 +9,7 @@ they come. Both may be deleted at any time.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -24,10 +24,10 @@ from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.protocol import EmbedderCard
+from deltamem_tui.embedding.vectors import LENGTH_TOLERANCE
 from deltamem_tui.errors import BankBusyError, BankError, EmbeddingError, StorageError
 
 _STATE_LIMIT = 64 * 1024
-_UNIT_TOLERANCE = 1e-3
 _DIGITS = 32
 
 
@@ -37,35 +37,31 @@ def key_of(text: str) -> bytes:
 
 
 class VectorStore:
-    """Vectors of one embedder by text, on the disk.
-
-    Attributes:
-        found: How many there were from an interrupted run.
-    """
+    """Vectors of one embedder by text, on the disk; those of an interrupted run are taken over."""
 
     def __init__(self, folder: Path, card: EmbedderCard) -> None:
-        self._folder = folder
-        self._card = card
-        self._matrix = _matrix(folder, card)
-        self._places: dict[bytes, int] = {}
-        self._rows = 0
-        self.found = 0
+        row = np.dtype([("text", f"S{_DIGITS}"), ("vector", "<f4", (card.dimensions,))])
+        self._folder, self._card = folder, card
+        self._matrix = NpyFile(folder / file_swap.STORE_ROWS, row)
+        rows = self._left_rows()
+        lengths = np.linalg.norm(rows["vector"].astype(np.float64), axis=1)
+        # What a power cut left half written has no unit length, or a text that no line has.
+        sound = np.flatnonzero(np.abs(lengths - 1.0) < LENGTH_TOLERANCE)
+        self._places = dict(zip(rows["text"][sound].tolist(), sound.tolist(), strict=True))
+        self._rows = len(rows)
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._places
 
-    def load(self) -> None:
-        """Take over what an interrupted run left, if it is of this embedder and whole."""
-        rows = _left_rows(self._folder, self._card)
-        if rows is None:
-            return
-        lengths = np.linalg.norm(rows["vector"].astype(np.float64), axis=1)
-        # What a power cut left half written has no unit length, or a text that no line has.
-        sound = np.flatnonzero(np.abs(lengths - 1.0) < _UNIT_TOLERANCE)
-        keys = rows["text"][sound].tolist()
-        self._places = dict(zip(keys, sound.tolist(), strict=True))
-        self._rows = len(rows)
-        self.found = len(self._places)
+    def _left_rows(self) -> NDArray[Any]:
+        """All rows that lie there; none if they are of another embedder, or cannot be read."""
+        try:
+            state = orjson.loads(files.read(self._folder / file_swap.STORE_STATE, _STATE_LIMIT))
+            require_same(EmbedderCard(**state["embedder"]), self._card)
+            size = files.size(self._matrix.path) - self._matrix.position(0)
+            return self._matrix.load(max(size // self._matrix.row_bytes, 0))
+        except (BankError, EmbeddingError, ValueError, TypeError, KeyError, AttributeError):
+            return np.empty(0, dtype=self._matrix.dtype)
 
     def begin(self) -> None:
         """Make the files ready to be appended to.
@@ -81,11 +77,7 @@ class VectorStore:
         files.replace(self._folder / file_swap.STORE_STATE, state)
 
     def add(self, keys: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
-        """Keep some vectors: on the disk, when this returns.
-
-        Args:
-            keys: Each text's key.
-            vectors: float32 [keys, dimensions], unit length.
+        """Keep the texts' vectors, float32 [keys, dimensions]: on the disk, when this returns.
 
         Raises:
             StorageError: The disk refused.
@@ -130,19 +122,11 @@ def opened(folder: Path, card: EmbedderCard) -> Iterator[VectorStore]:
     with files.locked(lock, 0, busy):
         try:
             store = VectorStore(folder, card)
-            store.load()
             store.begin()
             yield store
         finally:
             with suppress(StorageError):
                 files.remove(lock)
-
-
-def left_over(folder: Path, card: EmbedderCard) -> VectorStore:
-    """What an interrupted run left for this embedder, only to be looked at."""
-    store = VectorStore(folder, card)
-    store.load()
-    return store
 
 
 def remove(folder: Path) -> None:
@@ -153,22 +137,3 @@ def remove(folder: Path) -> None:
     """
     for name in (file_swap.STORE_STATE, file_swap.STORE_ROWS):
         files.remove(folder / name)
-
-
-def _matrix(folder: Path, card: EmbedderCard) -> NpyFile:
-    row = np.dtype([("text", f"S{_DIGITS}"), ("vector", "<f4", (card.dimensions,))])
-    return NpyFile(folder / file_swap.STORE_ROWS, row)
-
-
-def _left_rows(folder: Path, card: EmbedderCard) -> NDArray[Any] | None:
-    """All rows that lie there; None if they are of another embedder, or cannot be read."""
-    try:
-        state: Mapping[str, Any] = orjson.loads(
-            files.read(folder / file_swap.STORE_STATE, _STATE_LIMIT)
-        )
-        require_same(EmbedderCard(**state["embedder"]), card)
-        matrix = _matrix(folder, card)
-        whole = (files.size(matrix.path) - matrix.position(0)) // matrix.row_bytes
-        return matrix.load(max(whole, 0))
-    except (BankError, EmbeddingError, ValueError, TypeError, KeyError, AttributeError):
-        return None

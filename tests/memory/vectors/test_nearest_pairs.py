@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from deltamem_tui.memory.vectors import nearest_pairs
 from deltamem_tui.memory.vectors.nearest_pairs import nearest
 
 
-def unit(rows: int, width: int, seed: int, spread: float = 1.0) -> nearest_pairs.Matrix:
+def unit(rows: int, width: int, seed: int, spread: float = 1.0) -> NDArray[np.float32]:
     """Unit rows around one direction, as those of language models are."""
     random = np.random.default_rng(seed)
     vectors = random.normal(size=width) + spread * random.normal(size=(rows, width))
-    unit: nearest_pairs.Matrix = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: NDArray[np.float64] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return unit.astype(np.float32)
 
 
-@pytest.mark.parametrize("few", [0, 10**9])
 @given(
     rows=st.integers(0, 40),
     others=st.integers(0, 40),
@@ -27,27 +27,26 @@ def unit(rows: int, width: int, seed: int, spread: float = 1.0) -> nearest_pairs
     limit=st.floats(-1, 1),
 )
 @settings(deadline=None)
-def test_nothing_near_is_missed(few: int, rows: int, others: int, seed: int, limit: float) -> None:
+def test_nothing_near_is_missed(rows: int, others: int, seed: int, limit: float) -> None:
     left, right = unit(rows, 200, seed), unit(others, 200, seed + 1)
     shared = min(rows, others) // 2
     left[:shared] = right[:shared]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nearest_pairs, "_FEW_PAIRS", few)
-        patch.setattr(nearest_pairs, "_BLOCK_ROWS", 7)
-        patch.setattr(nearest_pairs, "_BLOCK_COLUMNS", 5)
+        patch.setattr(nearest_pairs, "_ROWS", 7)
+        patch.setattr(nearest_pairs, "_COLUMNS", 5)
         best, similarity = nearest(left, right, limit)
     every = left.astype(np.float64) @ right.astype(np.float64).T
     for row in range(rows):
         most = every[row].max(initial=-2)
         if most >= limit:
-            assert similarity[row] == pytest.approx(most, abs=1e-9)
-            assert every[row, best[row]] == pytest.approx(most, abs=1e-9)
+            assert similarity[row] == pytest.approx(most, abs=1e-6)
+            assert every[row, best[row]] == pytest.approx(most, abs=1e-6)
         elif most < limit - 1e-5:
             assert best[row] == -1
 
 
 def test_of_equals_the_first_is_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearest_pairs, "_BLOCK_COLUMNS", 2)
+    monkeypatch.setattr(nearest_pairs, "_COLUMNS", 2)
     row = unit(1, 8, 0)
     best, _ = nearest(row, np.repeat(row, 7, axis=0), 0.9)
     assert best.tolist() == [0]
