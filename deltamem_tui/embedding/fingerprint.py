@@ -1,18 +1,13 @@
 """Tell whether two embedders are the same model, by what they make of one sentence.
 
-A digest of the vector would be wrong: another processor, another BLAS build or another
-number of threads changes the last bits of every component, and however coarsely a
-component is rounded, one that lies near a rounding boundary falls to either side. So a
-fingerprint is a *sketch* that can be compared with a tolerance: 16 sums of the vector's
-components under fixed random signs. The difference of two sketches has, on average, the
-same length as the difference of the two vectors (Johnson and Lindenstrauss), whatever
-the model and its width, and also for sparse vectors, of which the first few components
-would say nothing.
+A digest would differ with the processor, the BLAS build and the number of threads, which change
+the last bits. So a fingerprint is a sketch that is compared with a tolerance: 16 sums of the
+vector's components under fixed random signs. The difference of two sketches has, on average, the
+same length as the difference of the two vectors (Johnson and Lindenstrauss).
 
 Measured for all-MiniLM-L6-v2, as the distance from its own vector of the probe: another
-batch 1e-6, half precision 0.001 (float16) to 0.011 (bfloat16); but weights with 1 % of
-noise 0.03, another prefix 0.2 and more, 8-bit weights 0.4, a shorter window 0.4, another
-pooling of the same weights 1.0. Unrelated models lie about 1.4 apart.
+batch 1e-6, half precision 0.001 to 0.011; but weights with 1 % of noise 0.03, another prefix
+0.2 and more, 8-bit weights 0.4, another pooling 1.0. Unrelated models lie about 1.4 apart.
 """
 
 from __future__ import annotations
@@ -77,10 +72,6 @@ def require_same(remembered: EmbedderCard, present: EmbedderCard) -> None:
 
     The names may differ (a model id and a folder of the same weights); vectors, prefixes
     and weighting may not.
-
-    Args:
-        remembered: The bank's card.
-        present: The card of the embedder at hand.
 
     Raises:
         EmbedderMismatchError: Width, prefixes, weighting or fingerprint differ.

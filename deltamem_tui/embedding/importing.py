@@ -16,21 +16,14 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 _LIBRARIES = ("huggingface_hub", "sentence_transformers", "transformers")
 
 
 @contextmanager
 def importing(library: str) -> Iterator[None]:
-    """Let the collector rest while a library is first imported, and pass over it for good.
-
-    It passes over all else that is there by then, too: cycles that were given up before are
-    not taken down any more. They are few beside a library for which that pays.
-
-    Args:
-        library: The library's name; nothing happens if it was imported before.
-    """
+    """Let the collector rest while a library is first imported, and pass over it for good."""
     if library in sys.modules:
         yield
         return
@@ -60,29 +53,23 @@ def quiet() -> Iterator[None]:
     Not for two threads at once: loggers and warning filters belong to the whole process.
     """
     set_defaults()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), ExitStack() as restoring:
         warnings.simplefilter("ignore")
-        import transformers.utils.logging as transformers_logging
+        import transformers.utils.logging as bars
         from huggingface_hub.utils.tqdm import (
             are_progress_bars_disabled,
             disable_progress_bars,
             enable_progress_bars,
         )
 
-        loggers = [logging.getLogger(library) for library in _LIBRARIES]
-        levels = [logger.level for logger in loggers]
-        bars = transformers_logging.is_progress_bar_enabled()
-        hub_bars = not are_progress_bars_disabled()
-        try:
-            for logger in loggers:
-                logger.setLevel(logging.ERROR)
-            transformers_logging.disable_progress_bar()
+        for library in _LIBRARIES:
+            logger = logging.getLogger(library)
+            restoring.callback(logger.setLevel, logger.level)
+            logger.setLevel(logging.ERROR)
+        if bars.is_progress_bar_enabled():
+            restoring.callback(bars.enable_progress_bar)
+            bars.disable_progress_bar()
+        if not are_progress_bars_disabled():
+            restoring.callback(enable_progress_bars)
             disable_progress_bars()
-            yield
-        finally:
-            for logger, level in zip(loggers, levels, strict=True):
-                logger.setLevel(level)
-            if bars:
-                transformers_logging.enable_progress_bar()
-            if hub_bars:
-                enable_progress_bars()
+        yield

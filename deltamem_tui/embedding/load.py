@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
 import re
 from dataclasses import replace
 from importlib.util import find_spec
@@ -28,7 +27,7 @@ from deltamem_tui.errors import EmbedderUnavailableError
 
 if TYPE_CHECKING:
     from deltamem_tui.embedding.hashing import HashingEmbedder
-    from deltamem_tui.embedding.sentence import SentenceEmbedder, SentenceModel
+    from deltamem_tui.embedding.sentence import SentenceEmbedder
 
 HASHING = "hashing"
 MINILM = "minilm"
@@ -41,43 +40,37 @@ _INSTEAD = "use `hashing`, which needs no model, or a sentence-transformers mode
 # `owner/model` or `model`, each beginning with a letter or digit: no dot, slash or tilde in front.
 _MODEL_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
 
-_loaded: dict[tuple[str, str | None], HashingEmbedder | SentenceEmbedder] = {}
+_loaded: dict[str, HashingEmbedder | SentenceEmbedder] = {}
 _lock = Lock()
 
 
-def load(name: str, *, device: str | None = None) -> Embedder:
+def load(name: str) -> HashingEmbedder | SentenceEmbedder:
     """Load an embedder.
 
     Args:
         name: `hashing`, `minilm`, or the folder or id of a sentence-transformers model. A
             model id without an owner is one of the owner `sentence-transformers`.
-        device: Where the model runs (`cpu`, `cuda`, …); the best one there is if None.
 
     Returns:
-        The embedder; the same object for the same name and device.
+        The embedder; the same object for the same name.
 
     Raises:
         EmbedderUnavailableError: The model cannot be loaded here.
         VectorError: The model loads, but what it returns cannot be used.
     """
-    return _load(name, device)
+    place = place_of(name)
+    with _lock:
+        if place not in _loaded:
+            _loaded[place] = _open(place)
+        return _loaded[place]
 
 
-def load_for(
-    card: EmbedderCard,
-    given: Embedder | None = None,
-    *,
-    source: str | None = None,
-    device: str | None = None,
-) -> Embedder:
+def load_for(card: EmbedderCard, given: Embedder | None = None) -> Embedder:
     """The embedder that a bank was built with, and no other.
 
     Args:
         card: What the bank remembers.
         given: An embedder at hand: it is checked and returned instead of loading one.
-        source: Where to load the model from, if not by the name on the card: a folder
-            holding the same model, for instance.
-        device: Where the model runs; the best one there is if None.
 
     Raises:
         EmbedderMismatchError: Its width, prefixes, weighting or fingerprint differ.
@@ -89,17 +82,9 @@ def load_for(
         return given
     # The bank's prefixes hold, whatever this version of the program knows of the family.
     prefixes = Prefixes(card.query_prefix, card.passage_prefix)
-    embedder = _load(source or card.model, device).under(prefixes)
+    embedder = load(card.model).under(prefixes)
     require_same(card, embedder.card)
     return replace(embedder, card=card)
-
-
-def _load(name: str, device: str | None) -> HashingEmbedder | SentenceEmbedder:
-    place = place_of(name)
-    with _lock:
-        if (place, device) not in _loaded:
-            _loaded[place, device] = _open(place, device)
-        return _loaded[place, device]
 
 
 def place_of(name: str) -> str:
@@ -125,27 +110,22 @@ def _folder(name: str) -> Path | None:
     return folder.resolve() if name and folder.is_dir() else None
 
 
-def _open(place: str, device: str | None) -> HashingEmbedder | SentenceEmbedder:
+def _open(place: str) -> HashingEmbedder | SentenceEmbedder:
     if place == HASHING:
         from deltamem_tui.embedding.hashing import hashing_embedder
 
         return hashing_embedder()
-    from deltamem_tui.embedding.sentence import sentence_embedder
-
-    model = _open_model(place, device)
-    return sentence_embedder(model, place, prefixes_for(place, model.prompts))
-
-
-def _open_model(place: str, device: str | None) -> SentenceModel:
-    from deltamem_tui.embedding.sentence import open_folder, open_id
+    from deltamem_tui.embedding.sentence import open_folder, open_id, sentence_embedder
 
     if place == MINILM:
         folder = minilm_folder()
         check_minilm(folder)
-        return open_folder(folder, name=place, device=device)
-    if Path(place).is_absolute():
-        return open_folder(Path(place), name=place, device=device)
-    return open_id(place, device=device)
+        model = open_folder(folder, name=place)
+    elif Path(place).is_absolute():
+        model = open_folder(Path(place), name=place)
+    else:
+        model = open_id(place)
+    return sentence_embedder(model, place, prefixes_for(place, model.prompts))
 
 
 def minilm_folder() -> Path:
@@ -188,11 +168,7 @@ def _damaged(message: str) -> EmbedderUnavailableError:
 
 
 def is_at_hand(name: str) -> bool:
-    """Whether an embedder can be loaded without fetching anything, as far as a look can tell.
-
-    Args:
-        name: `hashing`, `minilm`, or the folder or id of a sentence-transformers model.
-    """
+    """Whether `load` can load an embedder without fetching anything, as far as a look can tell."""
     if name == HASHING:
         return True
     if find_spec("sentence_transformers") is None:
@@ -203,15 +179,6 @@ def is_at_hand(name: str) -> bool:
             return minilm_folder().is_dir()
     except EmbedderUnavailableError:
         return False
-    return Path(place).is_absolute() or _is_cached(place)
+    from deltamem_tui.embedding.sentence import is_cached
 
-
-def _is_cached(model_id: str) -> bool:
-    """Whether the hub's cache holds a model. Its own look-up would import all of the client."""
-    folder = os.environ.get("SENTENCE_TRANSFORMERS_HOME")
-    if folder is None:
-        from huggingface_hub.constants import HF_HUB_CACHE
-
-        folder = HF_HUB_CACHE
-    cached = Path(folder) / f"models--{model_id.replace('/', '--')}"
-    return next(cached.glob("snapshots/*/config.json"), None) is not None
+    return Path(place).is_absolute() or is_cached(place)

@@ -56,10 +56,7 @@ class Embedder(Protocol):
         ...
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed activation conditions.
-
-        Returns:
-            float32 [texts, dimensions], rows of unit length.
+        """Embed activation conditions: float32 [texts, dimensions], rows of unit length.
 
         Raises:
             VectorError: A vector is not finite or has the wrong width.
@@ -67,14 +64,7 @@ class Embedder(Protocol):
         ...
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed questions: task goals or scenes.
-
-        Returns:
-            float32 [texts, dimensions], rows of unit length.
-
-        Raises:
-            VectorError: A vector is not finite or has the wrong width.
-        """
+        """Embed questions, task goals or scenes, likewise."""
         ...
 
 

@@ -92,53 +92,44 @@ class SentenceModel:
         return vectors
 
 
-def open_folder(folder: Path, *, name: str, device: str | None = None) -> SentenceModel:
-    """Load a model from a folder.
-
-    Args:
-        folder: A folder that sentence-transformers or transformers saved.
-        name: What errors call the model.
-        device: `cpu`, `cuda`, …; the best one there is if None.
+def open_folder(folder: Path, *, name: str) -> SentenceModel:
+    """Load a model from a folder that sentence-transformers or transformers saved.
 
     Raises:
         EmbedderUnavailableError: The folder does not hold a model that can be loaded.
     """
-    try:
-        return SentenceModel(name, _construct(str(folder), device=device, local=True))
-    except Exception as error:
-        raise unavailable(name, f"the model cannot be loaded: {_reason(error)}") from error
+    return _open(str(folder), name, local=True)
 
 
-def open_id(name: str, *, device: str | None = None) -> SentenceModel:
-    """Load a model by its id: from the local cache if it is there, else from the hub.
-
-    Args:
-        name: A model id of the form `owner/model`.
-        device: `cpu`, `cuda`, …; the best one there is if None.
+def open_id(name: str) -> SentenceModel:
+    """Load a model by its id, `owner/model`: from the local cache if it is there, else the hub.
 
     Raises:
         EmbedderUnavailableError: It is neither cached nor can it be fetched, or not be loaded.
     """
     set_defaults()
-    if _is_cached(name):
+    if is_cached(name):
         try:
-            return SentenceModel(name, _construct(name, device=device, local=True))
+            return SentenceModel(name, _construct(name, local=True))
         except OSError:
             pass  # An earlier download was cut short: fetch what is missing.
     _ask_hub(name)
+    return _open(name, name, local=False)
+
+
+def _open(place: str, name: str, *, local: bool) -> SentenceModel:
     try:
-        return SentenceModel(name, _construct(name, device=device, local=False))
+        return SentenceModel(name, _construct(place, local=local))
     except Exception as error:
         raise unavailable(name, f"the model cannot be loaded: {_reason(error)}") from error
 
 
-def _construct(name: str, *, device: str | None, local: bool) -> Any:
+def _construct(place: str, *, local: bool) -> Any:
     with importing("sentence_transformers"), quiet():
         from sentence_transformers import SentenceTransformer
 
         transformer = SentenceTransformer(
-            name,
-            device=device,
+            place,
             cache_folder=_cache_folder(),
             local_files_only=local,
             trust_remote_code=False,
@@ -147,24 +138,30 @@ def _construct(name: str, *, device: str | None, local: bool) -> Any:
     return transformer.float().eval()
 
 
-def _is_cached(name: str) -> bool:
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
+def is_cached(model_id: str) -> bool:
+    """Whether the hub's cache holds a model. Its own look-up would import all of the client."""
+    folder = _cache_folder()
+    if folder is None:
+        from huggingface_hub.constants import HF_HUB_CACHE
 
-    try:
-        found = try_to_load_from_cache(name, "config.json", cache_dir=_cache_folder())
-    except HFValidationError:
-        raise unavailable(name, "this is neither a folder nor a model id") from None
-    return isinstance(found, str)
+        folder = HF_HUB_CACHE
+    cached = Path(folder) / f"models--{model_id.replace('/', '--')}"
+    return next(cached.glob("snapshots/*/config.json"), None) is not None
 
 
 def _ask_hub(name: str) -> None:
     """Make sure that the hub can be reached and has the model, or raise at once."""
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HFValidationError,
+        RepositoryNotFoundError,
+    )
 
     try:
         HfApi().model_info(name, timeout=HUB_TIMEOUT)
+    except HFValidationError as error:
+        raise unavailable(name, "this is neither a folder nor a model id") from error
     except GatedRepoError as error:
         message = "the model is not cached here and its owner has to grant access to it"
         raise unavailable(name, message) from error
@@ -217,17 +214,14 @@ class SentenceEmbedder:
         return sentence_embedder(self.model, self.card.model, prefixes)
 
     def _embed(self, texts: Sequence[str], role: Role, prefix: str) -> NDArray[np.float32]:
-        if len(texts) == 1 and len(texts[0]) <= _REMEMBERED_LENGTH:
-            return self._embed_alone(texts[0], role, prefix).copy()
-        return self._encode(texts, role, prefix)
-
-    def _embed_alone(self, text: str, role: Role, prefix: str) -> NDArray[np.float32]:
-        key = (role, prefix, text)
+        if len(texts) != 1 or len(texts[0]) > _REMEMBERED_LENGTH:
+            return self._encode(texts, role, prefix)
+        key = (role, prefix, texts[0])
         if key not in self.remembered:
             if len(self.remembered) >= _REMEMBERED_TEXTS:
                 self.remembered.clear()
-            self.remembered[key] = self._encode([text], role, prefix)
-        return self.remembered[key]
+            self.remembered[key] = self._encode(texts, role, prefix)
+        return self.remembered[key].copy()
 
     def _encode(self, texts: Sequence[str], role: Role, prefix: str) -> NDArray[np.float32]:
         if not texts:

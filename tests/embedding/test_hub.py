@@ -15,6 +15,7 @@ from threading import Thread
 import numpy as np
 import pytest
 
+from deltamem_tui.embedding import load as loading
 from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import EmbedderUnavailableError
 
@@ -181,7 +182,11 @@ def test_a_failure_is_not_remembered(hub: Hub, cache: Path, tiny_model: Path) ->
 
 
 def test_a_model_is_fetched_once_and_silently(
-    hub: Hub, cache: Path, tiny_model: Path, capfd: pytest.CaptureFixture[str]
+    hub: Hub,
+    cache: Path,
+    tiny_model: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     hub.models["owner/remote"] = tiny_model
 
@@ -193,7 +198,8 @@ def test_a_model_is_fetched_once_and_silently(
     assert np.allclose(fetched.embed_passages(["heat the apple"]), same, atol=1e-6)
 
     hub.asked.clear()
-    assert load("owner/remote", device="cpu").card == fetched.card
+    monkeypatch.setattr(loading, "_loaded", {})
+    assert load("owner/remote").card == fetched.card
     assert hub.asked == []
 
 

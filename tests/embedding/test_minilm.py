@@ -57,9 +57,10 @@ def test_weights_that_were_tampered_with_are_refused(
         weights.write(b"\xff")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(loading, "PACKAGE", package.name)
+    monkeypatch.setattr(loading, "_loaded", {})
 
     with pytest.raises(EmbedderUnavailableError, match="not those of all-MiniLM-L6-v2") as caught:
-        load("minilm", device="cpu")
+        load("minilm")
 
     assert "--force-reinstall" in (caught.value.hint or "")
 

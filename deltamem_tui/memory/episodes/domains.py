@@ -26,35 +26,25 @@ class DomainTally:
         usual: The domain that they are expected to have; empty if there is none.
         listed: How many episodes each of the first `LISTED_DOMAINS` has, by the spelling that
             came first.
+        total: How many name a domain, listed or not.
+        of_others: How many of these are of another domain than the usual one.
     """
 
     usual: str = ""
     listed: Counter[str] = field(default_factory=Counter)
+    total: int = 0
+    of_others: int = 0
     _spellings: dict[str, str] = field(default_factory=dict)
-    _unlisted: int = 0
-    _unlisted_others: int = 0
 
     def add(self, domain: str) -> None:
         """Count one more episode."""
         if not domain:
             return
-        spelling = self._spellings.get(key(domain), domain)
-        if spelling in self.listed or len(self.listed) < LISTED_DOMAINS:
-            self._spellings.setdefault(key(domain), spelling)
-            self.listed[spelling] += 1
-            return
-        self._unlisted += 1
-        self._unlisted_others += self.is_other(domain)
-
-    @property
-    def total(self) -> int:
-        """How many name a domain, listed or not."""
-        return self.listed.total() + self._unlisted
-
-    @property
-    def of_others(self) -> int:
-        """How many of these are of another domain than the usual one."""
-        return sum(self.listed[domain] for domain in self.others) + self._unlisted_others
+        self.total += 1
+        self.of_others += self.is_other(domain)
+        folded = key(domain)
+        if folded in self._spellings or len(self.listed) < LISTED_DOMAINS:
+            self.listed[self._spellings.setdefault(folded, domain)] += 1
 
     @property
     def others(self) -> list[str]:

@@ -7,9 +7,8 @@ read; entries are kept only on request. `memory.reports` makes text of it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.episodes.domains import DomainTally
@@ -33,7 +32,6 @@ OTHER_FILES = "other logs"
 Reception = Literal["imported", "updated", "duplicate"]
 Redaction = Literal["secrets", "personal", "off"]
 """What is taken out of episodes: secrets, e-mail addresses too, or nothing."""
-_Trait = TypeVar("_Trait")
 
 
 class Arrival(NamedTuple):
@@ -88,15 +86,6 @@ class EpisodeImport(NamedTuple):
         return self.arrival.given is not None and self.arrival.given != self.outcome.success
 
 
-class _Kind(NamedTuple):
-    """What episodes are counted by."""
-
-    reception: Reception
-    source: OutcomeSource
-    success: bool | None
-    is_change: bool
-
-
 @dataclass(slots=True)
 class FileTally:
     """What one log gave. Everything but `without_outcome` counts duplicates too.
@@ -105,61 +94,45 @@ class FileTally:
         formats: The formats it was read as, by readers that took something or refused it; of
             the project's own logs, those that their episodes were first read as. No more than
             the first `LISTED_FORMATS`.
+        receptions: How many episodes had each reception.
+        sources: How many outcomes came from each source, by what counts, as of a duplicate the
+            bank's.
+        successes: How many episodes ended in success, likewise.
+        failures: How many did not.
+        changed: How many outcomes became their opposite.
+        without_outcome: How many came into the bank without an outcome.
         steps: How many steps its episodes have.
         redactions: How many secrets were taken out, by kind.
         rejected: How many records were refused.
     """
 
     formats: list[str] = field(default_factory=list)
+    receptions: Counter[Reception] = field(default_factory=Counter)
+    sources: Counter[OutcomeSource] = field(default_factory=Counter)
+    successes: int = 0
+    failures: int = 0
+    changed: int = 0
+    without_outcome: int = 0
     steps: int = 0
     redactions: Counter[str] = field(default_factory=Counter)
     rejected: int = 0
-    # One number an episode: there are millions of them in a large import.
-    _kinds: Counter[_Kind] = field(default_factory=Counter)
 
     @property
     def episodes(self) -> int:
         """How many episodes were read."""
-        return self._kinds.total()
-
-    @property
-    def receptions(self) -> Counter[Reception]:
-        """How many episodes had each reception."""
-        return self._by(lambda kind: kind.reception)
-
-    @property
-    def sources(self) -> Counter[OutcomeSource]:
-        """How many outcomes came from each source, by what counts, as of a duplicate the bank's."""
-        return self._by(lambda kind: kind.source)
-
-    @property
-    def successes(self) -> int:
-        """How many episodes ended in success, likewise."""
-        return self._by(lambda kind: kind.success)[True]
-
-    @property
-    def failures(self) -> int:
-        """How many did not."""
-        return self._by(lambda kind: kind.success)[False]
-
-    @property
-    def changed(self) -> int:
-        """How many outcomes became their opposite."""
-        return self._by(lambda kind: kind.is_change)[True]
-
-    @property
-    def without_outcome(self) -> int:
-        """How many came into the bank without an outcome."""
-        came = self._by(lambda kind: kind.success is None and kind.reception != "duplicate")
-        return came[True]
+        return self.receptions.total()
 
     def add(self, received: EpisodeImport) -> None:
         """Count one more episode."""
         arrival, outcome = received.arrival, received.outcome
         self._read_as(arrival.source.format)
+        self.receptions[received.reception] += 1
+        self.sources[outcome.source] += 1
+        self.successes += outcome.success is True
+        self.failures += outcome.success is False
+        self.changed += received.is_change
+        self.without_outcome += outcome.success is None and received.reception != "duplicate"
         self.steps += arrival.steps
-        kind = _Kind(received.reception, outcome.source, outcome.success, received.is_change)
-        self._kinds[kind] += 1
         if arrival.redactions.counts:
             self.redactions.update(arrival.redactions.counts)
 
@@ -168,13 +141,6 @@ class FileTally:
         self.rejected += 1
         if error.format:
             self._read_as(error.format)
-
-    def _by(self, trait: Callable[[_Kind], _Trait]) -> Counter[_Trait]:
-        """How many episodes share each trait."""
-        counts: Counter[_Trait] = Counter()
-        for kind, count in self._kinds.items():
-            counts[trait(kind)] += count
-        return counts
 
     def _read_as(self, name: str) -> None:
         if name not in self.formats and len(self.formats) < LISTED_FORMATS:
