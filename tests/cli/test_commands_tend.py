@@ -55,12 +55,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> SmallEmbedder:
     """A model that `--embedder small` loads, in the place of one that would take seconds."""
     card = EmbedderCard("small", WIDTH, fingerprint=fingerprint(vectors_of(["probe"])[0]))
     embedder = SmallEmbedder(card)
-    real = load_module._load
-
-    def found(name: str, device: str | None) -> object:
-        return embedder if name == "small" else real(name, device)
-
-    monkeypatch.setattr(load_module, "_load", found)
+    monkeypatch.setitem(load_module._loaded, load_module.place_of("small"), embedder)
     return embedder
 
 
