@@ -7,7 +7,7 @@ import json
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -36,16 +36,33 @@ def archive(members: dict[str, object], compression: int = zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
 
-def readings(tmp_path: Path, content: bytes, name: str = "log.json") -> list[Reading]:
+def readings(
+    tmp_path: Path, content: bytes | str, name: str = "log.json", **options: Any
+) -> list[Reading]:
+    """What is read from a log of this content; the options are those of `read_logs`."""
     path = tmp_path / name
-    path.write_bytes(content)
-    return list(read_logs([path]))
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return list(read_logs([path], **options))
 
 
 def episode(tmp_path: Path, content: bytes, name: str = "log.json") -> Trajectory:
     (found,) = (each for each in readings(tmp_path, content, name) if not notices([each]))
     assert isinstance(found, Trajectory), str(found)
     return found
+
+
+def only(found: Iterable[object]) -> Trajectory:
+    """The one thing that was read, which is an episode."""
+    (one,) = found
+    assert isinstance(one, Trajectory), str(one)
+    return one
+
+
+def refusal(found: Iterable[object]) -> RecordError:
+    """The one thing that was read, which is why there is no episode."""
+    (one,) = found
+    assert isinstance(one, RecordError), str(one)
+    return one
 
 
 def episodes(found: Iterable[Reading]) -> list[Trajectory]:

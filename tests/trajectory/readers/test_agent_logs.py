@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -11,58 +10,11 @@ import pytest
 
 from deltamem_tui.errors import DeltaMemError, LogFormatError, RecordError
 from deltamem_tui.trajectory.logs.limits import Limits
-from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import detect, read_logs, readers
+from deltamem_tui.trajectory.readers import read_logs, readers
 from tests.places import PUBLISHED
-from tests.trajectory.readers.agent_logs import SAMPLES
-from tests.trajectory.readers.samples import archive, episodes, lines, notices, readings, refusals
-from tests.trajectory.readers.session_logs import CLAUDE_CODE
+from tests.trajectory.readers.samples import archive, notices, readings, refusals
 from tests.trajectory.readers.trace_logs import INSPECT_ARCHIVE
-
-CASES = [(name, file, content) for name, found in SAMPLES.items() for file, content in found]
-# Any reader that knows a format by heart is this much surer than one of a general shape.
-_CLEARLY = 0.2
-
-
-@pytest.mark.parametrize(
-    ("format_name", "file", "content"), CASES, ids=[f"{name}-{file}" for name, file, _ in CASES]
-)
-def test_a_sample_is_of_its_own_format_only(
-    tmp_path: Path, format_name: str, file: str, content: bytes
-) -> None:
-    path = tmp_path / file
-    path.write_bytes(content)
-    claims = detect(Log(file, path))
-    assert claims[0].reader.name == format_name
-    assert all(claims[0].sureness - other.sureness > _CLEARLY for other in claims[1:])
-    found = list(read_logs([path]))
-    assert any(isinstance(item, Trajectory) for item in found)
-
-
-@pytest.mark.parametrize(
-    ("format_name", "file", "content"), CASES, ids=[f"{name}-{file}" for name, file, _ in CASES]
-)
-def test_a_lying_name_and_wrapping_change_nothing(
-    tmp_path: Path, format_name: str, file: str, content: bytes
-) -> None:
-    plain = readings(tmp_path, content, file)
-    (tmp_path / file).unlink()
-    is_zip = content.startswith(b"PK")
-    wrapped = content if is_zip else gzip.compress(b"\xef\xbb\xbf" + content)
-    other = readings(tmp_path, wrapped, "notes.txt")
-    ids = [item.id for item in plain if isinstance(item, Trajectory)]
-    assert ids == [item.id for item in other if isinstance(item, Trajectory)]
-    assert len(other) == len(plain)
-
-
-def test_garbage_before_and_a_broken_line_at_the_end_are_told(tmp_path: Path) -> None:
-    content = b"\x01\x02" + lines(*CLAUDE_CODE) + b'{"type": "user", "mess'
-    found = readings(tmp_path, content)
-    assert [item.position for item in refusals(found)] == ["line 1", "line 21"]
-    (episode,) = [item for item in found if isinstance(item, Trajectory)]
-    (clean,) = episodes(readings(tmp_path, lines(*CLAUDE_CODE)))
-    assert episode.id == clean.id
 
 
 def test_an_archive_that_is_no_evaluation_is_refused(tmp_path: Path) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import codecs
 import copy
-import gzip
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -19,24 +17,27 @@ from hypothesis import strategies as st
 
 from deltamem_tui.errors import LogFormatError, RecordError
 from deltamem_tui.trajectory.logs.limits import Limits
-from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.model import LogSource, Trajectory
-from deltamem_tui.trajectory.readers import detect, read_logs
+from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
 from tests.effort import examples
 from tests.places import PUBLISHED
 from tests.trajectory.readers.benchmark_samples import SAMPLES
-from tests.trajectory.readers.samples import PIXELS, called, dumped, notices
+from tests.trajectory.readers.samples import (
+    PIXELS,
+    called,
+    dumped,
+    notices,
+    only,
+    readings,
+    refusal,
+)
 from tests.trajectory.readers.web_samples import WEBSHOP_TEXT
-
-NAMES = sorted(SAMPLES)
 
 
 def read(tmp_path: Path, data: bytes, *, name: str = "log") -> list[Reading]:
-    path = tmp_path / name
-    path.write_bytes(data)
-    return list(read_logs([path]))
+    return readings(tmp_path, data, name)
 
 
 def expected(name: str) -> list[Trajectory]:
@@ -46,50 +47,12 @@ def expected(name: str) -> list[Trajectory]:
     ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_every_format_is_read_exactly(tmp_path: Path, name: str) -> None:
     assert read(tmp_path, SAMPLES[name].data) == expected(name)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_sample_is_of_its_own_format_only(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "log"
-    path.write_bytes(SAMPLES[name].data)
-    surest, *others = detect(Log("log", path))
-    assert surest.reader.name == name
-    # Of conversations that others wrap, the plainest reader is less sure; nobody else is.
-    assert all(surest.sureness - claim.sureness > 0.05 for claim in others)
-
-
-WRAPPINGS: list[Callable[[bytes], bytes]] = [
-    gzip.compress,
-    lambda data: codecs.BOM_UTF8 + data,
-    lambda data: codecs.BOM_UTF16_LE + data.decode().encode("utf-16-le"),
-    lambda data: data.replace(b"\n", b"\r\n"),
-]
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("wrap", WRAPPINGS, ids=["gzip", "bom", "utf-16", "crlf"])
-def test_however_it_is_wrapped(tmp_path: Path, name: str, wrap: Callable[[bytes], bytes]) -> None:
-    wrong_name = "log.csv"
-    found = read(tmp_path, wrap(SAMPLES[name].data), name=wrong_name)
-    sources = [LogSource(wrong_name, item.source.position, name) for item in expected(name)]
-    assert found == [
-        replace(item, source=source) for item, source in zip(expected(name), sources, strict=True)
-    ]
-
-
 JSON_LINES = ["agentbench", "openai-chat", "toolbench", "webshop-human"]
-
-
-@pytest.mark.parametrize("name", JSON_LINES)
-def test_a_last_line_that_is_cut(tmp_path: Path, name: str) -> None:
-    found = read(tmp_path, SAMPLES[name].data + b'\n{"index": 8, "mess')
-    assert [item for item in found if isinstance(item, Trajectory)] == expected(name)
-    (refused,) = (item for item in found if isinstance(item, RecordError))
-    assert "middle of a value" in refused.message
-    assert refused.position == f"line {SAMPLES[name].data.count(10) + 2}"
 
 
 @pytest.mark.parametrize("name", JSON_LINES)
@@ -99,12 +62,6 @@ def test_json_lines_as_one_array(tmp_path: Path, name: str) -> None:
     assert [
         replace(item, source=LogSource()) for item in found if isinstance(item, Trajectory)
     ] == [replace(item, source=LogSource()) for item in expected(name)]
-
-
-def test_garbage_before_the_first_brace(tmp_path: Path) -> None:
-    noise, *found = read(tmp_path, b"\x01\x02log " + SAMPLES["openai-chat"].data)
-    assert isinstance(noise, RecordError)
-    assert found == expected("openai-chat")
 
 
 def test_webshop_inside_a_notebook(tmp_path: Path) -> None:
@@ -169,15 +126,13 @@ class TestConversations:
     def test_outcomes_are_read_and_never_guessed(
         self, tmp_path: Path, beside: dict[str, object], success: bool | None, reward: float | None
     ) -> None:
-        (found,) = read(tmp_path, self.chat(self.USER, self.DID, **beside))
-        assert isinstance(found, Trajectory)
+        found = only(read(tmp_path, self.chat(self.USER, self.DID, **beside)))
         assert (found.outcome.success, found.outcome.reward) == (success, reward)
         assert found.outcome.source == ("unknown" if success is None else "stated")
 
     def test_a_bare_list_and_a_message_a_line(self, tmp_path: Path) -> None:
         for data in (dumped([self.USER, self.DID]), dumped(self.USER, self.DID)):
-            (found,) = read(tmp_path, data)
-            assert isinstance(found, Trajectory)
+            found = only(read(tmp_path, data))
             assert (found.task, [step.action for step in found.steps]) == ("Do it.", ["I did."])
 
     def test_conversations_under_names(self, tmp_path: Path) -> None:
@@ -187,11 +142,12 @@ class TestConversations:
     def test_a_conversation_under_a_name_with_a_stranger_is_told(self, tmp_path: Path) -> None:
         critic = {"role": "critic", "content": "Bad."}
         tools = [{"name": "look"}]
-        path = tmp_path / "log"
-        path.write_bytes(
-            dumped({"a": [self.USER, self.DID], "b": [self.USER, critic], "tools": tools})
+        found, told = readings(
+            tmp_path,
+            dumped({"a": [self.USER, self.DID], "b": [self.USER, critic], "tools": tools}),
+            "log",
+            format="openai-chat",
         )
-        found, told = read_logs([path], format="openai-chat")
         assert isinstance(found, Trajectory)
         assert isinstance(told, RecordError)
         assert told.position == "line 1, key b"
@@ -234,8 +190,7 @@ class TestConversations:
     @pytest.mark.parametrize("role", ["ai", "agent", "gpt", "model", "assistant"])
     def test_the_agent_by_many_names(self, tmp_path: Path, role: str) -> None:
         human = {"role": "human", "content": "Do it."}
-        (found,) = read(tmp_path, self.chat(human, {"role": role, "content": "I did."}))
-        assert isinstance(found, Trajectory)
+        found = only(read(tmp_path, self.chat(human, {"role": role, "content": "I did."})))
         assert [step.action for step in found.steps] == ["I did."]
 
     def test_a_solved_example_in_the_conversation_is_left_out(self, tmp_path: Path) -> None:
@@ -298,8 +253,7 @@ class TestConversations:
         prompt = (
             "Consider <pr_description>\nFix the sum.\n</pr_description>\nYour task is to: edit x"
         )
-        (found,) = read(tmp_path, self.chat({"role": "user", "content": prompt}, self.DID))
-        assert isinstance(found, Trajectory)
+        found = only(read(tmp_path, self.chat({"role": "user", "content": prompt}, self.DID)))
         assert found.task == "Fix the sum."
 
     def test_control_strings_and_empty_answers(self, tmp_path: Path) -> None:
@@ -311,8 +265,7 @@ class TestConversations:
             {"role": "assistant", "content": "", "tool_calls": [{**call, "id": "2"}]},
             {"role": "tool", "tool_call_id": "2", "content": ""},
         )
-        (found,) = read(tmp_path, data)
-        assert isinstance(found, Trajectory)
+        found = only(read(tmp_path, data))
         assert [(step.action, step.observation) for step in found.steps] == [
             ("ls", "red 10%\n100%"),
             ("ls", ""),
@@ -320,8 +273,7 @@ class TestConversations:
 
     def test_a_record_of_two_megabytes(self, tmp_path: Path) -> None:
         long = {"role": "user", "content": f"{'日本' * 300_000} {PIXELS}"}
-        (found,) = read(tmp_path, self.chat(self.USER, self.DID, long))
-        assert isinstance(found, Trajectory)
+        found = only(read(tmp_path, self.chat(self.USER, self.DID, long)))
         assert len(found.steps[0].observation) == 600_008
         assert found.steps[0].observation.endswith(" [image]")
 
@@ -336,10 +288,7 @@ class TestConversations:
         ],
     )
     def test_what_is_refused(self, tmp_path: Path, data: object, words: str) -> None:
-        path = tmp_path / "log.json"
-        path.write_bytes(dumped(data))
-        (refused,) = read_logs([path], format="openai-chat")
-        assert isinstance(refused, RecordError)
+        refused = refusal(readings(tmp_path, dumped(data), format="openai-chat"))
         assert words in refused.message
         assert (refused.source, refused.position) == ("log.json", "line 1")
 
@@ -364,16 +313,14 @@ class TestConversations:
 def test_episodes_that_are_refused_say_why(
     tmp_path: Path, record: dict[str, object], words: str
 ) -> None:
-    (refused,) = read(tmp_path, dumped(record))
-    assert isinstance(refused, RecordError)
+    refused = refusal(read(tmp_path, dumped(record)))
     assert re.search(words, refused.message)
     assert str(refused.position).startswith(("line 1", "record 1"))
 
 
 def test_what_was_typed_last_at_the_console_of_a_broken_recording(tmp_path: Path) -> None:
     rows = json.loads(SAMPLES["scienceworld-recording"].data)[:2]
-    (found,) = read(tmp_path, dumped(rows))
-    assert isinstance(found, Trajectory)
+    found = only(read(tmp_path, dumped(rows)))
     assert [step.action for step in found.steps] == ["go kitchen", "take cat"]
     assert (found.outcome.success, found.outcome.reward) == (False, 0.5)
 
@@ -384,8 +331,7 @@ def test_a_saved_game_of_scienceworld(tmp_path: Path) -> None:
         {"observation": "It is open.", "input": "open door", "score": 100, "iterations": 1},
     ]
     game = {"taskName": "task-1", "taskDesc": "Open the door.", "history": rows}
-    (found,) = read(tmp_path, dumped(game, indent=1))
-    assert isinstance(found, Trajectory)
+    found = only(read(tmp_path, dumped(game, indent=1)))
     assert (found.task, found.environment, len(found.steps)) == ("Open the door.", "A kitchen.", 1)
     assert found.outcome.reward == 1.0
 
@@ -435,9 +381,7 @@ def test_anything_in_the_wrong_place(
             del holder[str(key)]
         else:
             holder[key] = copy.deepcopy(junk)  # type: ignore[index]
-    path = tmp_path / "log"
-    path.write_text("\n".join(map(json.dumps, records)))
-    for item in read_logs([path], format=name):
+    for item in readings(tmp_path, "\n".join(map(json.dumps, records)), "log", format=name):
         assert isinstance(item, Trajectory | RecordError | Notice)
         assert not isinstance(item, RecordError) or (item.message and item.source == "log")
 
@@ -447,9 +391,7 @@ def test_anything_in_the_wrong_place(
 def test_lines_in_the_wrong_place(tmp_path: Path, name: str, data: st.DataObject) -> None:
     lines = SAMPLES[name].data.decode().splitlines()
     mixed = data.draw(st.lists(st.sampled_from(lines), max_size=30))
-    path = tmp_path / "log"
-    path.write_text("\n".join(["Action: reset", *mixed]))
-    for item in read_logs([path], format=name):
+    for item in readings(tmp_path, "\n".join(["Action: reset", *mixed]), "log", format=name):
         assert isinstance(item, Trajectory | RecordError | Notice)
 
 
@@ -606,6 +548,5 @@ def test_the_trials_of_a_question_share_its_name() -> None:
 
 def test_recordings_named_failure_that_end_well() -> None:
     for path in files(f"{SCIENCEWORLD}/recordings/*failure*.json"):
-        (found,) = wild_read(path)
-        assert isinstance(found, Trajectory)
+        found = only(wild_read(path))
         assert (found.outcome.success, found.outcome.reward) == (True, 1.0)

@@ -16,6 +16,7 @@ from tests.trajectory.readers.samples import (
     episodes,
     lines,
     notices,
+    only,
     readings,
     refusals,
 )
@@ -164,8 +165,7 @@ def test_prompts_in_other_words_that_led_to_work_are_no_prompt_tried_anew(
     log = list(header)
     for number, task in enumerate(("Fix it.", "Test it.", "Fix it."), 1):
         log += [say(f"u{number}", None, task), say(f"a{number}", f"u{number}", f"Did {number}.")]
-    (found,) = readings(tmp_path, lines(*log))
-    assert isinstance(found, Trajectory)
+    found = only(readings(tmp_path, lines(*log)))
     assert found.steps == (Step("Did 1.", "Test it."), Step("Did 2.", "Fix it."), Step("Did 3."))
 
 
@@ -195,8 +195,7 @@ def test_what_answers_a_call_is_no_prompt_tried_anew(tmp_path: Path) -> None:
         claude("u2", None, [*result("t1", ""), words]),
         claude("a2", "u2", "Fixed it."),
     ]
-    (found,) = readings(tmp_path, lines(*log))
-    assert isinstance(found, Trajectory)
+    found = only(readings(tmp_path, lines(*log)))
     assert [step.action for step in found.steps] == ["ls", "Fixed it."]
 
 
@@ -239,8 +238,7 @@ def test_a_session_goes_on_after_its_beginning_was_made_a_summary(
         claude("u2", "u8", "And?"),
         claude("a2", "u2", "Two."),
     ]
-    (found,) = readings(tmp_path, lines(*log))
-    assert isinstance(found, Trajectory)
+    found = only(readings(tmp_path, lines(*log)))
     assert (found.task, found.steps) == ("Fix it.", (Step("One.", "And?"), Step("Two.")))
 
 
@@ -252,8 +250,7 @@ def test_commands_before_the_first_prompt_are_no_prompt_tried_anew(tmp_path: Pat
         claude("u3", "u2", "And?"),
         claude("a3", "u3", "Two."),
     ]
-    (found,) = readings(tmp_path, lines(*log))
-    assert isinstance(found, Trajectory)
+    found = only(readings(tmp_path, lines(*log)))
     assert found.steps == (Step("One.", "And?"), Step("Two."))
 
 
@@ -278,8 +275,7 @@ def test_sub_agents_without_a_name_are_no_prompts_tried_anew(tmp_path: Path) -> 
         claude("u2", None, "Look.", isSidechain=True),
         claude("a2", "u2", "Looked.", isSidechain=True),
     ]
-    (found,) = readings(tmp_path, lines(*log))
-    assert isinstance(found, Trajectory)
+    found = only(readings(tmp_path, lines(*log)))
     assert [step.action for step in found.steps] == ["Searched.", "Looked."]
 
 
@@ -294,8 +290,7 @@ def test_results_of_calls_made_at_once_are_branches_of_one_turn(tmp_path: Path, 
     ]
     if last != "both":
         log.append(claude("a3", "u2" if last == "first" else "u3", "Done."))
-    (found,) = readings(tmp_path, lines(*log))
-    assert isinstance(found, Trajectory)
+    found = only(readings(tmp_path, lines(*log)))
     assert found.steps[:2] == (Step("ls", "a.py"), Step("pwd", "/w"))
 
 
@@ -325,8 +320,7 @@ def test_results_of_openclaw_calls_that_all_follow_the_call(tmp_path: Path) -> N
         openclaw("r2", "a1", "/w", role="toolResult", toolCallId="t2"),
         openclaw("a2", "r2", "Done."),
     ]
-    (found,) = readings(tmp_path, lines(*log))
-    assert isinstance(found, Trajectory)
+    found = only(readings(tmp_path, lines(*log)))
     assert found.steps == (Step("ls", "a.py"), Step("pwd", "/w"), Step("Done."))
 
 

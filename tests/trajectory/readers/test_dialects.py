@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.model import Outcome, Step
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
-from tests.trajectory.readers.samples import Json, episode, episodes, lines, pretty, readings
+from tests.trajectory.readers.samples import Json, episode, episodes, lines, only, pretty, readings
 from tests.trajectory.readers.trace_logs import otlp_attributes
 
 TASK = "Fix the parser."
@@ -290,8 +290,7 @@ def test_the_protocols_mark_of_the_end_is_no_part_of_what_is_done(
         {"class_": "text_observation", "source": "user", "content": "Buy a mug."},
         {"class_": "message_action", "content": said},
     ]
-    (found,) = readings(tmp_path, lines({"id": "1", "content": content, "details": {}}))
-    assert isinstance(found, Trajectory)
+    found = only(readings(tmp_path, lines({"id": "1", "content": content, "details": {}})))
     assert found.steps == (step,)
 
 
@@ -310,6 +309,5 @@ def test_a_target_beside_a_patch_says_whether_it_was_reached(
     tmp_path: Path, row: Json, outcome: Outcome
 ) -> None:
     turns = [{"role": "user", "text": "Fix it."}, {"role": "ai", "text": "ls"}]
-    (found,) = readings(tmp_path, lines({"instance_id": "a", "trajectory": turns, **row}))
-    assert isinstance(found, Trajectory)
+    found = only(readings(tmp_path, lines({"instance_id": "a", "trajectory": turns, **row})))
     assert found.outcome == outcome

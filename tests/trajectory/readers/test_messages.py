@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.model import Step, Trajectory
+from deltamem_tui.trajectory.model import Step
 from deltamem_tui.trajectory.readers.chat import spoken
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import (
@@ -18,7 +18,7 @@ from deltamem_tui.trajectory.readers.messages import (
     role_of,
     speaker,
 )
-from tests.trajectory.readers.samples import Json, episode, lines, readings
+from tests.trajectory.readers.samples import Json, episode, lines, only, readings, refusal
 from tests.trajectory.readers.test_branches import claude
 
 BYTES = "iVBORw0KGgo" * 100
@@ -240,10 +240,8 @@ def _langfuse(*messages: Json) -> bytes:
     ids=lambda write: write.__name__,
 )
 def test_a_stranger_in_any_format(tmp_path: Path, write: Callable[..., bytes]) -> None:
-    (found,) = readings(tmp_path, write(USER, DID))
-    assert isinstance(found, Trajectory)
-    (told,) = readings(tmp_path, write(USER, DID, CRITIC))
-    assert isinstance(told, RecordError)
+    only(readings(tmp_path, write(USER, DID)))
+    told = refusal(readings(tmp_path, write(USER, DID, CRITIC)))
     assert told.message == "a message of unknown role critic"
     assert told.position
 
@@ -262,8 +260,7 @@ def test_what_the_program_says_in_between_is_heard_and_not_said(
         for number, (who, text) in enumerate(spoken_by)
     ]
     for log in (new, old):
-        (found,) = readings(tmp_path, lines(*log))
-        assert isinstance(found, Trajectory)
+        found = only(readings(tmp_path, lines(*log)))
         assert found.steps == (Step("Done.", "It fails."), Step("Now."))
 
 

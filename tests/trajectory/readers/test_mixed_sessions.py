@@ -12,7 +12,7 @@ import pytest
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.model import LogSource, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
-from tests.trajectory.readers.samples import Json, episodes, lines, pretty, readings, refusals
+from tests.trajectory.readers.samples import Json, episodes, lines, only, pretty, readings, refusals
 from tests.trajectory.readers.test_traps import LOGS
 
 
@@ -180,9 +180,9 @@ def test_runs_of_a_record_each_are_not_held(tmp_path: Path, name: str) -> None:
         said = {"action": "message", "source": "user", "args": {"content": "task"}}
         ran = {"action": "run", "args": {"command": "x" * 1_000}}
         record = {"history": [said, ran]}
-    path = tmp_path / "log"
-    path.write_bytes(lines(*[record] * 50))
-    found = list(read_logs([path], format=name, limits=Limits(session_bytes=4_000)))
+    found = readings(
+        tmp_path, lines(*[record] * 50), "log", format=name, limits=Limits(session_bytes=4_000)
+    )
     assert len(episodes(found)) == len(found) == 50
 
 
@@ -207,9 +207,7 @@ LISTS: dict[str, list[Json]] = {
 
 @pytest.mark.parametrize("name", LISTS)
 def test_lists_of_events_one_after_another(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "log"
-    path.write_bytes(lines(*LISTS[name], *LISTS[name]))
-    first, second = read_logs([path], format=name)
+    first, second = readings(tmp_path, lines(*LISTS[name], *LISTS[name]), "log", format=name)
     assert isinstance(first, Trajectory)
     assert isinstance(second, Trajectory)
     assert first.steps == second.steps
@@ -239,8 +237,7 @@ def test_calls_of_served_tools_are_steps(tmp_path: Path) -> None:
         {"type": "ghost_snapshot", "ghost_commit": {}},
     )
     log = [header, asked, *({"type": "response_item", "payload": item} for item in items)]
-    (found,) = readings(tmp_path, lines(*log))
-    assert isinstance(found, Trajectory)
+    found = only(readings(tmp_path, lines(*log)))
     assert found.steps == (Step('tool_search(query="maps")', "none"),)
 
 

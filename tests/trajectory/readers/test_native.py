@@ -22,7 +22,7 @@ from deltamem_tui.trajectory.model import (
 )
 from deltamem_tui.trajectory.readers import from_record, read_logs, to_line, to_record
 from tests.effort import examples
-from tests.trajectory.readers.samples import lines
+from tests.trajectory.readers.samples import lines, only, readings
 
 SECRET = "sk-" + "Ab3" * 16
 
@@ -78,9 +78,7 @@ def test_a_file_of_them_gives_them_back(tmp_path: Path) -> None:
         )
         for number in range(3)
     ]
-    path = tmp_path / "episodes.jsonl"
-    path.write_bytes(b"".join(map(to_line, written)))
-    assert list(read_logs([path])) == written
+    assert readings(tmp_path, b"".join(map(to_line, written)), "episodes.jsonl") == written
 
 
 def test_hand_written_records() -> None:
@@ -109,10 +107,7 @@ def test_hand_written_records() -> None:
 )
 def test_an_outcome_in_a_log(tmp_path: Path, told: dict[str, object], outcome: Outcome) -> None:
     record = {"task": "t", "steps": [{"action": "a", "observation": ""}], "outcome": told}
-    path = tmp_path / "log.jsonl"
-    path.write_bytes(orjson.dumps(record) + b"\n")
-    (found,) = read_logs([path])
-    assert isinstance(found, Trajectory)
+    found = only(readings(tmp_path, orjson.dumps(record) + b"\n", "log.jsonl"))
     assert found.outcome == outcome
     # What a bank keeps is not judged anew.
     assert from_record(record).outcome.success == told.get("success")
@@ -200,8 +195,7 @@ def test_what_the_project_writes_has_none(tmp_path: Path) -> None:
         "metadata": {"anything": "goes"},
     }
     (tmp_path / "log.jsonl").write_bytes(lines(to_record(from_record(full))))
-    (found,) = read_logs(tmp_path / "log.jsonl")
-    assert isinstance(found, Trajectory)
+    only(read_logs(tmp_path / "log.jsonl"))
 
 
 # What a step may be in a log that another program wrote, or a person.

@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from tests.trajectory.readers.samples import (
-    Json,
-    episode,
-    episodes,
-    lines,
-    pretty,
-    readings,
-)
+from tests.trajectory.readers.samples import Json, episode, episodes, lines, only, pretty, readings
 from tests.trajectory.readers.trace_logs import (
     LANGFUSE,
     LANGSMITH,
@@ -185,6 +178,5 @@ def test_langsmith_runs_without_times_are_in_the_order_of_the_log(
         "inputs": {"input": "Fix it."},
         "child_runs": [{**run, **said} for run in CALLED],
     }
-    (found,) = readings(tmp_path, pretty([root]))
-    assert isinstance(found, Trajectory)
+    found = only(readings(tmp_path, pretty([root])))
     assert [step.action for step in found.steps] == [f"look(n={n})" for n in range(3)]

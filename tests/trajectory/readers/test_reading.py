@@ -30,7 +30,7 @@ from deltamem_tui.trajectory.readers import (
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.reading import try_readers
 from tests.places import SHARED
-from tests.trajectory.readers.samples import lines
+from tests.trajectory.readers.samples import lines, only, readings, refusal
 
 EPISODE = Trajectory("boil water", steps=(Step("look", "a stove"),))
 
@@ -121,14 +121,12 @@ def test_two_readers_equally_sure(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(LogFormatError, match="could be native or twin"):
         read_logs([path])
     assert [claim.reader.name for claim in detect(Log("x", path))] == ["native", "twin"]
-    (episode,) = read_logs([path], format="twin")
-    assert isinstance(episode, Trajectory)
+    only(read_logs([path], format="twin"))
 
 
 def test_a_log_without_an_episode_is_told(tmp_path: Path) -> None:
     (tmp_path / "log.txt").write_text("nothing to see")
-    (told,) = read_logs([tmp_path / "log.txt"], format="react")
-    assert isinstance(told, RecordError)
+    told = refusal(read_logs([tmp_path / "log.txt"], format="react"))
     assert "no episode" in str(told)
 
 
@@ -153,9 +151,7 @@ def test_what_a_reader_yields_is_checked_and_stamped(tmp_path: Path) -> None:
 
 def test_a_ten_megabyte_observation_is_one_clear_line(tmp_path: Path) -> None:
     huge = Trajectory("boil water", steps=(Step("look", "x" * 10_000_000),))
-    path = tmp_path / "log.jsonl"
-    path.write_bytes(to_line(huge) + to_line(EPISODE))
-    refused, good = read_logs([path])
+    refused, good = readings(tmp_path, to_line(huge) + to_line(EPISODE), "log.jsonl")
     assert isinstance(refused, RecordError)
     assert "line 1: the observation of step 1 has 10,000,000 characters" in str(refused)
     assert len(str(refused)) < 200
@@ -250,8 +246,7 @@ def test_the_generated_episodes(name: str, episodes: int, distinct: int, success
 def test_a_link_that_leads_nowhere_is_told(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder/lost.jsonl").symlink_to(tmp_path / "gone")
-    (told,) = read_logs([tmp_path])
-    assert isinstance(told, RecordError)
+    told = refusal(read_logs([tmp_path]))
     assert told.source == "folder/lost.jsonl"
     assert "cannot be read" in told.message
 

@@ -7,7 +7,7 @@ import pytest
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from tests.trajectory.readers.samples import only, readings
 
 RECORD = {
     "id": "alfworld/1",
@@ -29,11 +29,7 @@ RECORD = {
 
 
 def read(tmp_path: Path, **changes: object) -> Trajectory:
-    path = tmp_path / "rollouts.jsonl"
-    path.write_bytes(orjson.dumps({**RECORD, **changes}))
-    (found,) = read_logs([path])
-    assert isinstance(found, Trajectory), str(found)
-    return found
+    return only(readings(tmp_path, orjson.dumps({**RECORD, **changes}), "rollouts.jsonl"))
 
 
 def test_an_episode(tmp_path: Path) -> None:
@@ -96,9 +92,11 @@ def test_outcomes(
     ],
 )
 def test_what_is_refused(tmp_path: Path, changes: dict[str, object], words: str) -> None:
-    path = tmp_path / "rollouts.jsonl"
-    path.write_bytes(orjson.dumps(RECORD) + b"\n" + orjson.dumps({**RECORD, **changes}))
-    good, refused = read_logs([path])
+    good, refused = readings(
+        tmp_path,
+        orjson.dumps(RECORD) + b"\n" + orjson.dumps({**RECORD, **changes}),
+        "rollouts.jsonl",
+    )
     assert isinstance(good, Trajectory)
     assert isinstance(refused, RecordError)
     assert refused.position == "line 2"

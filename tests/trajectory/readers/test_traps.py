@@ -8,6 +8,8 @@ in that format's own tests.
 
 from __future__ import annotations
 
+import codecs
+import gzip
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -16,14 +18,14 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers import read_logs, readers, to_line
+from deltamem_tui.trajectory.readers import detect, read_logs, readers, to_line
 from deltamem_tui.trajectory.readers.reader import Reading
 from tests.trajectory.readers import test_alfworld, test_rollout
 from tests.trajectory.readers.agent_logs import SAMPLES as AGENTS
 from tests.trajectory.readers.benchmark_samples import SAMPLES as BENCHMARKS
-from tests.trajectory.readers.samples import PIXELS
+from tests.trajectory.readers.samples import PIXELS, episodes, refusals
 
 NATIVE = Trajectory(
     "boil water",
@@ -84,12 +86,8 @@ MARKS = {
     "agent-data-protocol": "40 seats",
 }
 Case = tuple[str, str, bytes]
-CASES: list[Case] = [
-    (name, file, data)
-    for name, logs in LOGS.items()
-    for file, data in logs
-    if not data.startswith(b"PK")
-]
+ALL_CASES: list[Case] = [(name, file, data) for name, logs in LOGS.items() for file, data in logs]
+CASES = [case for case in ALL_CASES if not case[2].startswith(b"PK")]
 
 
 def table(cases: list[Case]) -> pytest.MarkDecorator:
@@ -106,12 +104,43 @@ def read(path: Path, data: bytes) -> list[Reading]:
     return list(read_logs([path]))
 
 
-def episodes(found: list[Reading]) -> list[Trajectory]:
-    return [each for each in found if isinstance(each, Trajectory)]
+@table(ALL_CASES)
+def test_a_sample_is_of_its_own_format_only(
+    tmp_path: Path, name: str, file: str, data: bytes
+) -> None:
+    (tmp_path / file).write_bytes(data)
+    surest, *others = detect(Log(file, tmp_path / file))
+    assert surest.reader.name == name
+    # Of conversations that others wrap, the plainest reader is less sure; no other reader is.
+    clearly = 0.05 if name in BENCHMARKS else 0.2
+    assert all(surest.sureness - claim.sureness > clearly for claim in others)
 
 
-def refusals(found: list[Reading]) -> list[RecordError]:
-    return [each for each in found if isinstance(each, RecordError)]
+WRAPPINGS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "bom": lambda data: codecs.BOM_UTF8 + data,
+    "bom in gzip": lambda data: gzip.compress(codecs.BOM_UTF8 + data),
+    "utf-16": lambda data: codecs.BOM_UTF16_LE + data.decode().encode("utf-16-le"),
+    "crlf": lambda data: data.replace(b"\n", b"\r\n"),
+}
+
+
+@table(CASES)
+@pytest.mark.parametrize("wrap", WRAPPINGS)
+def test_a_lying_name_and_wrapping_change_nothing(
+    tmp_path: Path, name: str, file: str, data: bytes, wrap: str
+) -> None:
+    plain = read(tmp_path / file, data)
+    wrapped = read(tmp_path / "log.csv", WRAPPINGS[wrap](data))
+    assert len(wrapped) == len(plain)
+    assert list(map(without_file, episodes(wrapped))) == list(map(without_file, episodes(plain)))
+
+
+def without_file(episode: Trajectory) -> Trajectory:
+    """An episode without the name of its file, which may be the issue's id."""
+    by_file = episode.source.format in ("swe-agent", "mini-swe-agent")
+    metadata = {} if by_file else episode.metadata
+    return replace(episode, source=replace(episode.source, file=""), metadata=metadata)
 
 
 # What may stand in a text.
@@ -315,6 +344,7 @@ def is_lines(data: bytes) -> bool:
     return data[:1] == b"{" and all(map(is_json, data.splitlines()))
 
 
+NEWLINE = b"\n"
 JSON_CASES = [case for case in CASES if is_json(case[2])]
 LINE_CASES = [case for case in CASES if is_lines(case[2])]
 
@@ -328,7 +358,8 @@ def test_a_value_at_the_end_that_is_cut(tmp_path: Path, name: str, file: str, da
     assert episodes(found) == episodes(plain)
     (told,) = (each for each in refusals(found) if "middle of a value" in each.message)
     assert told.source == file
-    assert told.position
+    end = f"line {before.count(NEWLINE) + 2}" if is_lines(data) else "record "
+    assert str(told.position).startswith(end)
     assert len(refusals(found)) == len(refusals(plain)) + 1
 
 
