@@ -9,6 +9,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
+from tests.trajectory.readers.samples import episodes, only
 
 SCENE = "You are in the middle of a room. You see a desk 1, and a shelf 1."
 EPISODE = f"""{SCENE}
@@ -40,12 +41,6 @@ STEPS = (
 def read(path: Path, content: str | object) -> list[Reading]:
     path.write_bytes(content.encode() if isinstance(content, str) else orjson.dumps(content))
     return list(read_logs([path]))
-
-
-def only(found: list[Reading]) -> Trajectory:
-    (trajectory,) = found
-    assert isinstance(trajectory, Trajectory), str(trajectory)
-    return trajectory
 
 
 def test_one_episode(tmp_path: Path) -> None:
@@ -84,7 +79,7 @@ def test_a_trial_log(tmp_path: Path) -> None:
         for number, word in enumerate(["OK", "FAIL"])
     )
     found = read(tmp_path / "trial.log", blocks + "\nSUCCESS: 1\nFAIL: 1\n")
-    trajectories = [item for item in found if isinstance(item, Trajectory)]
+    trajectories = episodes(found)
     assert [item.outcome for item in trajectories] == [
         Outcome(True, source="stated"),
         Outcome(False, source="stated"),
@@ -110,17 +105,17 @@ def test_prompts_one_after_another_with_nothing_between(
     prompt = intro + EXAMPLE * examples + "Here is the task:\n"
     text = "".join(prompt + EPISODE.replace("mug", name) + "\n" for name in ("mug", "cup", "pan"))
     found = read(tmp_path / "log.txt", text)
-    assert [item.task for item in found if isinstance(item, Trajectory)] == [
+    assert [item.task for item in episodes(found)] == [
         f"put some {name} on desk." for name in ("mug", "cup", "pan")
     ]
     assert len(found) == 3
-    assert all(len(item.steps) == len(STEPS) for item in found if isinstance(item, Trajectory))
+    assert all(len(item.steps) == len(STEPS) for item in episodes(found))
 
 
 def test_a_verdict_ends_an_episode_also_without_a_rule(tmp_path: Path) -> None:
     text = "".join(f"{EPISODE}\nSTATUS: {word}\n" for word in ("OK", "FAIL"))
     found = read(tmp_path / "log.txt", text)
-    assert [item.outcome.success for item in found if isinstance(item, Trajectory)] == [True, False]
+    assert [item.outcome.success for item in episodes(found)] == [True, False]
     assert len(found) == 2
 
 

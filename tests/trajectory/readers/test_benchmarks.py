@@ -28,10 +28,12 @@ from tests.trajectory.readers.samples import (
     PIXELS,
     called,
     dumped,
+    episodes,
     notices,
     only,
     readings,
     refusal,
+    refusals,
 )
 from tests.trajectory.readers.web_samples import WEBSHOP_TEXT
 
@@ -59,9 +61,9 @@ JSON_LINES = ["agentbench", "openai-chat", "toolbench", "webshop-human"]
 def test_json_lines_as_one_array(tmp_path: Path, name: str) -> None:
     records = [json.loads(line) for line in SAMPLES[name].data.splitlines()]
     found = read(tmp_path, dumped(records, indent=1))
-    assert [
-        replace(item, source=LogSource()) for item in found if isinstance(item, Trajectory)
-    ] == [replace(item, source=LogSource()) for item in expected(name)]
+    assert [replace(item, source=LogSource()) for item in episodes(found)] == [
+        replace(item, source=LogSource()) for item in expected(name)
+    ]
 
 
 def test_webshop_inside_a_notebook(tmp_path: Path) -> None:
@@ -137,7 +139,7 @@ class TestConversations:
 
     def test_conversations_under_names(self, tmp_path: Path) -> None:
         found = read(tmp_path, dumped({"a": [self.USER, self.DID], "b": [self.USER, self.DID]}))
-        assert [item.metadata["id"] for item in found if isinstance(item, Trajectory)] == ["a", "b"]
+        assert [item.metadata["id"] for item in episodes(found)] == ["a", "b"]
 
     def test_a_conversation_under_a_name_with_a_stranger_is_told(self, tmp_path: Path) -> None:
         critic = {"role": "critic", "content": "Bad."}
@@ -412,7 +414,7 @@ def test_deep_and_large_values_are_refused_in_one_line(tmp_path: Path, name: str
     large = b'{"messages": "' + b"x" * 200_000 + b'"}'
     path.write_bytes(deep + b"\n" + large + b"\n" + SAMPLES[name].data)
     found = list(read_logs([path], format=name, limits=Limits(record_bytes=150_000)))
-    refused = [item for item in found if isinstance(item, RecordError)]
+    refused = refusals(found)
     assert any("a record of more than" in item.message for item in refused)
     assert all(len(str(item)) < 300 for item in refused)
 
@@ -518,11 +520,11 @@ def test_what_is_in_them(pattern: str) -> None:
     name, successes, failures, unknown = COUNTS[pattern]
     found = [item for path in files(pattern) for item in wild_read(path)]
     assert [str(item) for item in found if isinstance(item, RecordError)] == []
-    episodes = [item for item in found if isinstance(item, Trajectory)]
-    assert {item.source.format for item in episodes} == {name}
-    counts = Counter(item.outcome.success for item in episodes)
+    whole = episodes(found)
+    assert {item.source.format for item in whole} == {name}
+    counts = Counter(item.outcome.success for item in whole)
     assert (counts[True], counts[False], counts[None]) == (successes, failures, unknown)
-    assert all(item.outcome.known == (item.outcome.source == "stated") for item in episodes)
+    assert all(item.outcome.known == (item.outcome.source == "stated") for item in whole)
 
 
 @pytest.mark.parametrize("pattern", REFUSED)
@@ -534,16 +536,16 @@ def test_what_is_no_log_is_refused_with_a_hint(pattern: str) -> None:
 
 def test_the_trials_of_a_question_share_its_name() -> None:
     (path,) = files("noahshinn+reflexion/hotpotqa_runs/**/*.txt")
-    episodes = [item for item in wild_read(path) if isinstance(item, Trajectory)]
-    assert len({item.metadata["task_id"] for item in episodes}) == 100
-    assert Counter(item.metadata["trial"] for item in episodes) == {
+    trials = episodes(wild_read(path))
+    assert len({item.metadata["task_id"] for item in trials}) == 100
+    assert Counter(item.metadata["trial"] for item in trials) == {
         "1": 100,
         "2": 99,
         "3": 100,
         "4": 100,
         "5": 99,
     }
-    assert not any("attempted" in item.task or "Reflection" in item.task for item in episodes)
+    assert not any("attempted" in item.task or "Reflection" in item.task for item in trials)
 
 
 def test_recordings_named_failure_that_end_well() -> None:

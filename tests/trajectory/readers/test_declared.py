@@ -13,6 +13,7 @@ from deltamem_tui.trajectory.readers import readers
 from deltamem_tui.trajectory.readers.declared import declared_reader
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.reading import read_log
+from tests.trajectory.readers.samples import only, refusal
 
 TOML = """
 name = "harness"
@@ -94,8 +95,7 @@ def test_several_episodes_in_a_record_are_told_apart(tmp_path: Path) -> None:
 def test_a_record_is_an_episode_and_steps_lie_in_parallel_lists(tmp_path: Path) -> None:
     toml = 'task = "q"\n[step]\naction = "acts"\nobservation = "seen"\nthought = "thoughts"'
     reader = declared(tmp_path, toml.replace('"thoughts"', "\"thoughts || ''\""))
-    (found,) = read(tmp_path, reader, {"q": "go", "acts": ["a", "b"], "seen": ["1", "2"]})
-    assert isinstance(found, Trajectory)
+    found = only(read(tmp_path, reader, {"q": "go", "acts": ["a", "b"], "seen": ["1", "2"]}))
     assert (found.task, found.steps) == ("go", (Step("a", "1"), Step("b", "2")))
     assert found.outcome == Outcome()
     assert (reader.name, reader.description) == ("harness", "declared in harness.toml")
@@ -132,8 +132,7 @@ def test_it_claims_what_it_can_read_less_surely_than_others(tmp_path: Path) -> N
 def test_outcomes(
     tmp_path: Path, value: dict[str, object], success: bool | None, reward: float | None
 ) -> None:
-    (found,) = read(tmp_path, declared(tmp_path, TOML), {"runs": [{**RUN, **value}]})
-    assert isinstance(found, Trajectory)
+    found = only(read(tmp_path, declared(tmp_path, TOML), {"runs": [{**RUN, **value}]}))
     assert (found.outcome.success, found.outcome.reward) == (success, reward)
     disputed = success is None and value["solved"] is not None
     assert found.outcome.reason.startswith("the log contradicts itself: success ") == disputed
@@ -158,8 +157,7 @@ def test_outcomes(
     ],
 )
 def test_what_the_expressions_gave_is_told(tmp_path: Path, record: object, words: str) -> None:
-    (told,) = read(tmp_path, declared(tmp_path, TOML), record)
-    assert isinstance(told, RecordError)
+    told = refusal(read(tmp_path, declared(tmp_path, TOML), record))
     assert words in f"{told} "
     assert told.position == "line 1"
 
@@ -194,8 +192,7 @@ def test_an_expression_that_never_finds_anything_is_told(tmp_path: Path) -> None
 def test_an_expression_that_leads_to_null_is_not_mistyped(tmp_path: Path) -> None:
     run = orjson.loads(orjson.dumps(RUN).replace(b'"dark"', b"null").replace(b'"out"', b"null"))
     run["goal"]["room"] = None
-    (found,) = read(tmp_path, declared(tmp_path, TOML), {"runs": [run]})
-    assert isinstance(found, Trajectory)
+    found = only(read(tmp_path, declared(tmp_path, TOML), {"runs": [run]}))
     assert (found.environment, found.outcome.reason, found.steps[0].thought) == ("", "", "")
 
 
@@ -203,16 +200,14 @@ def test_what_may_be_missing_is_written_so(tmp_path: Path) -> None:
     toml = TOML
     for key in ("result", "solved", "points", "score", "note", "model"):
         toml = toml.replace(f'= "{key}"', f"= \"{key}x || ''\"")
-    (found,) = read(tmp_path, declared(tmp_path, toml), {"runs": [RUN]})
-    assert isinstance(found, Trajectory)
+    found = only(read(tmp_path, declared(tmp_path, toml), {"runs": [RUN]}))
     assert found.outcome == Outcome()
     assert [step.observation for step in found.steps] == ["", ""]
 
 
 def test_an_expression_that_fails_on_a_value_is_told(tmp_path: Path) -> None:
     reader = declared(tmp_path, 'task = "join(\', \', q)"\n[step]\naction = "acts"')
-    (told,) = read(tmp_path, reader, {"q": 3, "acts": ["a"]})
-    assert isinstance(told, RecordError)
+    told = refusal(read(tmp_path, reader, {"q": 3, "acts": ["a"]}))
     assert "`task` = join(', ', q) fails:" in str(told)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from deltamem_tui.trajectory.model import Outcome, Step
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
 from tests.trajectory.readers.samples import Json, episode, episodes, lines, only, pretty, readings
 from tests.trajectory.readers.trace_logs import otlp_attributes
+from tests.trajectory.readers.writers import CHATS
 
 TASK = "Fix the parser."
 STEPS = (Step("ls", "a.py", "Look first."), Step('read(path="a.py")', ""), Step("Fixed."))
@@ -38,80 +38,31 @@ def talk(user: str, agent: str, tool: str, *, as_text: bool = True) -> list[Json
     ]
 
 
-def tau(messages: list[Json]) -> Json:
-    return {"task_id": 1, "reward": 1.0, "info": {"task": {}}, "traj": messages, "trial": 0}
+NAMES = ["openai-chat", "tau-bench", "tau2-bench", "agentbench", "inspect-ai", "langfuse"]
+NAMES += ["langsmith", "otel"]
 
 
-def tau2(messages: list[Json]) -> Json:
-    simulation = {"id": "s", "task_id": "t", "messages": messages, "reward_info": {"reward": 1.0}}
-    return {"tasks": [{"id": "t"}], "simulations": [simulation]}
-
-
-def agentbench(messages: list[Json]) -> Json:
-    return {"index": 1, "output": {"status": "completed", "history": messages}}
-
-
-def inspect(messages: list[Json]) -> Json:
-    sample = {"id": 1, "epoch": 1, "input": TASK, "messages": messages, "scores": {}}
-    return {"status": "success", "eval": {"task": "t", "model": "m"}, "samples": [sample]}
-
-
-def langfuse(messages: list[Json]) -> Json:
-    *asked, told = messages
-    generation = {"type": "GENERATION", "startTime": "1", "input": asked, "output": told}
-    return {"trace": {"id": "t"}, "observations": [generation]}
-
-
-def langsmith(messages: list[Json]) -> Json:
-    *asked, told = messages
-    return {
-        "id": "r",
-        "run_type": "llm",
-        "dotted_order": "1",
-        "inputs": {"messages": asked},
-        "outputs": {"messages": [told]},
-    }
-
-
-def otel(messages: list[Json]) -> Json:
-    *asked, told = messages
-    attributes = {"gen_ai.input.messages": asked, "gen_ai.output.messages": [told]}
-    return {"trace_id": "t", "span_id": "s", "name": "chat", "attributes": attributes}
-
-
-WRAPPERS: dict[str, Callable[[list[Json]], Json]] = {
-    "openai-chat": lambda messages: {"messages": messages},
-    "tau-bench": tau,
-    "tau2-bench": tau2,
-    "agentbench": agentbench,
-    "inspect-ai": inspect,
-    "langfuse": langfuse,
-    "langsmith": langsmith,
-    "otel": otel,
-}
-
-
-@pytest.mark.parametrize("name", WRAPPERS)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("as_text", [True, False], ids=["text", "dict"])
 def test_calls_with_arguments_as_text_and_as_objects(
     tmp_path: Path, name: str, as_text: bool
 ) -> None:
     messages = talk("user", "assistant", "tool", as_text=as_text)
-    found = episode(tmp_path, pretty(WRAPPERS[name](messages)))
+    found = episode(tmp_path, pretty(CHATS[name](messages)))
     assert (found.source.format, found.task, found.steps) == (name, TASK, STEPS)
 
 
 @pytest.mark.parametrize("name", ["openai-chat", "agentbench", "langfuse", "langsmith", "otel"])
 @pytest.mark.parametrize(("user", "agent"), itertools.product(USERS, AGENTS))
 def test_speakers_by_many_names(tmp_path: Path, name: str, user: str, agent: str) -> None:
-    found = episode(tmp_path, pretty(WRAPPERS[name](talk(user, agent, "tool"))))
+    found = episode(tmp_path, pretty(CHATS[name](talk(user, agent, "tool"))))
     assert (found.source.format, found.task, found.steps) == (name, TASK, STEPS)
 
 
 @pytest.mark.parametrize("name", ["openai-chat", "agentbench"])
 @pytest.mark.parametrize("tool", TOOLS)
 def test_tools_by_many_names(tmp_path: Path, name: str, tool: str) -> None:
-    found = episode(tmp_path, pretty(WRAPPERS[name](talk("user", "assistant", tool))))
+    found = episode(tmp_path, pretty(CHATS[name](talk("user", "assistant", tool))))
     assert (found.source.format, found.task, found.steps) == (name, TASK, STEPS)
 
 
@@ -181,7 +132,7 @@ REPEATED: dict[str, bytes] = {
     "langsmith": lines(
         *(
             {
-                **langsmith(messages),
+                **CHATS["langsmith"](messages),
                 "id": f"r{at}",
                 "trace_id": "t",
                 "parent_run_id": "t",
@@ -217,7 +168,7 @@ def swe_agent_trials() -> bytes:
 
 
 def inspect_trials() -> bytes:
-    log = inspect(GROWING)
+    log = CHATS["inspect-ai"](GROWING)
     (sample,) = as_list(log["samples"])
     return pretty({**log, "samples": [{**as_mapping(sample), "epoch": n} for n in (1, 2)]})
 
@@ -228,7 +179,7 @@ TRIALS: dict[str, tuple[bytes, str]] = {
         lines(*({"task_id": "t", "trial": n, "messages": GROWING} for n in (1, 2))),
         "task_id",
     ),
-    "tau-bench": (pretty([{**tau(GROWING), "trial": n} for n in (1, 2)]), "task_id"),
+    "tau-bench": (pretty([{**CHATS["tau-bench"](GROWING), "trial": n} for n in (1, 2)]), "task_id"),
     "tau2-bench": (
         pretty(
             {
@@ -264,7 +215,7 @@ def test_trials_stay_apart_and_know_that_they_share_a_task(tmp_path: Path, name:
 
 
 def test_an_outcome_of_a_trial_is_its_own(tmp_path: Path) -> None:
-    runs = [{**tau(GROWING), "trial": n, "reward": float(n)} for n in (0, 1)]
+    runs = [{**CHATS["tau-bench"](GROWING), "trial": n, "reward": float(n)} for n in (0, 1)]
     assert [each.outcome for each in episodes(readings(tmp_path, pretty(runs)))] == [
         Outcome(False, 0.0, "stated"),
         Outcome(True, 1.0, "stated"),

@@ -6,12 +6,14 @@ import copy
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.trajectory.readers import test_alfworld, test_rollout
+from tests.trajectory.readers.samples import only, readings
 from tests.trajectory.readers.test_benchmarks import records_of
 from tests.trajectory.readers.trace_logs import INSPECT, LANGFUSE, LANGSMITH
 
@@ -130,6 +132,11 @@ TELLING = {
 }
 
 
+def read(tmp_path: Path, *records: object, **options: Any) -> Trajectory:
+    text = "\n".join(map(json.dumps, records))
+    return only(readings(tmp_path, text, **options))
+
+
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_how_success_is_spelt(tmp_path: Path, name: str, spelling: str) -> None:
@@ -165,10 +172,7 @@ def test_a_verdict_in_numbers_beside_a_reward(
     record = copy.deepcopy(PLACES[name][0])
     for key, value in zip(keys, (verdict, reward), strict=True):
         put(key)(record, value)
-    path = tmp_path / "log.json"
-    path.write_text(json.dumps(record))
-    (found,) = read_logs([path])
-    assert isinstance(found, Trajectory)
+    found = read(tmp_path, record)
     assert found.source.format == name
     assert (found.outcome.success, found.outcome.reward) == (verdict in (1, "1"), reward)
 
@@ -195,10 +199,7 @@ def test_a_verdict_that_its_reward_contradicts(
         put("final_score")(record, None)
     for key, value in zip(keys, (verdict, reward), strict=True):
         put(*within, key)(record, value)
-    path = tmp_path / "log.json"
-    path.write_text(json.dumps(record))
-    (found,) = read_logs([path])
-    assert isinstance(found, Trajectory)
+    found = read(tmp_path, record)
     assert found.source.format == name
     said = ("true" if verdict in (True, "yes") else "false", f"{float(str(reward)):g}")
     told = ", ".join(f"{key} {word}" for key, word in zip(keys, said, strict=True))
@@ -221,10 +222,7 @@ def test_a_verdict_that_its_reward_contradicts(
 )
 def test_an_overlap_is_no_match(tmp_path: Path, entry: dict[str, object], outcome: Outcome) -> None:
     told = "Question: Who?\nThought 1: I look.\nAction 1: Search[x]\nObservation 1: y\n"
-    path = tmp_path / "log.json"
-    path.write_text(json.dumps({"0": {"traj": told} | entry}))
-    (found,) = read_logs([path], format="fireact")
-    assert isinstance(found, Trajectory)
+    found = read(tmp_path, {"0": {"traj": told} | entry}, format="fireact")
     assert found.outcome == outcome
 
 
@@ -236,10 +234,7 @@ def test_where_a_reward_counts_as_success(
     sample, place = PLACES[name]
     record = copy.deepcopy(sample)
     place(record, reward)
-    path = tmp_path / "log.json"
-    path.write_text("\n".join(map(json.dumps, record if isinstance(record, list) else [record])))
-    (found,) = read_logs([path], success_at=0.8)
-    assert isinstance(found, Trajectory)
+    found = read(tmp_path, *(record if isinstance(record, list) else [record]), success_at=0.8)
     assert found.outcome == Outcome(success, reward, "stated")
 
 
@@ -278,10 +273,7 @@ def test_a_lone_score_that_says_nothing_is_told(
 ) -> None:
     record = copy.deepcopy(UNSCORED[name])
     put(*way)(record, value)
-    path = tmp_path / "log.json"
-    path.write_text(json.dumps(record))
-    (found,) = read_logs([path])
-    assert isinstance(found, Trajectory)
+    found = read(tmp_path, record)
     assert found.source.format == name
     told = f"`{way[-1]}` says {value}, neither a verdict nor a reward"
     assert found.outcome == Outcome(reason=told)
@@ -290,20 +282,15 @@ def test_a_lone_score_that_says_nothing_is_told(
 @pytest.mark.parametrize("score", ["I believe so.", "101", 1000])
 def test_a_score_of_scienceworld_that_says_nothing_is_told(tmp_path: Path, score: object) -> None:
     row = {"observation": "A kitchen.", "userInput": "look", "score": score, "isCompleted": False}
-    path = tmp_path / "log.json"
-    path.write_text(json.dumps([{**row, "taskDescription": "Boil water."}] * 2))
-    (found,) = read_logs([path])
-    assert isinstance(found, Trajectory)
+    found = read(tmp_path, [{**row, "taskDescription": "Boil water."}] * 2)
     told = f"`score` says {score}, neither a verdict nor a reward"
     assert found.outcome == Outcome(reason=told)
 
 
 def test_a_score_of_webshop_on_another_scale_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "log.txt"
-    path.write_text(
+    text = (
         "Action: reset[]\nObservation: Instruction: buy a mug\nAction: click[Buy Now]\n"
         "Observation: Your score (min 0.0, max 1.0): 7.5\n"
     )
-    (found,) = read_logs([path], format="webshop")
-    assert isinstance(found, Trajectory)
+    found = only(readings(tmp_path, text, format="webshop"))
     assert found.outcome == Outcome(reason="`Your score` says 7.5, neither a verdict nor a reward")

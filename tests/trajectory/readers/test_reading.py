@@ -30,7 +30,7 @@ from deltamem_tui.trajectory.readers import (
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.reading import try_readers
 from tests.places import SHARED
-from tests.trajectory.readers.samples import lines, only, readings, refusal
+from tests.trajectory.readers.samples import episodes, lines, only, readings, refusal, refusals
 
 EPISODE = Trajectory("boil water", steps=(Step("look", "a stove"),))
 
@@ -45,12 +45,12 @@ def test_a_folder_goes_on_past_what_is_no_log(tmp_path: Path) -> None:
     assert [
         (type(item).__name__, item.source) for item in found if isinstance(item, RecordError)
     ] == [("RecordError", name) for name in ("README.md", "a.jsonl", "c.bin", "d.jsonl")]
-    episodes = [item for item in found if isinstance(item, Trajectory)]
-    assert [(item.source.file, item.source.position) for item in episodes] == [
+    whole = episodes(found)
+    assert [(item.source.file, item.source.position) for item in whole] == [
         ("a.jsonl", "line 1"),
         ("b.json.gz", "line 1"),
     ]
-    assert list(read_logs([tmp_path / "*.gz"])) == episodes[1:]
+    assert list(read_logs([tmp_path / "*.gz"])) == whole[1:]
 
 
 def test_a_named_file_that_no_reader_knows(tmp_path: Path) -> None:
@@ -255,13 +255,13 @@ def test_every_sample_is_read_or_refused_with_a_reason() -> None:
     if not SHARED.exists():
         pytest.skip("the sample data are not here")
     found = list(read_logs([SHARED]))
-    sources = [item.source for item in found if isinstance(item, Trajectory)]
+    sources = [item.source for item in episodes(found)]
     counts = Counter((source.format, Path(source.file).name) for source in sources)
     assert counts["alfworld-wrapper", "KnowAgentALFWorld_llama-2-13b_D0.jsonl"] == 510
     assert counts["react", "alfworld.json"] == 24
     assert counts["react", "alfworld_3prompts.json"] == 36
     assert counts["react", "alfworld_singleturn.json"] == 36
-    refused = [item for item in found if isinstance(item, RecordError)]
+    refused = refusals(found)
     # Games and licences lie there too, which are no logs.
     reasons = {item.source: str(item) for item in refused}
     assert "xz data; unpack it first" in reasons["games/alfworld_games.tar.xz"]

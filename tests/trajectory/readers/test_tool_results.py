@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.trajectory.readers.samples import Json, episodes, lines, notices, readings, refusals
 from tests.trajectory.readers.test_branches import HEADER, claude, openclaw, use
+from tests.trajectory.readers.writers import CHATS
 
 CHAT_CALL = {
     "id": "c",
@@ -104,16 +105,11 @@ def letta(call_id: str, text: str, failed: bool) -> bytes:
 
 
 def inspect(call_id: str, text: str, failed: bool) -> bytes:
-    call = {"id": "c", "function": "bash", "arguments": {"cmd": "x"}}
     error = {"type": "unknown", "message": text}
-    answer: Json = {"content": "", "error": error} if failed else {"content": text}
-    messages = [
-        {"role": "user", "content": "Fix it."},
-        {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": call_id, **answer},
-    ]
-    samples = [{"id": 1, "epoch": 1, "input": "Fix it.", "messages": messages}]
-    return lines({"eval": {"task": "t", "model": "m"}, "status": "success", "samples": samples})
+    task, call, answer = chat(call_id, text)
+    answer = {**answer, "content": "", "error": error} if failed else answer
+    inner = {"id": "c", "function": "bash", "arguments": {"cmd": "x"}}
+    return lines(CHATS["inspect-ai"]([task, {**call, "tool_calls": [inner]}, answer]))
 
 
 LOGS: dict[str, Callable[[str, str, bool], bytes]] = {
@@ -190,10 +186,7 @@ def test_a_traced_call_that_failed(tmp_path: Path, name: str, failed: bool) -> N
 
 
 def test_tau2_bench_marks_errors_too(tmp_path: Path) -> None:
-    run = {
-        "tasks": [],
-        "simulations": [{"task_id": "1", "messages": chat("c", "no x", error=True)}],
-    }
+    run = CHATS["tau2-bench"](chat("c", "no x", error=True))
     (only,) = episodes(readings(tmp_path, lines(run)))
     assert only.source.format == "tau2-bench"
     assert only.steps == (Step("x", "error: no x"),)
@@ -217,28 +210,7 @@ def test_an_answer_before_the_first_call_is_told(tmp_path: Path, name: str) -> N
     assert told.format == name
 
 
-def tau_bench(messages: list[Json]) -> Json:
-    return {"task_id": 1, "reward": 1.0, "info": {}, "traj": messages}
-
-
-def tau2_bench(messages: list[Json]) -> Json:
-    return {"tasks": [], "simulations": [{"task_id": "1", "messages": messages}]}
-
-
-def agentbench(messages: list[Json]) -> Json:
-    return {"index": 1, "output": {"status": "completed", "history": messages}}
-
-
-def toolbench(messages: list[Json]) -> Json:
-    answer = {"query": "Fix it.", "valid_data": True, "train_messages": [messages]}
-    return {"win": True, "tree": {}, "answer_generation": answer}
-
-
-def fireact(messages: list[Json]) -> Json:
-    return {"0": {"traj": messages, "em": True}}
-
-
-def atif(messages: list[Json]) -> Json:
+def atif(messages: Sequence[Json]) -> Json:
     task, answer, _ = messages
     call = {"tool_call_id": "c", "function_name": "bash", "arguments": {"cmd": "x"}}
     return {
@@ -251,41 +223,18 @@ def atif(messages: list[Json]) -> Json:
     }
 
 
-def langfuse_chat(messages: list[Json]) -> Json:
-    call = {"type": "GENERATION", "startTime": "1", "input": messages}
-    return {"trace": {"id": "1", "input": "Fix it."}, "observations": [call]}
+RUNS = {**CHATS, "atif": atif}
+RUNS_IN_PARTS = {"tau2-bench": ", simulation 1", "fireact": ", key 0", "inspect-ai": ", sample 1"}
 
 
-def langsmith_chat(messages: list[Json]) -> Json:
-    return {"id": "1", "trace_id": "1", "run_type": "llm", "inputs": {"messages": messages}}
-
-
-def otel_chat(messages: list[Json]) -> Json:
-    given = {"gen_ai.input.messages": messages}
-    return {"name": "chat", "context": {"trace_id": "1", "span_id": "1"}, "attributes": given}
-
-
-CHATS: dict[str, tuple[Callable[[list[Json]], Json], str]] = {
-    "tau-bench": (tau_bench, "line 1"),
-    "tau2-bench": (tau2_bench, "line 1, simulation 1"),
-    "agentbench": (agentbench, "line 1"),
-    "toolbench": (toolbench, "line 1"),
-    "fireact": (fireact, "line 1, key 0"),
-    "atif": (atif, "line 1"),
-    "langfuse": (langfuse_chat, "line 1"),
-    "langsmith": (langsmith_chat, "line 1"),
-    "otel": (otel_chat, "line 1"),
-}
-
-
-@pytest.mark.parametrize("name", CHATS)
+@pytest.mark.parametrize("name", RUNS)
 def test_an_answer_before_the_first_call_is_told_of_whole_runs_too(
     tmp_path: Path, name: str
 ) -> None:
-    write, position = CHATS[name]
     task, call, answer = chat("another", "no x")
-    found = readings(tmp_path, lines(write([task, answer, call])))
+    found = readings(tmp_path, lines(RUNS[name]([task, answer, call])))
     (only,) = episodes(found)
+    position = f"line 1{RUNS_IN_PARTS.get(name, '')}"
     assert only.source.position == position
     assert only.steps == (Step("x"),)
     (told,) = refusals(found)
@@ -294,10 +243,9 @@ def test_an_answer_before_the_first_call_is_told_of_whole_runs_too(
 
 
 # Where they are parts of the calls there is nothing to tell.
-@pytest.mark.parametrize("name", sorted(CHATS.keys() - {"atif"}))
+@pytest.mark.parametrize("name", CHATS)
 def test_a_whole_run_that_keeps_all_its_answers_tells_nothing(tmp_path: Path, name: str) -> None:
-    write, _ = CHATS[name]
-    (only,) = readings(tmp_path, lines(write(chat("c", "no x"))))
+    (only,) = readings(tmp_path, lines(CHATS[name](chat("c", "no x"))))
     assert isinstance(only, Trajectory)
     assert only.steps == (Step("x", "no x"),)
 

@@ -405,6 +405,62 @@ def _langfuse(episode: Trajectory, number: int) -> Json:
     }
 
 
+# A conversation in OpenAI's words, where each format keeps one.
+
+
+def _inspect_chat(messages: Sequence[Json]) -> Json:
+    sample = {"id": 1, "epoch": 1, "input": messages[0]["content"], "messages": messages}
+    log = {"status": "success", "eval": {"task": "t", "model": "m"}}
+    return {**log, "samples": [{**sample, "scores": {}}]}
+
+
+def _langfuse_chat(messages: Sequence[Json]) -> Json:
+    *asked, told = messages
+    generation = {"type": "GENERATION", "startTime": "1", "input": asked, "output": told}
+    return {"trace": {"id": "t"}, "observations": [generation]}
+
+
+def _langsmith_chat(messages: Sequence[Json]) -> Json:
+    *asked, told = messages
+    run = {"id": "r", "run_type": "llm", "dotted_order": "1"}
+    return {**run, "inputs": {"messages": asked}, "outputs": {"messages": [told]}}
+
+
+def _otel_chat(messages: Sequence[Json]) -> Json:
+    *asked, told = messages
+    attributes = {"gen_ai.input.messages": asked, "gen_ai.output.messages": [told]}
+    return {"trace_id": "t", "span_id": "s", "name": "chat", "attributes": attributes}
+
+
+def _toolbench_chat(messages: Sequence[Json]) -> Json:
+    task = messages[0]["content"]
+    answer = {"query": task, "valid_data": True, "train_messages": [messages]}
+    return {"win": True, "tree": {}, "answer_generation": answer}
+
+
+def _tau2_chat(messages: Sequence[Json]) -> Json:
+    simulation = {"id": "s", "task_id": "t", "messages": messages, "reward_info": {"reward": 1.0}}
+    return {"tasks": [{"id": "t"}], "simulations": [simulation]}
+
+
+CHATS: dict[str, Callable[[Sequence[Json]], Json]] = {
+    "openai-chat": lambda messages: {"messages": messages},
+    "tau-bench": lambda messages: {
+        "task_id": 1, "reward": 1.0, "info": {"task": {}}, "traj": messages, "trial": 0
+    },
+    "tau2-bench": _tau2_chat,
+    "agentbench": lambda messages: {
+        "index": 1, "output": {"status": "completed", "history": messages}
+    },
+    "toolbench": _toolbench_chat,
+    "fireact": lambda messages: {"0": {"traj": messages, "em": True}},
+    "inspect-ai": _inspect_chat,
+    "langfuse": _langfuse_chat,
+    "langsmith": _langsmith_chat,
+    "otel": _otel_chat,
+}  # fmt: skip
+
+
 WRITERS: dict[str, Writer] = {
     "rollout": Writer(_each_line(_rollout), _kept(outcome=_all)),
     "openai-chat": Writer(_each_line(_openai), _kept(outcome=_all, without=("reward",))),
