@@ -189,49 +189,6 @@ def test_a_report_judges_only_those_that_it_lists(
     assert outcomes.must_name_one == (ends[-1] is False)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ({"a": "perhaps"}, "not an outcome: perhaps"),
-        ({"a": 37}, "not an outcome: 37"),
-        ([{"id": "a", "success": True}, {"id": "a", "success": False}], "second, different"),
-        ([{"success": True}, {"success": True}], "no id"),
-        ("id,success\na,true\nb\n", "some rows"),
-        ('{"id": "a", "success": true}\n{"id": "b", "succ', "middle of a value"),
-        ("", "empty"),
-        ("id,verdict\na,fail\n", "row 2: nothing known to say .* only verdict .*success"),
-        ([{"instance_id": "a", "verdict": "x", "by": 1}], "record 1: .* only verdict, by "),
-        ('{"id": "a", "verdict": "x"}', "record 1: .* only verdict "),
-        ("id,status\na,submitted\n", "row 2: not an outcome: submitted"),
-        ("id,success,reward\na,maybe,1\n", "not an outcome: maybe"),
-        ("id,success,reward\na,true,0\n", "row 2: it contradicts itself: success true, reward 0"),
-        ({"a": {"success": False, "score": 1}}, "id a: it contradicts itself"),
-        ([{"id": "a", "resolved": True, "success": False}], "success false, resolved true"),
-        ('{"a": true, "a": false}', "a second, different value for a"),
-        ('[{"id": "a", "success": true, "success": false}]', "different value for success"),
-        ('{"id": "a", "success": true, "success": 0}\n{"id": "b", "success": 0}', "line 1: "),
-        ("id,success,success\na,true,true\n", "two columns success"),
-        ("id,success\na,true,false\n", "row 2: 3 cells, where 2 are expected"),
-        ("a,true,false\n", "row 1: 3 cells, where 2 are expected"),
-        ({"resolved_ids": ["a", "b"], "unresolved_ids": ["b"]}, "b is among the resolved .* and"),
-        ({"resolved_ids": ["a"], "error_ids": ["a"]}, "a is among the resolved ids and"),
-        ({"resolved_ids": [{"id": "a"}]}, "resolved_ids: not an id"),
-        ([], "no id in it"),
-        ({}, "no id in it"),
-        ("id,success,note\na,true,\nb,true," + "x" * 140_000, "line 3: .*131,?072"),
-        ('id,success\n"a,true\n' + "b,true\n" * 30_000, "line .*131,?072.*quotation mark"),
-        ("id,success," + "x" * (65 << 20), "line 1: a record of more than 64 MB"),
-        ("id,success\na,true," + "x" * (65 << 20) + "\nb,true", "line 2: a record of more than"),
-    ],
-)
-def test_side_files_that_cannot_be_understood(tmp_path: Path, content: object, words: str) -> None:
-    choice = given(tmp_path / "outcomes", content)
-    with pytest.raises(UsageError, match=words) as caught:
-        user_outcomes(choice)
-    assert "\n" not in str(caught.value)
-    assert str(tmp_path) not in str(caught.value)
-
-
 def test_what_a_file_says_of_an_episode_is_told_beside_what_its_log_states(tmp_path: Path) -> None:
     told = episode("a").with_outcome(Outcome(success=True, source="stated"))
     assert user_outcomes(given(tmp_path / "o", {"a": False})).verdict_on(told) is False

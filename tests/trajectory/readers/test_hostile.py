@@ -43,14 +43,18 @@ _WORDS = st.sampled_from(
         " " * 2000,
     ]
 )
+_ROW_KEYS = ("id", "success", "resolved", "resolved_ids", "total", "a")
 _SIDE_FILES = st.one_of(
     st.binary(max_size=60),
+    st.text('{}[]",:;\n\tabid01', max_size=60).map(str.encode),
     st.lists(_WORDS, max_size=30).map(lambda words: "".join(words).encode()),
     st.recursive(
         st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=9),
         lambda inner: (
             st.lists(inner, max_size=3)
-            | st.dictionaries(st.sampled_from(("id", "success", "resolved", "total", "a")), inner)
+            | st.dictionaries(
+                st.sampled_from(("id", "success", "resolved", "resolved_ids", "total", "a")), inner
+            )
         ),
         max_leaves=9,
     ).map(lambda value: json.dumps(value).encode()),
@@ -73,6 +77,8 @@ def test_no_side_file_breaks_anything(data: bytes) -> None:
     assert folder not in told
     if outcomes is None:
         return
+    assert all(each.known and each.source == "user" for each in outcomes.by_id.values())
+    assert outcomes.by_id or outcomes.otherwise
     episode = Trajectory("t", steps=(Step("a"),), metadata={"id": "a"})
     assert outcomes.apply(episode).outcome in {
         Outcome(),
