@@ -232,12 +232,6 @@ def due(bank: Bank) -> Sequence[Due]:
 def maintain(bank: Bank, task: Due, writer: Writer, embedder: Embedder) -> MaintenanceResult | None:
     """Do one piece of maintenance, in one commit.
 
-    Args:
-        bank: The bank; its handle shows the new state afterwards.
-        task: What is due.
-        writer: Who writes.
-        embedder: The bank's embedder.
-
     Returns:
         What became of it; None if it is no longer due. Where the writer could make nothing of
         it, the journal notes what that took, and it stays due.

@@ -210,14 +210,7 @@ def _triggers(
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """What the questions are compared with: the rows, and what each was learnt from.
-
-    Attributes:
-        what: `nodes` or `triggers`.
-        scan: The rows.
-        texts: Per row, the question of its episode; empty if the bank does not know it.
-        kinds: Per row, the trigger that the rules would find its episode by; likewise.
-    """
+    """What the questions are compared with: the rows, and what each was learnt from."""
 
     what: str
     scan: Scan

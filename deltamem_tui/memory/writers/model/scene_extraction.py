@@ -189,11 +189,7 @@ class SceneDrawer:
 
 
 def _passage(parts: Sequence[str], said: str) -> str:
-    """The place in one of some texts that a model copied, as the text spells it.
-
-    Raises:
-        UnusableAnswer: None of them says that.
-    """
+    """The place in one of some texts that a model copied, as the text spells it."""
     for text in parts:
         if (found := _place(text, said)) is not None:
             return found

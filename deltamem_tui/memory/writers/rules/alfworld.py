@@ -50,11 +50,7 @@ def kinds(text: str) -> str:
 
 
 def _trigger(goal: Mapping[str, str | None]) -> str:
-    """The two wordings that goals of one kind come in (`cool some … `, `put a cool … `).
-
-    A skill is found by either. A blank is not a word of its own, so by n-grams the one word in
-    which the kinds differ does not drown among the names of things.
-    """
+    """The two wordings that goals of one kind come in (`cool some … `, `put a cool … `)."""
     done = {"hot": "heat"}.get(goal.get("which") or "", goal.get("which"))
     verb = goal["do"] if goal["do"] in _STATES else done
     if verb in _STATES:

@@ -140,11 +140,7 @@ def _answered(moves: Sequence[Move]) -> Iterator[Move]:
 
 
 def _relevant(moves: Iterable[Move]) -> list[Move]:
-    """The moves that lead to the points, found backwards by the things they share.
-
-    A move that was not paid for itself is kept when at least half of what it names is
-    named again by a later move that counts; wandering and random tries are not.
-    """
+    """The moves that lead to the points, found backwards by the things they share."""
     # Points for something that ripens meanwhile fall on whatever is done at that moment.
     made = [move for move in moves if move.effect != "refused" and is_sensible(move.action)]
     paid = [move for move in made if move.reward > 0] or made[-1:]
@@ -172,10 +168,7 @@ def _shares(action: str, needed: set[str]) -> bool:
 
 
 def _in_hand_once(moves: Iterable[Move]) -> Iterator[Move]:
-    """The moves without picking up again what is in the hand already.
-
-    Several things of one name are picked up in a row, and each that earns points is needed.
-    """
+    """The moves without picking up again what is in the hand already."""
     held: set[str] = set()
     before = ""
     for move in moves:

@@ -104,13 +104,7 @@ def _richest(items: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """A move and the room it was made in.
-
-    Attributes:
-        room: The room; empty where no description named it.
-        move: The move.
-        when: After or before which other command of the room, if that made the difference.
-    """
+    """A move and the room it was made in."""
 
     room: str
     move: Move

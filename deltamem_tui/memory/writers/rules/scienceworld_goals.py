@@ -78,11 +78,7 @@ def goal_of(trajectory: Trajectory) -> Goal:
 
 
 def _box(colour: str, boxes: Sequence[str]) -> str:
-    """A box without its colour, which is drawn anew for each variation of a task.
-
-    Of several, each has its mark, so that it stays clear which is meant where. A mark is not
-    a word: recall compares only what all tasks of this kind have.
-    """
+    """A box without its colour, which is drawn anew for each variation of a task."""
     return "box" + (_BOX_MARKS[min(boxes.index(colour), len(_BOX_MARKS) - 1)] if boxes[1:] else "")
 
 
@@ -112,20 +108,13 @@ class Letters:
 
 
 def _left_open(text: str, name: str, kind: str) -> str:
-    """`text` with a blank for a name; `unknown` stays, because it marks a kind of task.
-
-    A blank is not a word, so recall compares only what all tasks of this kind have.
-    """
+    """`text` with a blank for a name; `unknown` stays, because it marks a kind of task."""
     blank = f"unknown {kind} …" if "unknown" in name else "…"
     return re.sub(rf"'?(?<!\w){re.escape(name)}(?!\w)'?", blank, text)
 
 
 def _thing(trajectory: Trajectory) -> str:
-    """What the agent chose where the task leaves the choice (`focus on the thing`).
-
-    A living thing is named without its stage: the simulator calls it by other names elsewhere
-    (`egg dove`, `egg dove egg in inventory`).
-    """
+    """What the agent chose where the task leaves the choice (`focus on the thing`)."""
     if "focus on the thing" not in trajectory.task.casefold():
         return ""
     for step in trajectory.steps:

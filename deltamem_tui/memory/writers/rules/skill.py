@@ -152,11 +152,7 @@ def _deltas(phrases: Sequence[str], known: Known) -> Iterator[str]:
 
 
 def _traps(episode: Episode) -> list[str]:
-    """What was refused or cost reward, what was done over and over, and how the episode ended.
-
-    Only the first kind failed by itself. The others were carried out and led nowhere: they are
-    marked as tried, because at another time they may be right.
-    """
+    """What was refused or cost reward, what was done over and over, and how the episode ended."""
     last = episode.moves[-1]
     counted = [
         (move, times)
@@ -221,10 +217,7 @@ def fused_skill(chain: Sequence[Node]) -> Extraction:
 
 
 def _warnings(records: Sequence[str], steps: Sequence[str]) -> list[str]:
-    """What failed, each once, and what is still untried when the steps are known.
-
-    How a failure went on the whole matters only while there is no way that works.
-    """
+    """What failed, each once, and what is still untried when the steps are known."""
     known = Known(steps)
     warnings: list[str] = []
     for record in records:
