@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.method import Writer
     from deltamem_tui.memory.runs.learning import LearningReport
-    from deltamem_tui.memory.writers.model import SceneDrawer
     from deltamem_tui.trajectory.model import Trajectory
 
 Limit = Annotated[
@@ -74,14 +73,17 @@ def run(
         extractor, model, api_base, max_cost, no_cache, prompts, dry_run, timeout
     )
     chosen = chosen_extractor(invocation, opened, wanted)
-    drawer = _drawer(chosen) if draw_scenes else None
+    if draw_scenes:
+        _check_drawing(chosen)
     opened.require_writable()
     found = candidates(opened, policy, limit)
     with interruptible() as stop:
         if dry_run:
-            done = _rehearsed(invocation, opened, found.episodes, chosen, drawer, stop)
+            done = _rehearsed(invocation, opened, found.episodes, chosen, draw_scenes, stop)
         else:
-            done = _learnt(invocation, opened, found.episodes, chosen, drawer, concurrency, stop)
+            done = _learnt(
+                invocation, opened, found.episodes, chosen, draw_scenes, concurrency, stop
+            )
     errors = [*done.refusals]
     if isinstance(done.failure, DeltaMemError):
         errors.append(done.failure)
@@ -99,30 +101,29 @@ def run(
         waiting=len(opened.episodes.waiting()),
         not_admitted=found.not_admitted,
         without_scene=without_scene(opened, found.episodes, chosen),
-        draws=drawer is not None,
+        draws=draw_scenes,
         dry_run=dry_run,
         collections=opened.trees,
     )
     return Result.of_view("extract", view, errors, status)
 
 
-def _drawer(extractor: Writer) -> SceneDrawer:
-    """Draws the scenes; checked as far as possible without a call.
+def _check_drawing(extractor: Writer) -> None:
+    """Check, as far as possible without a call, that scenes can be drawn.
 
     Raises:
         UsageError: The extractor asks no model.
         ConfigurationError: The prompt cannot be used.
     """
     from deltamem_tui.memory.writers.model import ModelExtractor
+    from deltamem_tui.memory.writers.model.scene_extraction import SCENE
 
     if not isinstance(extractor, ModelExtractor):
         raise UsageError(
             "`--draw-scenes` does not go with `--extractor rules`",
             hint="the rules ask no model; name one with `--model`",
         )
-    drawer = extractor.drawer()
-    drawer.check()
-    return drawer
+    extractor.check((SCENE,))
 
 
 def _rehearsed(
@@ -130,7 +131,7 @@ def _rehearsed(
     bank: Bank,
     episodes: Sequence[Trajectory],
     extractor: Writer,
-    drawer: SceneDrawer | None,
+    draw_scenes: bool,
     stopped: Interruption,
 ) -> LearningReport:
     """What the run will take. Nothing is sent, and the rules cost nothing."""
@@ -148,7 +149,7 @@ def _rehearsed(
             episodes,
             extractor,
             embedder_of(bank),
-            drawer=drawer,
+            draw_scenes=draw_scenes,
             advance=advance,
             stopped=stopped,
         )
@@ -160,7 +161,7 @@ def _learnt(
     bank: Bank,
     episodes: Sequence[Trajectory],
     extractor: Writer,
-    drawer: SceneDrawer | None,
+    draw_scenes: bool,
     concurrency: int,
     stopped: Interruption,
 ) -> LearningReport:
@@ -180,7 +181,7 @@ def _learnt(
             bank,
             extractor,
             episodes,
-            drawer=drawer,
+            draw_scenes=draw_scenes,
             concurrency=concurrency,
             advance=show,
             stopped=stopped,

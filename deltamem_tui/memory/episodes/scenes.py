@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from deltamem_tui.memory.writers.extraction import Drawing
+from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -32,17 +32,22 @@ def lacks_scene(trajectory: Trajectory) -> bool:
     return not trajectory.environment.strip() and SCENE not in trajectory.metadata
 
 
-def with_scene(trajectory: Trajectory, drawing: Drawing) -> Trajectory:
+def with_scene(trajectory: Trajectory, drawing: Extraction) -> Trajectory:
     """The same episode, with the same id, and the scene that was drawn for it.
 
     An empty scene is kept, too: a model has looked and found none.
     """
     facts = {
-        SCENE: drawing.text,
+        SCENE: drawn_text(drawing),
         MODEL: one_line(drawing.model, 200),
         PROMPT: drawing.prompt,
     }
     return replace(trajectory, metadata={**trajectory.metadata, **facts})
+
+
+def drawn_text(drawing: Extraction) -> str:
+    """The scene that a model drew out of a task; empty if nothing in it describes one."""
+    return (drawing.payload or {}).get("environment", "")
 
 
 def with_scene_of(trajectory: Trajectory, other: Trajectory) -> Trajectory:

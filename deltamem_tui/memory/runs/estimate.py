@@ -25,9 +25,9 @@ from deltamem_tui.memory.engine import as_kept, learn_kept
 from deltamem_tui.memory.episodes.scenes import goal_of, lacks_scene, with_scene
 from deltamem_tui.memory.method import Due
 from deltamem_tui.memory.methods import method_of, settings_of
-from deltamem_tui.memory.writers.extraction import Drawing, Extraction, tree_of
+from deltamem_tui.memory.writers.extraction import Extraction, tree_of
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
-from deltamem_tui.memory.writers.model.scene_extraction import SceneDrawer
+from deltamem_tui.memory.writers.model.scene_extraction import SCENE
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -46,7 +46,7 @@ def rehearse(
     extractor: ModelExtractor,
     embedder: Embedder,
     *,
-    drawer: SceneDrawer | None = None,
+    draw_scenes: bool = False,
     advance: Callable[[], object] = lambda: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Usage:
@@ -57,7 +57,7 @@ def rehearse(
         trajectories: Episodes whose outcomes are known.
         extractor: Asks through a client with a `NoBudget`, so that nothing can be sent.
         embedder: The bank's embedder.
-        drawer: Draws scenes through the same client, if they shall be drawn.
+        draw_scenes: Whether scenes are drawn that logs lack.
         advance: Told after each episode.
         stopped: Whether somebody wants to stop; then the estimate is of what was rehearsed.
 
@@ -68,8 +68,8 @@ def rehearse(
         LanguageModelError: The extractor's model cannot be asked at all.
         StorageError: There is no room for the copy.
     """
-    understudy = _Understudy(extractor, drawer)
-    of_scenes = drawer is not None and method_of(bank).uses_scene(settings_of(bank))
+    understudy = _Understudy(extractor)
+    of_scenes = draw_scenes and method_of(bank).uses_scene(settings_of(bank))
     with tempfile.TemporaryDirectory(prefix="deltamem-rehearsal-") as folder:
         stage = copy_bank(bank, Path(folder) / bank.path.name)
         for trajectory in trajectories:
@@ -106,9 +106,8 @@ def rehearse_fusions(bank: Bank, chains: Iterable[Due], extractor: ModelExtracto
 class _Understudy:
     """Takes the model's place: answers from the cache, else counts and lets the rules write."""
 
-    def __init__(self, extractor: ModelExtractor, drawer: SceneDrawer | None = None) -> None:
+    def __init__(self, extractor: ModelExtractor) -> None:
         self._extractor = extractor
-        self._drawer = drawer
         self._drawn: set[str] = set()
         self._rules = RulesExtractor()
         self.usage = Usage()
@@ -134,23 +133,20 @@ class _Understudy:
 
     def with_scene(self, trajectory: Trajectory) -> Trajectory:
         """The episode with its scene: out of the cache, or one of a likely length."""
-        if self._drawer is None:
-            return trajectory
         try:
-            drawing = self._drawer.draw(trajectory)
-            self.usage += drawing.usage
+            drawing = self._known(self._extractor.write(SCENE, trajectory, ()))
         except BudgetError:
-            self.usage += self._drawing_estimate(self._drawer, trajectory)
-            drawing = Drawing(_likely_scene(trajectory.task), "", "")
+            self.usage += self._drawing_estimate(trajectory)
+            drawing = Extraction({SCENE: _likely_scene(trajectory.task)}, "a likely scene")
         return with_scene(trajectory, drawing)
 
-    def _drawing_estimate(self, drawer: SceneDrawer, trajectory: Trajectory) -> Usage:
+    def _drawing_estimate(self, trajectory: Trajectory) -> Usage:
         """The same instruction is often given several times; the cache knows it by then."""
-        prompt = drawer.prompt(trajectory)
-        if prompt in self._drawn and drawer.remembers:
+        prompt = self._extractor.prompt(SCENE, trajectory, ()) or ""
+        if prompt in self._drawn and self._extractor.remembers:
             return Usage(cached=1)
         self._drawn.add(prompt)
-        return drawer.estimate(trajectory)
+        return self._extractor.estimate(SCENE, trajectory, ())
 
 
 def _asked_with(tree: str, trajectory: Trajectory, extraction: Extraction) -> Extraction:

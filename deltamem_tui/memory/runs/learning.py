@@ -15,7 +15,7 @@ from deltamem_tui.memory.method import ModelWriter, Writer
 from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.policies.admission import DEFAULT_POLICY, Policy, admitted_by
 from deltamem_tui.memory.runs.run import LearningRun, Refusal
-from deltamem_tui.memory.writers.extraction import Drawer, Extractor
+from deltamem_tui.memory.writers.extraction import Extractor
 from deltamem_tui.trajectory.model import Trajectory
 
 
@@ -73,7 +73,7 @@ def learn_episodes(
     extractor: Writer | Extractor,
     episodes: Sequence[Trajectory],
     *,
-    drawer: Drawer | None = None,
+    draw_scenes: bool = False,
     concurrency: int = 1,
     advance: Callable[[Usage], object] = lambda _: None,
     stopped: Callable[[], bool] = lambda: False,
@@ -85,7 +85,7 @@ def learn_episodes(
         bank: The bank; its handle shows the new state after each episode.
         extractor: What distils the episodes.
         episodes: Episodes of known outcome, in their order.
-        drawer: Draws the scenes that logs lack; none are drawn if None.
+        draw_scenes: Whether a model draws the scenes that logs lack.
         concurrency: The most calls at once.
         advance: Called after each episode with what the run took so far.
         stopped: Whether to stop.
@@ -95,7 +95,9 @@ def learn_episodes(
     report = LearningReport()
     if not episodes:
         return report
-    run = LearningRun(bank, extractor, drawer=drawer, concurrency=concurrency, stopped=stopped)
+    run = LearningRun(
+        bank, extractor, draw_scenes=draw_scenes, concurrency=concurrency, stopped=stopped
+    )
     try:
         for outcome in run.learn(episodes):
             if isinstance(outcome, Refusal):

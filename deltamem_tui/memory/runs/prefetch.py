@@ -17,13 +17,13 @@ from concurrent.futures import CancelledError, Future, wait
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BudgetError, LanguageModelError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.method import ModelWriter
-from deltamem_tui.memory.writers.extraction import AskedInVainError, Drawing, Extraction
+from deltamem_tui.memory.writers.extraction import AskedInVainError, Extraction
 from deltamem_tui.trajectory.model import Trajectory
 
 GRACE = 5.0
@@ -31,7 +31,6 @@ GRACE = 5.0
 _CONFIDENT = 2
 _PULSE = 0.1  # seconds between two looks at whether the run is to stop
 
-A = TypeVar("A", bound=Extraction | Drawing)
 Key = tuple[str, str]
 """A purpose and a prompt. Equal ones get equal answers."""
 
@@ -215,7 +214,7 @@ class Prefetcher:
             return None
         return answer.result()
 
-    def answer(self, key: Key, ask: Callable[[], A]) -> A:
+    def answer(self, key: Key, ask: Callable[[], Extraction]) -> Extraction:
         """The answer to a question whose turn it is; the same if it comes up again in that turn.
 
         Raises:
@@ -227,7 +226,7 @@ class Prefetcher:
         if not is_done(flight.answer, self._stopped):
             raise StoppedError
         try:
-            found: A = flight.answer.result()
+            found: Extraction = flight.answer.result()
         except (BudgetError, CancelledError):
             if not flight.ahead:
                 raise

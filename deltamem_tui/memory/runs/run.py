@@ -33,6 +33,7 @@ from deltamem_tui.memory.methods import method_of, settings_of
 from deltamem_tui.memory.runs.payments import Payments
 from deltamem_tui.memory.runs.prefetch import (
     GRACE,
+    Key,
     PlannedQuestions,
     Prefetcher,
     PrefetchingWriter,
@@ -44,9 +45,10 @@ from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
     AskedInVainError,
     Call,
-    Drawer,
+    Extraction,
     Extractor,
 )
+from deltamem_tui.memory.writers.model.scene_extraction import SCENE
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -98,7 +100,7 @@ class LearningRun:
         extractor: Writer | Extractor,
         *,
         embedder: Embedder | None = None,
-        drawer: Drawer | None = None,
+        draw_scenes: bool = False,
         concurrency: int = 1,
         stopped: Callable[[], bool] = lambda: False,
         grace: float = GRACE,
@@ -109,8 +111,7 @@ class LearningRun:
             bank: The bank; its handle shows the new state after each episode.
             extractor: What distils the episodes.
             embedder: The bank's embedder; loaded if not given.
-            drawer: Draws the scenes of episodes whose logs have none, through the same client
-                as the extractor; they stay without one if not given.
+            draw_scenes: Whether a model draws the scenes of episodes whose logs have none.
             concurrency: The most questions to a model at once. What is learnt is the same.
             stopped: Whether the run is to end; asked between episodes and while a model is
                 waited for. The episode whose turn it is stays waiting then.
@@ -125,14 +126,13 @@ class LearningRun:
         self._grace = grace
         self._payments = Payments(bank)
         self._prefetcher: Prefetcher | None = None
-        self._drawer: Drawer | None = None
+        self._draws = draw_scenes
         if isinstance(self._writer, ModelWriter):
             self._width = concurrency
             self._asking = self._writer.paying(self._payments)
             self._cancel = self._asking.cancel
             self._prefetcher = Prefetcher(concurrency, stopped)
             self._writer = PrefetchingWriter(self._asking, self._prefetcher)
-            self._drawer = drawer.paying(self._payments) if drawer else None
         self._closed = False
         self.scenes_drawn = 0
 
@@ -233,9 +233,9 @@ class LearningRun:
     def _questions_of(self, turn: _Turn, prefetcher: Prefetcher) -> list[Question]:
         """An episode's other questions show its scene, so they wait for that."""
         shown = self._kept(turn)
-        if self._drawer and self._lacks_scene(shown):
-            key = ("draw", self._drawer.prompt(shown))
-            question = Question(turn.number, key, partial(self._drawer.draw, shown))
+        if self._draws and self._lacks_scene(shown):
+            key, draw = self._drawing(shown)
+            question = Question(turn.number, key, draw)
             drawing = prefetcher.answered(key)
             if drawing is None:
                 return [question]
@@ -256,7 +256,7 @@ class LearningRun:
             StorageError: The disk refused.
         """
         kept = self._kept(turn)
-        if not (self._drawer and self._lacks_scene(kept)):
+        if not (self._draws and self._lacks_scene(kept)):
             return False
         self._bank.refresh()
         known = episode(self._bank, kept.id)
@@ -265,11 +265,15 @@ class LearningRun:
             return True
         if self._bank.episodes.state(kept.id) == EpisodeState.LEARNT:
             return False
-        ask = partial(self._drawer.draw, kept)
-        drawing = prefetcher.answer(("draw", self._drawer.prompt(kept)), ask)
+        drawing = prefetcher.answer(*self._drawing(kept))
         turn.kept = take_drawing(self._bank, kept, drawing)
         self.scenes_drawn += 1
         return True
+
+    def _drawing(self, shown: Trajectory) -> tuple[Key, Callable[[], Extraction]]:
+        """The question for an episode's scene."""
+        prompt = self._asking.prompt(SCENE, shown, ())
+        return (SCENE, prompt or ""), partial(self._asking.write, SCENE, shown, ())
 
     def _lacks_scene(self, trajectory: Trajectory) -> bool:
         used = method_of(self._bank).uses_scene(settings_of(self._bank))

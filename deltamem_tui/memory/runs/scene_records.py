@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.episodes.scenes import lacks_scene, with_scene, with_scene_of
+from deltamem_tui.memory.episodes.scenes import drawn_text, lacks_scene, with_scene, with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.learn_result import REASON_WIDTH
-from deltamem_tui.memory.writers.extraction import Drawing
+from deltamem_tui.memory.writers.extraction import Extraction, known_calls
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import to_record
 
 
-def take_drawing(bank: Bank, trajectory: Trajectory, drawing: Drawing) -> Trajectory:
+def take_drawing(bank: Bank, trajectory: Trajectory, drawing: Extraction) -> Trajectory:
     """Keep the scene that was drawn for an episode, and tell the journal what it took.
 
     If somebody else drew one meanwhile, theirs stays. An episode that the bank does not have
@@ -41,8 +41,8 @@ def take_drawing(bank: Bank, trajectory: Trajectory, drawing: Drawing) -> Trajec
             batch.put_episode(to_record(with_scene(known, drawing)))
         detail = {
             "trajectory": trajectory.id,
-            "scene": one_line(drawing.text, REASON_WIDTH),
-            "calls": [drawing.call().record()],
+            "scene": one_line(drawn_text(drawing), REASON_WIDTH),
+            "calls": [each.record() for each in known_calls(drawing.call("draw", "env"))],
         }
         batch.log("draw", detail)
     return trajectory

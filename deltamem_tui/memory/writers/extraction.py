@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Protocol, Self, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
@@ -196,53 +196,3 @@ class ExtractorWriter:
 def tree_of(purpose: str) -> str:
     """The collection that a prompt writes for: the first word of its name."""
     return purpose.partition("_")[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """The scene that a model drew out of an instruction.
-
-    Attributes:
-        text: The instruction's own passages, one a line; empty if nothing in it describes a scene.
-        model: Who drew it out.
-        prompt: Digest of the prompt.
-        usage: What asking the model took, all attempts together.
-        attempts: How often the model was asked.
-        cut: What of the instruction did not fit the model's window; empty if all did.
-    """
-
-    text: str
-    model: str
-    prompt: str
-    usage: Usage = field(default_factory=Usage)
-    attempts: int = 1
-    cut: str = ""
-
-    def call(self, purpose: Purpose = "draw", tree: str = "env") -> Call:
-        """The question that was put to the model."""
-        return Call(purpose, tree, self.model, self.prompt, self.usage, self.attempts, self.cut)
-
-
-class Drawer(Protocol):
-    """Draws scenes out of instructions. Any number of threads may share one."""
-
-    def paying(self, on_payment: OnPayment) -> Self:
-        """Returns the same drawer, which reports what its answers take."""
-        ...
-
-    def prompt(self, trajectory: Trajectory) -> str:
-        """What `draw` would send first. Nothing is sent.
-
-        Raises:
-            ConfigurationError: The prompt file is wrong.
-        """
-        ...
-
-    def draw(self, trajectory: Trajectory) -> Drawing:
-        """Draw the scene out of an episode's task.
-
-        Raises:
-            ExtractionError: The model gave nothing usable.
-            LanguageModelError: The model cannot be asked at all.
-        """
-        ...

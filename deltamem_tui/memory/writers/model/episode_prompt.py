@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from deltamem_tui.bank.node import Node
@@ -30,45 +31,31 @@ LEAST_WORDS = 4
 """The least words of a quote, unless it is a whole line."""
 _LEAST_OF_A_LINE = 2
 _WORD = re.compile(r"\w+")
+SAFE = 0.9
+"""The share of a window that is used: our count of tokens is not the model's own, and a tenth
+covers most of the difference."""
+SHARES = (1.0, 0.5, 0.25)
+"""What a prompt that was refused as too long is cut to next, as shares of the model's window."""
 _STEP_LIMITS = ("max_steps", "step_limit")
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a model is asked for one tree.
+    """What a model is asked.
 
     Attributes:
         prompt: The whole prompt.
         digest: The digest of the prompt's files.
         contract: The JSON object that is asked for.
-        markers: What the procedure must contain, because it is a failure record.
-        quotable: The known procedures that can cover the episode; to skip, one must be quoted.
+        read: Makes texts of an answer, or raises `UnusableAnswer`.
         cut: What of the episode was left out, in one line; empty if nothing was.
     """
 
     prompt: str
     digest: str
     contract: Contract
-    markers: tuple[str, ...] = ()
-    quotable: tuple[str, ...] = ()
+    read: Callable[[str], Mapping[str, str] | Skip]
     cut: str = ""
-
-    def read(self, text: str) -> Mapping[str, str] | Skip:
-        """Make a payload of an answer.
-
-        Raises:
-            UnusableAnswer: The answer breaks the contract, lacks a marker or misquotes.
-        """
-        answer = self.contract.read(text)
-        if isinstance(answer, Skip):
-            require_quote(answer.quote, self.quotable)
-            return answer
-        procedure = answer.get("execution_procedure", "")
-        missing = [mark for mark in self.markers if mark not in procedure]
-        if missing:
-            marks = " and ".join(missing)
-            raise UnusableAnswer(f'a failure record must contain {marks} in "execution_procedure"')
-        return answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +85,7 @@ class RequestMaker:
             OutcomeUnknownError: A skill is wanted, and how the episode ended is not known.
             PromptTooLongError: The episode cannot be cut to the model's window.
         """
-        prompt = prompts.find(
-            (episode.domain if episode else "") or self.domain, purpose, self.folders
-        )
+        prompt = self.find(purpose, episode)
         known = block("notes", "\n\n".join(chain_entries(self.display(purpose), notes)))
         if episode is None:
             return self._fusion(prompt, notes, known)
@@ -119,13 +104,16 @@ class RequestMaker:
             "may_skip": may_skip,
         }
         text, cut = self.episode_prompt(prompt, episode, fixed)
-        return Request(
-            prompt=text,
-            digest=prompts.digest(prompt, self.folders),
-            contract=prompt.contract(may_skip=may_skip),
-            markers=prompt.markers if purpose.endswith("_failure") else (),
-            quotable=covering,
-            cut=cut.description,
+        contract = prompt.contract(may_skip=may_skip)
+        markers = prompt.markers if purpose.endswith("_failure") else ()
+        read = partial(_payload, contract, markers, covering)
+        digest = prompts.digest(prompt, self.folders)
+        return Request(text, digest, contract, read, cut.description)
+
+    def find(self, purpose: str, episode: Trajectory | None = None) -> Prompt:
+        """The prompt of an episode's domain, else of the bank's."""
+        return prompts.find(
+            (episode.domain if episode else "") or self.domain, purpose, self.folders
         )
 
     def display(self, purpose: str) -> Display:
@@ -142,12 +130,10 @@ class RequestMaker:
         )
         if failure:
             prompt = replace(prompt, output={**prompt.output, "termination_condition": 0})
-        return Request(
-            prompt=self._render(prompt, {"memory": known, "failure": failure}),
-            digest=prompts.digest(prompt, self.folders),
-            contract=prompt.contract(),
-            markers=prompt.markers if failure else (),
-        )
+        text = self._render(prompt, {"memory": known, "failure": failure})
+        contract = prompt.contract()
+        read = partial(_payload, contract, prompt.markers if failure else (), ())
+        return Request(text, prompts.digest(prompt, self.folders), contract, read)
 
     def episode_prompt(
         self, prompt: Prompt, trajectory: Trajectory, fixed: Mapping[str, object]
@@ -170,6 +156,26 @@ class RequestMaker:
 
     def _render(self, prompt: Prompt, values: Mapping[str, object]) -> str:
         return prompts.render(prompt, {**values, "words": prompt.output}, self.folders)
+
+
+def _payload(
+    contract: Contract, markers: Sequence[str], covering: Sequence[str], text: str
+) -> Mapping[str, str] | Skip:
+    """Make a payload of an answer.
+
+    Raises:
+        UnusableAnswer: The answer breaks the contract, lacks a marker or misquotes.
+    """
+    answer = contract.read(text)
+    if isinstance(answer, Skip):
+        require_quote(answer.quote, covering)
+        return answer
+    procedure = answer.get("execution_procedure", "")
+    missing = [mark for mark in markers if mark not in procedure]
+    if missing:
+        marks = " and ".join(missing)
+        raise UnusableAnswer(f'a failure record must contain {marks} in "execution_procedure"')
+    return answer
 
 
 def outcome_text(trajectory: Trajectory) -> str:

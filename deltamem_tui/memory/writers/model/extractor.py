@@ -11,14 +11,22 @@ from typing import Literal
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, PromptTooLongError
 from deltamem_tui.llm.answers import Skip
-from deltamem_tui.llm.client import Client
+from deltamem_tui.llm.client import Client, NoUsableAnswerError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.methods import DEFAULT
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.writers.extraction import Extraction, OnPayment, no_payment, tree_of
-from deltamem_tui.memory.writers.model.episode_prompt import Request, RequestMaker
-from deltamem_tui.memory.writers.model.requests import SAFE, SHARES, About, Asker
-from deltamem_tui.memory.writers.model.scene_extraction import SceneDrawer
+from deltamem_tui.memory.writers.extraction import (
+    AskedInVainError,
+    Call,
+    Extraction,
+    OnPayment,
+    Payment,
+    Purpose,
+    no_payment,
+    tree_of,
+)
+from deltamem_tui.memory.writers.model.episode_prompt import SAFE, SHARES, Request, RequestMaker
+from deltamem_tui.memory.writers.model.scene_extraction import SCENE, scene_request
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -30,6 +38,7 @@ PROMPTS = (
 
 # What an answer takes as a rule: the published sizes of a unit are 145 to 257 words.
 _USUAL_ANSWER = 400
+_USUAL_SCENE = 60
 _QUOTE_WIDTH = 160
 # Requests that are kept: counting their tokens takes longer than sending them.
 _REMEMBERED = 64
@@ -59,7 +68,7 @@ class ModelExtractor:
         self._client = client
         room = int(client.info.prompt_tokens * SAFE)
         self._maker = RequestMaker(domain, room, client.count, folders, method)
-        self._asker = Asker(client, on_payment)
+        self._on_payment = on_payment
         self._made: dict[Hashable, tuple[Trajectory | None, Request]] = {}
         self._lock = threading.Lock()
 
@@ -84,18 +93,19 @@ class ModelExtractor:
         """Ask nothing more for what is under way; see `Client.cancel`."""
         self._client.cancel()
 
-    def drawer(self) -> SceneDrawer:
-        """Draws scenes by the same model; what that takes is among this extractor's usage."""
-        return SceneDrawer(self._client, self._maker.domain, self._maker.folders)
+    @property
+    def remembers(self) -> bool:
+        """Whether answers are kept, so that the same question is not paid for twice."""
+        return self._client.remembers
 
-    def check(self) -> None:
-        """Make sure, before anything is asked, that the bank's prompts can be filled in.
+    def check(self, names: Sequence[str] = PROMPTS) -> None:
+        """Make sure, before anything is asked, that some of the bank's prompts can be filled in.
 
         Raises:
             ConfigurationError: One of them is wrong; says which and where.
         """
-        for name in PROMPTS:
-            prompt = prompts.find(self._maker.domain, name, self._maker.folders)
+        for name in names:
+            prompt = self._maker.find(name)
             values: dict[str, object] = dict.fromkeys(prompt.inputs, "…")
             for switch in (True, False):
                 values |= {"words": prompt.output, "may_skip": switch, "failure": switch}
@@ -105,7 +115,7 @@ class ModelExtractor:
         """Ask, with a smaller prompt where the model's window turns out to be smaller.
 
         Args:
-            purpose: The prompt's name.
+            purpose: The prompt's name; `environment` draws the scene out of the task.
             episode: What it is written from; None where the notes alone are.
             notes: Root to match as it stands, or what is to be fused.
 
@@ -116,14 +126,13 @@ class ModelExtractor:
             LanguageModelError: The model cannot be asked at all; every other episode would fail
                 too.
         """
-        if episode is not None and not episode.steps:
+        if episode is not None and not episode.steps and purpose != SCENE:
             return Extraction(None, "the episode has no steps")
         source = episode.id if episode else notes[-1].id if notes else ""
-        about = About("extract" if episode else "fuse", tree_of(purpose), source)
         message, hint = "", None
         for share in SHARES:
             try:
-                return self._answered(self._request(purpose, episode, notes, share), about)
+                return self._ask(purpose, source, self._request(purpose, episode, notes, share))
             except PromptTooLongError as error:
                 message, hint = error.message, error.hint
         raise ExtractionError(message, source=source or None, hint=hint)
@@ -151,13 +160,14 @@ class ModelExtractor:
             return Usage()
         if self._client.is_known(request.prompt, request.contract):
             return Usage(cached=1)
-        return self._client.estimate(request.prompt, _USUAL_ANSWER)
+        usual = _USUAL_SCENE if purpose == SCENE else _USUAL_ANSWER
+        return self._client.estimate(request.prompt, usual)
 
     def request(
         self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]
     ) -> Request | None:
         """What `write` would ask first; None if there is nothing to ask, or no prompt fits."""
-        if not (episode.steps if episode else notes):
+        if purpose != SCENE and not (episode.steps if episode else notes):
             return None
         try:
             return self._request(purpose, episode, notes)
@@ -179,16 +189,30 @@ class ModelExtractor:
         # An episode of the same id may be of another domain, or have ended otherwise.
         if request is None or of is not episode:
             maker = replace(self._maker, room=int(self._maker.room * share))
-            request = maker.request(purpose, episode, notes)
+            if episode and purpose == SCENE:
+                request = scene_request(maker, episode)
+            else:
+                request = maker.request(purpose, episode, notes)
             with self._lock:
                 self._made[key] = episode, request
                 while len(self._made) > _REMEMBERED:
                     del self._made[next(iter(self._made))]
         return request
 
-    def _answered(self, request: Request, about: About) -> Extraction:
-        answer = self._asker.ask(request, about)
-        model = self._client.model
+    def _ask(self, purpose: str, source: str, request: Request) -> Extraction:
+        model, digest = self._client.model, request.digest
+        kind, tree = _recorded(purpose)
+
+        def on_answer(usage: Usage) -> None:
+            self._on_payment(Payment(kind, tree, source, model, digest, usage))
+
+        try:
+            answer = self._client.ask(request.prompt, request.read, request.contract, on_answer)
+        except NoUsableAnswerError as error:
+            call = Call(kind, tree, model, digest, error.usage, error.attempts, request.cut)
+            raise AskedInVainError(
+                error.message, call, source=source or None, hint=error.hint
+            ) from error
         again = f", asked {answer.attempts} times" if answer.attempts > 1 else ""
         if isinstance(answer.value, Skip):
             quote = one_line(answer.value.quote, _QUOTE_WIDTH)
@@ -196,11 +220,12 @@ class ModelExtractor:
         else:
             payload, reason = answer.value, f"written by {model}"
         return Extraction(
-            payload=payload,
-            reason=reason + again,
-            model=model,
-            prompt=request.digest,
-            usage=answer.usage,
-            attempts=answer.attempts,
-            cut=request.cut,
+            payload, reason + again, model, digest, answer.usage, answer.attempts, request.cut
         )
+
+
+def _recorded(purpose: str) -> tuple[Purpose, str]:
+    """What the journal calls a purpose, and the tree that it is for."""
+    if purpose == SCENE:
+        return "draw", "env"
+    return "fuse" if purpose.endswith("_consolidation") else "extract", tree_of(purpose)

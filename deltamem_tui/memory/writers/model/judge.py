@@ -18,9 +18,8 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import Prompt
 from deltamem_tui.memory.writers.extraction import Call, OnPayment, Payment, no_payment
-from deltamem_tui.memory.writers.model.episode_prompt import RequestMaker
+from deltamem_tui.memory.writers.model.episode_prompt import SAFE, SHARES, RequestMaker
 from deltamem_tui.memory.writers.model.fence import block
-from deltamem_tui.memory.writers.model.requests import SAFE, SHARES
 from deltamem_tui.memory.writers.model.truncate import CutEpisode
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory

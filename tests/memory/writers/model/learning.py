@@ -38,8 +38,7 @@ def run_over(
     """Learn all that waits, with scenes drawn if wanted, and give back what the run said."""
     of_run = {name: more.pop(name) for name in ("stopped", "grace") if name in more}
     extractor = ModelExtractor(client(server, **more))
-    drawer = extractor.drawer() if draw else None
-    with LearningRun(bank, extractor, drawer=drawer, concurrency=concurrency, **of_run) as run:
+    with LearningRun(bank, extractor, draw_scenes=draw, concurrency=concurrency, **of_run) as run:
         return list(run.learn(waiting(bank))), run
 
 

@@ -143,10 +143,9 @@ def test_a_lesson_that_the_bank_did_not_take_is_on_the_bill(
     bank = bank_with(tmp_path / "bank", told_together(episodes) if draw else episodes)
     at(server, number, Bank.open(bank.path).freeze)
     asking = ModelExtractor(client(server))
-    drawer = asking.drawer() if draw else None
     with (
         pytest.raises(BankFrozenError),
-        LearningRun(bank, asking, drawer=drawer, concurrency=concurrency) as run,
+        LearningRun(bank, asking, draw_scenes=draw, concurrency=concurrency) as run,
     ):
         list(run.learn(waiting(bank)))
     on_the_bill(bank, asking.usage)

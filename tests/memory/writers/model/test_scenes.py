@@ -280,7 +280,7 @@ def test_a_scene_that_another_run_drew_meanwhile_is_taken(
     mine.start()
     assert reached.wait(60.0)
     extractor = ModelExtractor(client(server))
-    with LearningRun(other, extractor, drawer=extractor.drawer()) as run:
+    with LearningRun(other, extractor, draw_scenes=True) as run:
         list(run.learn(list(waiting(other))[1:]))
     go_on.set()
     mine.join(60.0)
@@ -328,7 +328,7 @@ def test_rules_and_thresholds_know_a_drawn_scene_too(server: ModelServer, tmp_pa
 
 def rehearsed(bank: Bank, server: ModelServer, **more: Any) -> Usage:
     extractor = ModelExtractor(client(server, budget=NoBudget(), price=PRICE, **more))
-    return rehearse(bank, waiting(bank), extractor, embedder_of(bank), drawer=extractor.drawer())
+    return rehearse(bank, waiting(bank), extractor, embedder_of(bank), draw_scenes=True)
 
 
 @pytest.mark.parametrize("kind", ["short", "long", "alfworld", "scienceworld"])
@@ -366,7 +366,7 @@ def test_an_unkept_episode_learnt_through_a_run_brings_its_scene(
     (log,) = told_together(generated(1))
     bank = bank_with(tmp_path / "bank", [])
     extractor = ModelExtractor(client(server))
-    with LearningRun(bank, extractor, drawer=extractor.drawer()) as run:
+    with LearningRun(bank, extractor, draw_scenes=True) as run:
         (lesson,) = run.learn([log])
     assert isinstance(lesson, LearnResult)
     kept = episode(bank, log.id)
