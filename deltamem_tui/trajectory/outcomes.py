@@ -103,7 +103,7 @@ def together(outcomes: Mapping[str, Outcome]) -> Outcome:
         or if two of them contradict each other outright; then the reason says so.
     """
     known = {name: each for name, each in outcomes.items() if each.source != "unknown"}
-    if _is_contradictory(known.values()):
+    if are_contradictory(known.values()):
         shown = ", ".join(f"{name} {_shown(each)}" for name, each in known.items())
         return Outcome(reason=f"the log contradicts itself: {shown}")
     verdict = next((each for each in known.values() if each.success is not None), None)
@@ -118,11 +118,8 @@ def undisputed(outcome: Outcome) -> Outcome:
     """The outcome, of unknown success if its reward contradicts its verdict outright."""
     if outcome.success is None or outcome.reward is None:
         return outcome
-    parts = {
-        "success": replace(outcome, reward=None),
-        "reward": replace(outcome, success=None),
-    }
-    if not _is_contradictory(parts.values()):
+    parts = {"success": replace(outcome, reward=None), "reward": replace(outcome, success=None)}
+    if not are_contradictory(parts.values()):
         return outcome
     shown = f"success {_shown(parts['success'])}, reward {_shown(parts['reward'])}"
     return Outcome(reason=f"the log contradicts itself: {shown}")
@@ -135,8 +132,8 @@ def attributed(outcome: Outcome) -> Outcome:
     return replace(outcome, source="stated")
 
 
-def _is_contradictory(outcomes: Collection[Outcome]) -> bool:
-    """Whether two outcomes cannot both be true, from whatever reward on is a success.
+def are_contradictory(outcomes: Collection[Outcome]) -> bool:
+    """Whether two of the outcomes cannot both be true, from whatever reward on is a success.
 
     So a verdict and a reward contradict each other only if nothing was paid for a success, or
     all of it for a failure.

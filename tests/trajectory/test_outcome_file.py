@@ -98,7 +98,7 @@ def _key(value: bool | float) -> str:
 
 
 WRITERS: list[Callable[[Said], str]] = [
-    *(mapping, pretty, nested, records, jsonl, comma, semicolon, bare),
+    *(mapping, pretty, nested, records, jsonl, comma, semicolon, bare)
 ]
 BOMS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
 

@@ -53,8 +53,7 @@ def _leniently_parsed(data: bytes, strict_error: orjson.JSONDecodeError, nesting
         value: object = json.loads(data.decode("utf-8"), strict=False)
     except UnicodeDecodeError as error:
         raise RecordError(
-            f"not valid UTF-8 (byte {error.start + 1} of the record)",
-            hint="save the log as UTF-8",
+            f"not valid UTF-8 (byte {error.start + 1} of the record)", hint="save the log as UTF-8"
         ) from error
     except RecursionError as error:
         raise _too_deep(nesting) from error

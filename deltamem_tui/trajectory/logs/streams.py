@@ -157,8 +157,7 @@ class _Transcoder(io.RawIOBase):
                 text = self._decoder.decode(data, final=not data)
             except UnicodeDecodeError as error:
                 raise RecordError(
-                    f"the text is not valid {error.encoding.upper()}",
-                    hint="save the log as UTF-8",
+                    f"the text is not valid {error.encoding.upper()}", hint="save the log as UTF-8"
                 ) from error
             self._ready = text.encode()
             if not data:

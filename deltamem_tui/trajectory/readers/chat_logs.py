@@ -155,9 +155,7 @@ def _listed(record: Json, keys: tuple[str, ...]) -> str:
 
 
 def read_conversations(
-    *keys: str,
-    of_calls: bool = False,
-    domain: Callable[[Trajectory], str] | None = None,
+    *keys: str, of_calls: bool = False, domain: Callable[[Trajectory], str] | None = None
 ) -> Callable[[Log], Iterator[Reading]]:
     """A reader's `read`, for logs of conversations."""
 

@@ -153,9 +153,7 @@ def _episode(
             conversation.offer_task(typed_command(content_text(message.get("content"))))
         add_message(conversation, message)
     return conversation.episode(
-        environment=workspace(directory=strand.directory),
-        agent=strand.agent,
-        metadata={"id": name},
+        environment=workspace(directory=strand.directory), agent=strand.agent, metadata={"id": name}
     )
 
 

@@ -138,9 +138,7 @@ class _CodexSession(Session):
         self._add_to(conversation)
         return conversation.episode(
             environment=workspace(
-                repository=self.repository,
-                system=self.system,
-                directory=self.directory,
+                repository=self.repository, system=self.system, directory=self.directory
             ),
             agent=self.agent,
             metadata={"id": self.id},

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import orjson
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import OutcomeSource, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import json_reader
 from deltamem_tui.trajectory.readers.records import each_conversation
@@ -78,13 +78,8 @@ def _scores(scores: Iterable[Json]) -> Iterator[Score]:
             value = value == 1
         elif kind == "CATEGORICAL":
             value = score.get("stringValue") or value
-        source = "judge" if score.get("source") == "EVAL" else "stated"
-        yield Score(
-            as_text(score.get("name")),
-            value,
-            "judge" if source == "judge" else "stated",
-            as_text(score.get("comment")),
-        )
+        source: OutcomeSource = "judge" if score.get("source") == "EVAL" else "stated"
+        yield Score(as_text(score.get("name")), value, source, as_text(score.get("comment")))
 
 
 def _unfolded(value: object) -> object:

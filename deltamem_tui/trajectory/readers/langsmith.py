@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import Limits
-from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import Reader, share
+from deltamem_tui.trajectory.readers.reader import json_reader
 from deltamem_tui.trajectory.readers.sessions import stray
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 from deltamem_tui.trajectory.readers.spans import (
@@ -126,22 +125,15 @@ def _feedback(root: Json) -> Iterator[Score]:
         yield Score(name, value)
 
 
-def _is_run(value: object) -> bool:
-    run = as_mapping(value)
+def _is_export(value: object) -> bool:
+    runs = as_list(as_mapping(value).get("runs"))
+    run = as_mapping(runs[0] if runs else value)
     return isinstance(run.get("run_type"), str) and ("inputs" in run or "dotted_order" in run)
 
 
-def _claims(preview: Preview) -> float:
-    def is_export(value: object) -> bool:
-        runs = as_list(as_mapping(value).get("runs"))
-        return _is_run(runs[0] if runs else value)
-
-    return 0.95 * share(preview, is_export)
-
-
-READER = Reader(
+READER = json_reader(
     name="langsmith",
     description="LangSmith: runs with run_type, inputs, outputs and feedback_stats",
-    claims=_claims,
+    is_own=_is_export,
     read=each_trace(_parts, _episode),
 )

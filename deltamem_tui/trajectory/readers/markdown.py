@@ -268,8 +268,5 @@ def _aider_claims(preview: Preview) -> float:
 
 
 AIDER = Reader(
-    name="aider",
-    description="Aider: markdown chat history",
-    claims=_aider_claims,
-    read=_aider_read,
+    name="aider", description="Aider: markdown chat history", claims=_aider_claims, read=_aider_read
 )

@@ -85,9 +85,7 @@ def _stream_episode(conversation: Conversation, run: Json) -> Trajectory:
         ),
         outcome=_outcome(run),
         agent=as_text(as_mapping(metadata.get("llm_config")).get("model")),
-        metadata={
-            "id": as_text(run.get("instance_id")) or (f"{owner}#{number}" if number else ""),
-        },
+        metadata={"id": as_text(run.get("instance_id")) or (f"{owner}#{number}" if number else "")},
     )
 
 

@@ -80,9 +80,7 @@ def each_record(
 
 
 def readings_of(
-    item: Record | RecordError,
-    parse: Callable[[object], Trajectory | Iterable[Reading]],
-    log: Log,
+    item: Record | RecordError, parse: Callable[[object], Trajectory | Iterable[Reading]], log: Log
 ) -> Iterator[Reading]:
     """The trajectories of one record, or why there are none.
 

@@ -155,9 +155,7 @@ class Records:
             )
 
 
-def whole_log(
-    gather: Callable[[Records], Iterable[Reading]],
-) -> Callable[[Log], Iterator[Reading]]:
+def whole_log(gather: Callable[[Records], Iterable[Reading]]) -> Callable[[Log], Iterator[Reading]]:
     """A reader's `read`, where records belong together."""
 
     def read(log: Log) -> Iterator[Reading]:

@@ -21,12 +21,7 @@ from deltamem_tui.trajectory.readers.messages import (
     speaker,
     unknown_speaker,
 )
-from deltamem_tui.trajectory.readers.reader import (
-    Reader,
-    Reading,
-    json_reader,
-    share,
-)
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader, share
 from deltamem_tui.trajectory.readers.records import Part, conversation_readings, each_part
 from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
@@ -55,11 +50,7 @@ def _attempts(value: object, log_name: str) -> Iterator[Part]:
 
 
 def _swe_episode(
-    conversation: Conversation,
-    run: Json,
-    log_name: str,
-    trial: str = "",
-    is_submitted: bool = True,
+    conversation: Conversation, run: Json, log_name: str, trial: str = "", is_submitted: bool = True
 ) -> Trajectory:
     messages = as_list(run.get("history"))
     history = [as_mapping(each) for each in messages if not _is_shown(each)]
@@ -223,10 +214,7 @@ def _mini_episode(conversation: Conversation, run: Json, log_name: str) -> Traje
             directory=as_text(as_mapping(config.get("environment")).get("cwd")),
         ),
         agent=as_text(as_mapping(config.get("model")).get("model_name")),
-        metadata={
-            "id": name,
-            "exit_status": as_text(info.get("exit_status")),
-        },
+        metadata={"id": name, "exit_status": as_text(info.get("exit_status"))},
     )
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource
 from deltamem_tui.trajectory.outcome_keys import explained, is_tally
-from deltamem_tui.trajectory.outcomes import ROUNDING, stated, verdict_of
+from deltamem_tui.trajectory.outcomes import ROUNDING, are_contradictory, stated, verdict_of
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 # A trace is scored for many things. Only a score of one of these names is about the task;
@@ -89,24 +89,14 @@ def _outcome_of(score: Score, record: Mapping[str, object]) -> Outcome:
 
 
 def _together(outcomes: Sequence[Outcome]) -> Outcome | None:
-    """Several outcomes as one; None if they disagree.
-
-    From which reward on an episode is a success is the user's to say. So a verdict and a reward
-    disagree only if they do for everybody: when nothing was paid for a success, or all of it
-    for a failure.
-    """
-    flags = {outcome.success for outcome in outcomes if outcome.success is not None}
+    """Several outcomes as one; None if they disagree."""
     paid = [outcome for outcome in outcomes if outcome.success is None] or outcomes
     rewards = [outcome.reward for outcome in paid if outcome.reward is not None]
-    if rewards and max(rewards) - min(rewards) > ROUNDING:
+    if are_contradictory(outcomes) or (rewards and max(rewards) - min(rewards) > ROUNDING):
         return None
-    reward = rewards[0] if rewards else None
-    if flags and reward is not None and not ROUNDING < reward < 1.0 - ROUNDING:
-        flags.add(reward > ROUNDING)
-    if len(flags) > 1:
-        return None
+    flag = next((outcome.success for outcome in outcomes if outcome.success is not None), None)
     reason = next((outcome.reason for outcome in outcomes if outcome.reason), "")
-    return Outcome(next(iter(flags), None), reward, outcomes[0].source, reason)
+    return Outcome(flag, next(iter(rewards), None), outcomes[0].source, reason)
 
 
 def is_about_task(name: str) -> bool:

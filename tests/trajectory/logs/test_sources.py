@@ -86,9 +86,7 @@ def test_of_an_absolute_path_no_more_is_shown_than_tells_it_apart(runs: Path, pa
     assert found == ["p/o.jsonl", "q/o.jsonl"]
 
 
-def test_an_absolute_path_is_shown_whole_only_where_nothing_less_tells_it_apart(
-    runs: Path,
-) -> None:
+def test_an_absolute_path_is_shown_whole_only_where_nothing_less_tells_it_apart(runs: Path) -> None:
     top = str(runs / "o.jsonl")
     (first, _), (second, _) = names("o.jsonl", runs / "p" / "o.jsonl")
     assert (first, second) == ("o.jsonl", "p/o.jsonl")

@@ -162,10 +162,7 @@ SHAREGPT = Sample(
         Trajectory(
             "a red mug",
             "Search and click, nothing else.",
-            (
-                Step("search[red mug]", "Page 1 [SEP] B01", "Where is it?"),
-                Step("click[buy now]"),
-            ),
+            (Step("search[red mug]", "Page 1 [SEP] B01", "Where is it?"), Step("click[buy now]")),
             paid(0.5),
             at("record 1"),
             domain="webshop",

@@ -108,10 +108,7 @@ AGENTBOARD = Sample(
         Trajectory(
             "put a mug on the desk",
             "",
-            (
-                Step("go to desk 1", "You see a mug 1.", "", 0.5),
-                Step("put mug 1", "", "", 1.0),
-            ),
+            (Step("go to desk 1", "You see a mug 1.", "", 0.5), Step("put mug 1", "", "", 1.0)),
             paid(1.0),
             at("record 1"),
             metadata={"id": "0", "task_name": "alfworld", "difficulty": "easy"},

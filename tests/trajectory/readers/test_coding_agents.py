@@ -428,11 +428,7 @@ def test_atif_keystrokes_in_the_message(tmp_path: Path) -> None:
     )
     steps = [
         {"source": "user", "message": "Fix it.", "is_copied_context": True},
-        {
-            "source": "agent",
-            "message": message,
-            "observation": {"results": [{"content": "a.py"}]},
-        },
+        {"source": "agent", "message": message, "observation": {"results": [{"content": "a.py"}]}},
         {"source": "agent", "message": '{"commands": [], "task_complete": true}'},
     ]
     found = episode(tmp_path, pretty({**ATIF, "steps": steps}))

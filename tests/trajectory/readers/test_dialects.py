@@ -117,9 +117,7 @@ def otlp_span(messages: list[Json], start: int) -> Json:
 
 REPEATED: dict[str, bytes] = {
     "openai-chat": lines(*({"messages": messages} for messages in PREFIXES)),
-    "anthropic": lines(
-        *({"messages": anthropic_talk()[:count]} for count in (2, 3, 4)),
-    ),
+    "anthropic": lines(*({"messages": anthropic_talk()[:count]} for count in (2, 3, 4))),
     "langfuse": pretty(
         {
             "trace": {"id": "t"},

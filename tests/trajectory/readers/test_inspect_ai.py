@@ -19,10 +19,7 @@ from tests.trajectory.readers.samples import (
     readings,
     refusals,
 )
-from tests.trajectory.readers.trace_logs import (
-    INSPECT,
-    INSPECT_ARCHIVE,
-)
+from tests.trajectory.readers.trace_logs import INSPECT, INSPECT_ARCHIVE
 
 STEPS = (Step("ls", "a.py", "Look first."), Step("Fixed."))
 

@@ -74,10 +74,7 @@ def test_aider(tmp_path: Path) -> None:
         Trajectory(
             task="Fix the parser.\nQuickly.",
             environment="Files in the chat: a.py",
-            steps=(
-                Step(REPLY, "Applied edit to a.py\n\nand the tests?"),
-                Step("They pass."),
-            ),
+            steps=(Step(REPLY, "Applied edit to a.py\n\nand the tests?"), Step("They pass.")),
             source=LogSource("history.md", "line 2", "aider"),
             agent="some-model",
         )

@@ -16,10 +16,7 @@ from tests.trajectory.readers.samples import (
     readings,
     refusals,
 )
-from tests.trajectory.readers.trace_logs import (
-    OPENINFERENCE,
-    OTLP,
-)
+from tests.trajectory.readers.trace_logs import OPENINFERENCE, OTLP
 
 STEPS = (Step("ls", "a.py", "Look first."), Step("Fixed."))
 
@@ -195,10 +192,7 @@ def test_a_span_without_a_trace_is_told(tmp_path: Path) -> None:
     assert "a span without a trace id" in refusals(found)[0].message
 
 
-EVALUATED = {
-    "gen_ai.evaluation.name": "correctness",
-    "gen_ai.evaluation.score.value": 1.0,
-}
+EVALUATED = {"gen_ai.evaluation.name": "correctness", "gen_ai.evaluation.score.value": 1.0}
 
 
 @pytest.mark.parametrize(

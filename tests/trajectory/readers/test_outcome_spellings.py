@@ -86,10 +86,7 @@ PLACES: dict[str, tuple[object, Callable[[object, Value], None]]] = {
     "webshop-human": (records_of("webshop-human"), put(-1, "reward")),
     "intercode": ({"0": OF_INTERCODE}, put("0", "summary", "max_reward")),
     "tau-bench": (records_of("tau-bench")[0][0], put("reward")),  # type: ignore[index]
-    "tau2-bench": (
-        records_of("tau2-bench")[0],
-        put("simulations", 0, "reward_info", "reward"),
-    ),
+    "tau2-bench": (records_of("tau2-bench")[0], put("simulations", 0, "reward_info", "reward")),
     "toolbench": (records_of("toolbench")[0], put("win")),
     "agentboard": (records_of("agentboard")[0], _agentboard),
     "agent-data-protocol": (

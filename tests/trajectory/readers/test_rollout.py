@@ -36,10 +36,7 @@ def test_an_episode(tmp_path: Path) -> None:
     assert read(tmp_path) == Trajectory(
         task="put a mug on the desk.",
         environment="You are in a room. You see a desk 1.",
-        steps=(
-            Step("go to desk 1", "You see a mug 1.", "", 0.0),
-            Step("look", "", "where?", 1.0),
-        ),
+        steps=(Step("go to desk 1", "You see a mug 1.", "", 0.0), Step("look", "", "where?", 1.0)),
         outcome=Outcome(True, 1.0, "stated", "won"),
         source=LogSource("rollouts.jsonl", "line 1", "rollout"),
         domain="alfworld",

@@ -35,18 +35,14 @@ def name_of(number: int) -> str:
     return f"e-{number}"
 
 
-def _each_line(
-    record: Callable[[Trajectory, int], Json],
-) -> Write:
+def _each_line(record: Callable[[Trajectory, int], Json]) -> Write:
     def write(episodes: Sequence[Trajectory]) -> bytes:
         return b"".join(_dumped(record(each, n)) + b"\n" for n, each in enumerate(episodes))
 
     return write
 
 
-def _one_array(
-    record: Callable[[Trajectory, int], Json],
-) -> Write:
+def _one_array(record: Callable[[Trajectory, int], Json]) -> Write:
     def write(episodes: Sequence[Trajectory]) -> bytes:
         return json.dumps([record(each, n) for n, each in enumerate(episodes)], indent=1).encode()
 
