@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import orjson
-
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import OutcomeSource, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
@@ -20,6 +18,7 @@ from deltamem_tui.trajectory.readers.spans import (
     moment,
     task_in,
     trace_episode,
+    unquoted,
 )
 from deltamem_tui.trajectory.readers.verdicts import Score, verdict_of_whole
 
@@ -85,19 +84,11 @@ def _scores(scores: Iterable[Json]) -> Iterator[Score]:
 def _unfolded(value: object) -> object:
     """A value out of the JSON text that holds it, as a text inside a text too."""
     for _ in range(_NESTED_TEXTS):
-        inner = _unquoted(value) if isinstance(value, str) and value[:1] == '"' else unfolded(value)
+        inner = unfolded(unquoted(value))
         if inner is value:
             break
         value = inner
     return value
-
-
-def _unquoted(text: str) -> str:
-    """The text that JSON holds as one; as it is, if it holds none."""
-    try:
-        return as_text(orjson.loads(text))
-    except orjson.JSONDecodeError:
-        return text
 
 
 def _is_trace(value: object) -> bool:

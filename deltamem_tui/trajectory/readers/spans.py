@@ -92,7 +92,7 @@ def task_in(value: object) -> str:
 
 def last_message(value: object) -> list[object]:
     """The agent's last message, in whatever a trace keeps as its output; none if not clear."""
-    value = as_object(unfolded(_unquoted(value)))
+    value = as_object(unfolded(unquoted(value)))
     if isinstance(value, dict) and not is_message(value):
         texts = (value.get(key) for key in _ANSWERED)
         value = next((text for text in texts if isinstance(text, str) and text.strip()), value)
@@ -102,8 +102,8 @@ def last_message(value: object) -> list[object]:
     return [message for message in last if role_of(as_mapping(message)) == "agent"]
 
 
-def _unquoted(value: object) -> object:
-    """A text that was written as JSON once more."""
+def unquoted(value: object) -> object:
+    """The text that a text in JSON is; any other value as it is."""
     if isinstance(value, str) and value.startswith('"'):
         with suppress(ValueError):
             return orjson.loads(value)
