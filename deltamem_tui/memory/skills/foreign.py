@@ -1,7 +1,7 @@
 """A skill that another program wrote: its front matter is the condition, its body the procedure.
 
 YAML can name a part and repeat it, so that a few lines become more than any machine holds. So
-front matter is refused if it does, before anything is built of it.
+nothing is built of front matter: its description is picked out while it is parsed.
 """
 
 from __future__ import annotations
@@ -14,43 +14,30 @@ from deltamem_tui.text import clean, one_line
 EXTRACTOR = "skill"
 
 _RULE = "---"
-_DEEPEST = 32
-_MERGE = "<<"
 
 
 def parted(text: str) -> tuple[str, str]:
     """A file's front matter and its body, both clean; without front matter, all is body."""
     text = clean(text)
-    first, _, rest = text.partition("\n")
-    if first.rstrip() != _RULE:
-        return "", text
-    end = 0
-    while end < len(rest):
-        line_end = rest.find("\n", end)
-        line_end = len(rest) if line_end < 0 else line_end
-        if rest[end:line_end].rstrip() == _RULE:
-            return rest[:end], rest[line_end + 1 :]
-        end = line_end + 1
+    first, *lines = text.split("\n")
+    if first.rstrip() == _RULE:
+        for number, line in enumerate(lines):
+            if line.rstrip() == _RULE:
+                return "\n".join(lines[:number]), "\n".join(lines[number + 1 :])
     return "", text
 
 
 def adopted(head: str, body: str, source: str) -> Node:
-    """The root that such a skill becomes.
-
-    Args:
-        head: The front matter, without the lines around it.
-        body: The text below.
-        source: The file's name, for errors.
+    """The root that a skill with such a front matter and body becomes.
 
     Raises:
-        RecordError: The front matter is not YAML, is nested too deeply, uses anchors or merge
-            keys, or has no description; or there is no body.
+        RecordError: The front matter is not YAML or has no description; or there is no body.
     """
     import yaml
 
     try:
         description = clean(_description(head)).strip()  # YAML can spell out any character
-    except (yaml.YAMLError, ValueError) as error:
+    except yaml.YAMLError as error:
         reason = one_line(str(error), 120)
         raise RecordError(f"the front matter is not plain YAML: {reason}", source=source) from error
     if not description or not body.strip():
@@ -62,24 +49,19 @@ def adopted(head: str, body: str, source: str) -> Node:
 
 
 def _description(head: str) -> str:
-    """The text under `description` in the outermost mapping; empty if there is none.
-
-    Raises:
-        ValueError: A part is named or repeated, or nested too deeply.
-    """
+    """The text under `description` in the outermost mapping; empty if there is none."""
     import yaml
 
-    level = 0
+    found, key, level, in_mapping = "", None, 0, False
     for event in yaml.parse(head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
-        if getattr(event, "anchor", None):  # those that are repeated have one, too
-            raise ValueError("it uses anchors")
-        if isinstance(event, yaml.ScalarEvent) and event.value == _MERGE and not event.style:
-            raise ValueError("it uses merge keys")
+        if level == 0 and isinstance(event, yaml.NodeEvent):
+            in_mapping = isinstance(event, yaml.MappingStartEvent)
+        elif level == 1 and in_mapping and isinstance(event, yaml.NodeEvent):
+            text = event.value if isinstance(event, yaml.ScalarEvent) else ""
+            if key is None:
+                key = text
+            else:
+                found, key = (text if key == "description" else found), None
         level += isinstance(event, yaml.CollectionStartEvent)
         level -= isinstance(event, yaml.CollectionEndEvent)
-        if level > _DEEPEST:
-            raise ValueError(f"it is nested deeper than {_DEEPEST}")
-    # The base loader makes texts, lists and mappings, nothing else.
-    found = yaml.load(head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # noqa: S506
-    description = found.get("description") if isinstance(found, dict) else None
-    return description if isinstance(description, str) else ""
+    return found

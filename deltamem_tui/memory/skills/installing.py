@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,29 +117,21 @@ def _provenance(book: SkillBook) -> dict[str, Any]:
     kept = dict(before) if isinstance(before, Mapping) else {}
     try:
         size = len(orjson.dumps(kept))
-    except TypeError as error:  # nested deeper than can be written again
-        raise _too_much() from error
+    except TypeError:  # nested deeper than can be written again
+        size = _PROVENANCE_LIMIT + 1
     if size > _PROVENANCE_LIMIT:
-        raise _too_much()
+        raise RecordError(
+            "more provenance than a bank can hold",
+            source=BANK_FILE,
+            hint="take out of it what is not needed",
+        )
     return kept | {"installed_from": _text(book, "name") or "skills"}
-
-
-def _too_much() -> RecordError:
-    return RecordError(
-        "more provenance than a bank can hold",
-        source=BANK_FILE,
-        hint="take out of it what is not needed",
-    )
 
 
 def _vectors(
     embedder: Embedder, nodes: Sequence[Node], advance: Callable[[int], None]
-) -> list[NDArray[np.float32]]:
-    vectors: list[NDArray[np.float32]] = []
-    rest = iter(nodes)
-    while part := list(islice(rest, _EMBEDDED_AT_ONCE)):
-        vectors.extend(
-            embedder.embed_passages([node.payload["activation_condition"] for node in part])
-        )
+) -> Iterator[NDArray[np.float32]]:
+    for start in range(0, len(nodes), _EMBEDDED_AT_ONCE):
+        part = nodes[start : start + _EMBEDDED_AT_ONCE]
+        yield from embedder.embed_passages([node.title for node in part])
         advance(len(part))
-    return vectors

@@ -48,22 +48,17 @@ class ListedFile(Struct, frozen=True):
         """That of a file's bytes, and the lines around its nodes as `section.read` gives them."""
         return cls(digest_of(data), "".join(_mark(line) for _, line in around))
 
-    def unknown(self, around: Sequence[tuple[int, str]]) -> list[int]:
-        """The numbers of those lines that were not written so, or not so often."""
-        known = self._marks()
+    def compared(self, around: Sequence[tuple[int, str]]) -> tuple[list[int], int]:
+        """The numbers of the lines that were not written so, and how many written ones are gone."""
+        left = Counter(self.around[at : at + _MARK] for at in range(0, len(self.around), _MARK))
         unknown = []
         for number, line in around:
-            known[_mark(line)] -= 1
-            if known[_mark(line)] < 0:
+            mark = _mark(line)
+            if left[mark]:
+                left[mark] -= 1
+            else:
                 unknown.append(number)
-        return unknown
-
-    def gone(self, around: Sequence[tuple[int, str]]) -> int:
-        """How many lines were written that are not there now."""
-        return (self._marks() - Counter(_mark(line) for _, line in around)).total()
-
-    def _marks(self) -> Counter[str]:
-        return Counter(self.around[at : at + _MARK] for at in range(0, len(self.around), _MARK))
+        return unknown, left.total()
 
 
 @dataclass(frozen=True, slots=True)

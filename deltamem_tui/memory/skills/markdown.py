@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from enum import Enum
+from typing import Literal, NamedTuple
 
 _OPENING, _CLOSING = "<!-- deltamem ", " -->"
 _TICKS = "```"
@@ -30,17 +29,7 @@ def fenced(text: str) -> str:
     return f"{fence}text\n{text}\n{fence}"
 
 
-class BlockKind(Enum):
-    """What a block is."""
-
-    MARKER = "marker"
-    HEADING = "heading"
-    FENCE = "fence"
-    TEXT = "text"
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Some lines that belong together.
 
     Attributes:
@@ -50,7 +39,7 @@ class Block:
         text: The text of a marker, a heading or inside a fence; empty for other text.
     """
 
-    kind: BlockKind
+    kind: Literal["marker", "heading", "fence", "text"]
     start: int
     end: int
     text: str = ""
@@ -65,11 +54,11 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
             place += 1
             continue
         if begun < place:
-            yield Block(BlockKind.TEXT, begun, place)
+            yield Block("text", begun, place)
         yield found
         place = begun = found.end
     if begun < place:
-        yield Block(BlockKind.TEXT, begun, place)
+        yield Block("text", begun, place)
 
 
 def _block(lines: Sequence[str], place: int) -> Block | None:
@@ -80,12 +69,12 @@ def _block(lines: Sequence[str], place: int) -> Block | None:
         except ValueError:
             close = len(lines)
         held = "\n".join(lines[place + 1 : close])
-        return Block(BlockKind.FENCE, place, min(close + 1, len(lines)), held)
+        return Block("fence", place, min(close + 1, len(lines)), held)
     if line.startswith(_OPENING + "{") and line.endswith("}" + _CLOSING):
         facts = line[len(_OPENING) : -len(_CLOSING)]
-        return Block(BlockKind.MARKER, place, place + 1, facts)
+        return Block("marker", place, place + 1, facts)
     heading = _heading(line)
-    return None if heading is None else Block(BlockKind.HEADING, place, place + 1, heading)
+    return None if heading is None else Block("heading", place, place + 1, heading)
 
 
 def _fence(line: str) -> str:

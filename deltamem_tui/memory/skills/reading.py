@@ -17,7 +17,7 @@ from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.skills import foreign, listing, section
 from deltamem_tui.memory.skills.finding import Finder
 from deltamem_tui.memory.skills.limits import SKILL_LIMITS, SkillLimits
-from deltamem_tui.memory.skills.listing import ListedFile, Listing
+from deltamem_tui.memory.skills.listing import Listing
 from deltamem_tui.memory.skills.naming import BANK_FILE, SKILL_FILE
 from deltamem_tui.memory.skills.section import NodeSection, SkillPage
 from deltamem_tui.text import counted
@@ -106,7 +106,7 @@ class _SkillReader:
         for each in page.sections:
             self._put(each, path)
         if page.sections:
-            self._tell_around(page, path)
+            self._report_around(page, path)
         elif path.name == SKILL_FILE:
             self._adopt(text, path)
         else:
@@ -132,8 +132,8 @@ class _SkillReader:
             )
         found[each.node.id] = (each, str(path))
 
-    def _tell_around(self, page: SkillPage, path: Path) -> None:
-        """Say which texts around the nodes' own were changed: only the nodes' are taken in."""
+    def _report_around(self, page: SkillPage, path: Path) -> None:
+        """Report the changed texts around the nodes' own: only the nodes' are taken in."""
         if self._written is None:
             return  # without a listing there is nothing to compare with
         written = self._written.files.get(path.relative_to(self._folder).as_posix())
@@ -141,7 +141,21 @@ class _SkillReader:
             reason = "not a file of this export: what stands around its fences is not taken in"
             self.left.append(RecordError(reason, source=str(path)))
             return
-        self.left += _changes_around(page, path, written)
+        unknown, gone = written.compared(page.around)
+        if unknown:
+            shown = ", ".join(map(str, unknown[:_SHOWN_LINES]))
+            more = " and more" if len(unknown) > _SHOWN_LINES else ""
+            error = RecordError(
+                "text outside the fences was changed, which is not taken in",
+                source=str(path),
+                position=f"line{'s' if len(unknown) > 1 else ''} {shown}{more}",
+                hint="say it inside a fence",
+            )
+            self.left.append(error)
+        elif gone:
+            lines = counted(gone, "line")
+            reason = f"{lines} outside the fences taken away, which is not taken in"
+            self.left.append(RecordError(reason, source=str(path)))
 
     def _adopt(self, text: str, path: Path) -> None:
         head, body = foreign.parted(text)
@@ -173,25 +187,6 @@ def _listing(path: Path) -> Listing | None:
     return written
 
 
-def _changes_around(page: SkillPage, path: Path, written: ListedFile) -> Iterator[RecordError]:
-    unknown = written.unknown(page.around)
-    gone = written.gone(page.around)
-    if unknown:
-        shown = ", ".join(map(str, unknown[:_SHOWN_LINES]))
-        more = " and more" if len(unknown) > _SHOWN_LINES else ""
-        yield RecordError(
-            "text outside the fences was changed, which is not taken in",
-            source=str(path),
-            position=f"line{'s' if len(unknown) > 1 else ''} {shown}{more}",
-            hint="say it inside a fence",
-        )
-    elif gone:
-        yield RecordError(
-            f"{counted(gone, 'line')} outside the fences taken away, which is not taken in",
-            source=str(path),
-        )
-
-
 def _left(path: Path, reason: str) -> RecordError:
     return RecordError(reason, source=str(path), hint="it was left out")
 
@@ -201,7 +196,7 @@ def _in_order(found: Mapping[str, tuple[NodeSection, str]]) -> tuple[Node, ...]:
     ordered = sorted(found.values(), key=lambda item: (item[0].place, item[1], item[0].line))
     nodes: dict[str, Node] = {}
     for each, source in ordered:
-        for node in reversed(_way(each.node, source, found, nodes)):
+        for node in reversed(_unplaced(each.node, source, found, nodes)):
             depth = nodes[node.parent].depth + 1 if node.parent else 1
             if depth > DEPTH_LIMIT:
                 raise _too_deep(node, source)
@@ -209,22 +204,27 @@ def _in_order(found: Mapping[str, tuple[NodeSection, str]]) -> tuple[Node, ...]:
     return tuple(nodes.values())
 
 
-def _way(
+def _unplaced(
     node: Node, source: str, found: Mapping[str, tuple[NodeSection, str]], known: Mapping[str, Node]
 ) -> Sequence[Node]:
     """The node and those above it that are not known yet, upwards."""
-    way: dict[str, Node] = {}
-    step: Node | None = node
-    while step is not None and step.id not in known:
-        if step.id in way:
+    way = {node.id: node}
+    while node.id not in known and (parent := node.parent):
+        if parent in way:
             raise RecordError(
-                f"node {step.id} is above itself", source=source, hint="name another parent"
+                f"node {parent} is above itself", source=source, hint="name another parent"
             )
-        way[step.id] = step
+        if parent not in found:
+            raise RecordError(
+                f"the parent {parent} of node {node.id} is in no file",
+                source=found[node.id][1],
+                hint="bring its file back, or take this one out",
+            )
         if len(way) > DEPTH_LIMIT:
             raise _too_deep(node, source)
-        step = _parent(step, found)
-    return list(way.values())
+        node = found[parent][0].node
+        way[parent] = node
+    return [each for each in way.values() if each.id not in known]
 
 
 def _too_deep(node: Node, source: str) -> RecordError:
@@ -233,15 +233,3 @@ def _too_deep(node: Node, source: str) -> RecordError:
         source=source,
         hint="name a parent that is higher up",
     )
-
-
-def _parent(node: Node, found: Mapping[str, tuple[NodeSection, str]]) -> Node | None:
-    if node.parent is None:
-        return None
-    if node.parent not in found:
-        raise RecordError(
-            f"the parent {node.parent} of node {node.id} is in no file",
-            source=found[node.id][1],
-            hint="bring its file back, or take this one out",
-        )
-    return found[node.parent][0].node

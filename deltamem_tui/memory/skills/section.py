@@ -30,7 +30,7 @@ from deltamem_tui.bank.node import REVISION_LIMIT, Node, born
 from deltamem_tui.errors import BankCorruptError, BankError, RecordError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
 from deltamem_tui.memory.skills.limits import SKILL_LIMITS
-from deltamem_tui.memory.skills.markdown import Block, BlockKind, blocks, fenced
+from deltamem_tui.memory.skills.markdown import Block, blocks, fenced
 from deltamem_tui.text import clean
 
 FIELDS: dict[str, tuple[str, str, str]] = {
@@ -74,13 +74,7 @@ class SkillPage:
 
 
 def write(tree: str, node: Node, place: int, level: int = 2) -> str:
-    """A node as markdown.
-
-    Args:
-        tree: The tree that holds the node.
-        node: The node.
-        place: Its place in order of birth.
-        level: The level of the headings over its texts.
+    """A node as markdown: its place in order of birth, and headings of a level over its texts.
 
     Raises:
         BankError: Its origin is longer than can be read back.
@@ -95,11 +89,7 @@ def write(tree: str, node: Node, place: int, level: int = 2) -> str:
 
 
 def read(text: str, source: str) -> SkillPage:
-    """All sections of a file, and what stands around them.
-
-    Args:
-        text: The file's text.
-        source: The file's name, for errors.
+    """All sections of a file's text, and what stands around them.
 
     Raises:
         RecordError: A section's comment, or its text, is not that of a node.
@@ -111,7 +101,7 @@ def read(text: str, source: str) -> SkillPage:
     parsers: list[_SectionParser] = []
     around: list[tuple[int, str]] = []
     for block in blocks(lines):
-        if block.kind is BlockKind.MARKER:
+        if block.kind == "marker":
             parsers.append(_SectionParser(block.text, block.start + 1, source))
         elif not (parsers and parsers[-1].takes(block, lines)):
             span = range(block.start, block.end)
@@ -193,7 +183,7 @@ class _SectionParser:
 
     def takes(self, block: Block, lines: Sequence[str]) -> bool:
         """Take a block in, if it is part of the section: a text, or the heading over it."""
-        if block.kind is BlockKind.HEADING:
+        if block.kind == "heading":
             self._close()
             # The first of its name is the node's; a second one belongs to the text around it.
             if block.text in FIELDS[self._tree] and block.text not in self._seen:
@@ -202,7 +192,7 @@ class _SectionParser:
             return bool(self._open)
         if not self._open:
             return False
-        if block.kind is BlockKind.FENCE and not any(line.strip() for line in self._loose):
+        if block.kind == "fence" and not any(line.strip() for line in self._loose):
             self._put(block.text)
         else:  # without a fence, all up to the next heading is the text
             self._loose += lines[block.start : block.end]

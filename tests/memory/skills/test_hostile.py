@@ -114,14 +114,8 @@ REFUSED: dict[str, Callable[[Path], object]] = {
     "a pipe": lambda folder: pipe(folder / "x/SKILL.md"),
     "a folder for a file": lambda folder: (folder / "x" / "SKILL.md").mkdir(parents=True),
     "no text": lambda folder: write(folder / "x/SKILL.md", b"\xff\xfe\x00"),
-    "repeated parts": lambda folder: write(folder / "x/SKILL.md", skill(laughter(9))),
-    "merge keys": lambda folder: write(folder / "x/SKILL.md", skill(merges(9))),
     "a merge without an anchor": lambda folder: write(
         folder / "x/SKILL.md", skill("<<: {description: when}")
-    ),
-    "deep YAML": lambda folder: write(folder / "x/SKILL.md", skill("a: " + "[" * 60_000)),
-    "deep YAML in lines": lambda folder: write(
-        folder / "x/SKILL.md", skill("\n".join(" " * depth + "a:" for depth in range(300)))
     ),
     "a large head": lambda folder: write(
         folder / "x/SKILL.md", skill("description: when\n" + "# \n" * 30_000)
@@ -199,6 +193,15 @@ TAKEN: dict[str, Callable[[Path], object]] = {
         folder / "x/SKILL.md", marker() + "\n" + "<!-- deltamem {" * 200_000
     ),
     "rules without an end": lambda folder: write(folder / "x/SKILL.md", PLAIN + "--- \n" * 200_000),
+    "repeated parts": lambda folder: write(folder / "x/SKILL.md", skill(laughter(9))),
+    "merge keys": lambda folder: write(folder / "x/SKILL.md", skill(merges(9))),
+    "deep YAML": lambda folder: write(
+        folder / "x/SKILL.md", skill("description: when\na: " + "[" * 30_000 + "]" * 30_000)
+    ),
+    "deep YAML in lines": lambda folder: write(
+        folder / "x/SKILL.md",
+        skill("description: when\n" + "\n".join(" " * depth + "a:" for depth in range(300))),
+    ),
     "tags": lambda folder: write(
         folder / "x/SKILL.md", skill("description: when\nx: !!python/object/apply:os.abort []")
     ),
@@ -269,7 +272,7 @@ def test_no_more_is_looked_at_than_there_may_be(folder: Path) -> None:
         return read_skills(folder, replace(SKILL_LIMITS, **limits))
 
     assert len(read(entries=12, total=6 * size, file=size).nodes["task"]) == 6
-    head = len("name: x\ndescription: when\n")
+    head = len("name: x\ndescription: when")
     assert len(read(front_matter=head, front_matters=6 * head).nodes["task"]) == 6
     for limit, value in {
         "entries": 11,
