@@ -38,11 +38,7 @@ _LAYOUT = struct.Struct(f">{_SUMS}h")
 
 
 def fingerprint(vector: NDArray[np.float32]) -> str:
-    """The sketch of a unit vector, as 64 hexadecimal digits.
-
-    Args:
-        vector: float32 [dimensions]: an embedder's vector of `PROBE`.
-    """
+    """The sketch of `PROBE`'s vector, float32 [dimensions], as 64 hexadecimal digits."""
     import numpy as np
 
     width = vector.shape[0]

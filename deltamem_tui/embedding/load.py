@@ -45,14 +45,11 @@ _lock = Lock()
 
 
 def load(name: str) -> HashingEmbedder | SentenceEmbedder:
-    """Load an embedder.
+    """Load an embedder, once in a process.
 
     Args:
         name: `hashing`, `minilm`, or the folder or id of a sentence-transformers model. A
             model id without an owner is one of the owner `sentence-transformers`.
-
-    Returns:
-        The embedder; the same object for the same name.
 
     Raises:
         EmbedderUnavailableError: The model cannot be loaded here.
@@ -66,11 +63,7 @@ def load(name: str) -> HashingEmbedder | SentenceEmbedder:
 
 
 def load_for(card: EmbedderCard, given: Embedder | None = None) -> Embedder:
-    """The embedder that a bank was built with, and no other.
-
-    Args:
-        card: What the bank remembers.
-        given: An embedder at hand: it is checked and returned instead of loading one.
+    """The embedder that a bank's card describes: the given one if it fits, else loaded.
 
     Raises:
         EmbedderMismatchError: Its width, prefixes, weighting or fingerprint differ.

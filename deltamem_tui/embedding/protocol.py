@@ -112,12 +112,7 @@ _FAMILIES: tuple[tuple[re.Pattern[str], Prefixes], ...] = (
 
 
 def prefixes_for(name: str, prompts: Mapping[str, str]) -> Prefixes:
-    """The prefixes of a model: its own if it declares any, else its family's, else none.
-
-    Args:
-        name: A model id or a folder.
-        prompts: The prompts the model itself declares, by name.
-    """
+    """The prefixes of a model: its own if it declares any, else its family's, else none."""
     passage = next(
         (prompts[key] for key in ("document", "passage", "corpus") if prompts.get(key)), ""
     )

@@ -83,10 +83,7 @@ class Scan:
     ) -> list[tuple[int, float, float]]:
         """The rows that score best: s(v) = cos(e_q, e_v) − ε·[label_v is FAILURE] (equation 6).
 
-        Args:
-            query: The question's vector, float32 [dimensions], unit length.
-            penalty: ε.
-            count: The most rows to return.
+        `query` is the vector of a question, float32 [dimensions], of unit length; `penalty` is ε.
 
         Returns:
             (row, similarity, score) with the best score first; ties go to the lesser depth,

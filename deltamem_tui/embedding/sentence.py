@@ -64,10 +64,7 @@ class SentenceModel:
         The same list gives the same bytes. A text's vector may differ in its last bits
         (1e-7) with the other texts of its batch, as sums are then taken in another order.
 
-        Args:
-            texts: Any texts, at least one; what the model's window does not hold is cut off.
-            role: Which of its two ways a model with two ways takes.
-            prefix: Put before each text.
+        What the model's window does not hold of a text is cut off.
 
         Returns:
             float32 [texts, dimensions]; normalised, but not checked.
@@ -235,10 +232,7 @@ class SentenceEmbedder:
 def sentence_embedder(model: SentenceModel, name: str, prefixes: Prefixes) -> SentenceEmbedder:
     """An embedder of `model`, with the card that a bank will remember it by.
 
-    Args:
-        model: A loaded model.
-        name: What loads it again: an id, a folder or `minilm`.
-        prefixes: What is put before each text.
+    `name` is what loads it again: an id, a folder or `minilm`.
 
     Raises:
         VectorError: The model's vector of the probe sentence is not finite or has no length.

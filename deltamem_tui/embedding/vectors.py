@@ -25,13 +25,7 @@ _WORDLESS = "write it in other words, or use another embedder"
 def unit_rows(
     vectors: NDArray[Any], *, rows: int, dimensions: int, source: str
 ) -> NDArray[np.float32]:
-    """Check what a model returned and give it back as exact unit rows.
-
-    Args:
-        vectors: What the model returned for `rows` texts.
-        rows: How many texts there were.
-        dimensions: The width that the embedder promised.
-        source: The embedder's name, for the error.
+    """Check what a model returned for `rows` texts and give it back as exact unit rows.
 
     Returns:
         float32 [rows, dimensions], C-contiguous; each row's length is 1 within float32's
@@ -39,7 +33,7 @@ def unit_rows(
 
     Raises:
         VectorError: The shape is another one, or a row is not finite, has no length or
-            another one than 1.
+            another one than 1. The error names the embedder, `source`.
     """
     if vectors.shape != (rows, dimensions):
         expected, found = _shape((rows, dimensions)), _shape(vectors.shape)

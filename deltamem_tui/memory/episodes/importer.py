@@ -133,11 +133,7 @@ class Importer:
     def _next_batch(
         self, stopped: Callable[[], bool], pauses: bool
     ) -> tuple[list[Arrival | Remark], Arrival | None]:
-        """The next batch, and the episode of another domain that ended it, if one did.
-
-        What is refused already keeps its place among the episodes: others may be refused
-        before it.
-        """
+        """The next batch, and the episode of another domain that ended it, if one did."""
         batch: list[Arrival | Remark] = []
         size = 0
         for arrival in self._arrivals:
@@ -170,12 +166,7 @@ class Importer:
                 self.report.reject(each)
 
     def _episodes_before(self) -> Episodes:
-        """The episodes that the bank had before this import.
-
-        The import knows what it adds. Looking that up in the bank after each batch
-        would build a new table of all ids each time, so it is done only if another process has
-        written.
-        """
+        """The episodes that the bank had before this import, which knows what it adds itself."""
         if self._before is None or self._bank.commit.sequence != self._sequence:
             self._before = self._bank.episodes
             self._sequence = self._bank.commit.sequence
@@ -219,13 +210,7 @@ def take_in(
 def names_one(
     records: Iterable[Reading], outcomes: UserOutcomes, redaction: Redaction = "secrets"
 ) -> bool:
-    """Whether one of the user's ids names an episode; reads no further than the first.
-
-    Args:
-        records: As for `Importer`.
-        outcomes: The outcomes that the user gives.
-        redaction: What would be taken out of the episodes: ids are those of what is kept.
-    """
+    """Whether one of the user's ids names an episode; reads no further than the first."""
     named: set[str] = set()
     return any(_arrived(record, redaction, outcomes, named) and named for record in records)
 

@@ -82,11 +82,8 @@ class LogImport:
     ) -> str:
         """Import all that is left of the logs; see `Importer.run`.
 
-        Args:
-            advance: Called with the number of bytes read since its last call, at first with
-                those of earlier runs.
-            stopped: Whether to stop; asked for each record.
-            pauses: Whether to pause at the first episode of another domain than the bank's.
+        `advance` is called with the number of bytes read since its last call, at first with those
+        of earlier runs.
         """
         if self._bytes_read:
             self._importer.reopen()
@@ -107,11 +104,7 @@ class LogImport:
 def _require_named(
     records: Iterable[Reading], outcomes: UserOutcomes, redaction: Redaction, name: str
 ) -> None:
-    """Check that a list of ids is about these logs: all episodes that it leaves out failed.
-
-    Raises:
-        TrajectoryError: It names none of their episodes.
-    """
+    """Check that a list of ids is about these logs: all episodes that it leaves out failed."""
     if not names_one(records, outcomes, redaction):
         ids = counted(len(outcomes.by_id), "id")
         raise TrajectoryError(

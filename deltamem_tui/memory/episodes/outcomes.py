@@ -15,18 +15,10 @@ from deltamem_tui.trajectory.readers.native import outcome_of, to_record
 
 
 def give_outcome(bank: Bank, episode_id: str, *, success: bool) -> Trajectory:
-    """Give an episode an outcome, or correct it.
+    """Give an episode an outcome, or correct it; returns the episode with it.
 
     An episode that waited without an outcome can be learnt from now on. One that was learnt
     stays learnt: its nodes keep their label until they are relabelled.
-
-    Args:
-        bank: The bank; its handle shows the new state afterwards.
-        episode_id: The episode.
-        success: Whether it solved the task.
-
-    Returns:
-        The episode with its new outcome.
 
     Raises:
         TrajectoryError: The bank does not have the episode.
@@ -66,9 +58,6 @@ def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None)
         bank: The bank; its handle shows the new state afterwards.
         episode_id: The episode.
         shown: Its outcome as the person sees it, which must still be that; None for any.
-
-    Returns:
-        The episode with the outcome that it had before.
 
     Raises:
         TrajectoryError: The bank does not have the episode, its outcome is not the one shown, no
@@ -113,11 +102,7 @@ def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None)
 
 
 def _last_given(bank: Bank, episode_id: str) -> tuple[Commit | None, bool]:
-    """The last outcome that a person gave an episode and did not take back.
-
-    Returns:
-        That commit, if there is one, and whether an import gave the episode an outcome since.
-    """
+    """That outcome's commit, if there is one, and whether an import gave the episode one since."""
     superseded = False
 
     def is_given(commit: Commit) -> bool:

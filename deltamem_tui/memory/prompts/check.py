@@ -56,13 +56,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def flaws(path: Path, folder: Path, folders: Sequence[Path]) -> list[ConfigurationError]:
-    """Everything that is wrong with a prompt file, or nothing.
-
-    Args:
-        path: The file.
-        folder: The folder of prompts it lies in.
-        folders: Where included files are looked up, the first first.
-    """
+    """Everything that is wrong with a prompt file, or nothing."""
     if path.parent.parent != folder or not NAME.fullmatch(path.parent.name):
         return [_misplaced(path)]
     try:

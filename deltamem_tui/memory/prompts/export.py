@@ -35,12 +35,8 @@ def export(
 ) -> PromptExport:
     """Copy prompts into a folder. None is written if one would replace a file that differs.
 
-    Args:
-        shipped: The folder they come from.
-        folder: Where they go; made if it is not there.
-        names: Only these prompts; all, fragments included, if none is named.
-        domain: Only this domain's own.
-        replace: Whether files that differ are replaced.
+    All prompts and fragments are copied if no `names` are given, and those of all domains if no
+    `domain` is.
 
     Raises:
         UsageError: There are no such prompts, or a file that differs is there.

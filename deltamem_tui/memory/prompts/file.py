@@ -77,11 +77,7 @@ class Prompt:
         return domains.key(self.path.parent.name) != domains.key(self.domain)
 
     def contract(self, *, may_skip: bool = False) -> Contract:
-        """The JSON object that the prompt asks for.
-
-        Args:
-            may_skip: Whether this episode may be skipped, if the prompt allows it at all.
-        """
+        """The JSON object that the prompt asks for."""
         fields = tuple(Field(name, most) for name, most in self.output.items())
         return Contract(fields, skip=self.skip and may_skip)
 

@@ -38,10 +38,7 @@ if TYPE_CHECKING:
 def find(domain: str, name: str, folders: Sequence[Path] | None = None) -> Prompt:
     """The prompt that a domain uses: its own, else the generic one.
 
-    Args:
-        domain: The domain; an empty one is generic.
-        name: The prompt's name.
-        folders: Where to look, the first first; `paths.prompt_folders()` if not given.
+    Looks in `paths.prompt_folders()` if no folders are given, in the first one first.
 
     Raises:
         ConfigurationError: There is none, or it is not a sound prompt file.
@@ -89,10 +86,7 @@ def render(
 ) -> str:
     """Fill a prompt in.
 
-    Args:
-        prompt: The prompt.
-        values: A value for each of its inputs; others are not passed on.
-        folders: Where included files are looked up.
+    `values` has one for each of its inputs; others are not passed on.
 
     Raises:
         ConfigurationError: The template is wrong, or uses a name that is not an input.

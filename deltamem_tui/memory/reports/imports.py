@@ -27,12 +27,7 @@ _SOURCES: Mapping[OutcomeSource, str] = {
 
 
 def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
-    """Show what an import came to.
-
-    Args:
-        found: What became of the records.
-        outcomes_name: The name of the user's file of outcomes, if there is one.
-    """
+    """Show what an import came to."""
     record: dict[str, Any] = {
         "imported": found.count("imported"),
         "updated": found.count("updated"),

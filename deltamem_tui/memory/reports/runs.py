@@ -28,15 +28,8 @@ def view_learning(
 ) -> ReportView:
     """Show what learning from the waiting episodes came to, or would take.
 
-    Args:
-        found: What it came to; of a dry run the usage alone.
-        episodes: How many were to be learnt.
-        waiting: How many wait now.
-        not_admitted: How many the policy kept out.
-        without_scene: How many have no scene that a model could draw.
-        draws: Whether scenes are drawn.
-        dry_run: Whether nothing was done.
-        collections: The bank's collections.
+    Of a dry run, `found` has the usage alone. `not_admitted` counts the episodes that the policy
+    kept out, `without_scene` those that have no scene that a model could draw.
     """
     record = {
         **_lesson_counts(found, collections),
@@ -158,12 +151,7 @@ def in_flight_notes(calls: int) -> list[ReportNote]:
 
 
 def view_judging(found: JudgingReport, bank: str) -> ReportView:
-    """Show what judging came to, or would take.
-
-    Args:
-        found: What it came to; of a dry run the usage alone.
-        bank: What the user calls the bank.
-    """
+    """Show what judging came to, or would take."""
     successes = sum(each.judgement.outcome.success is True for each in found.judged)
     record: dict[str, Any] = {
         "judged": len(found.judged),

@@ -71,13 +71,7 @@ def view_install(
 ) -> ReportView:
     """Show a bank from elsewhere; its manifest is only a claim.
 
-    Args:
-        delivery: The bank as it came.
-        bank: The same, opened.
-        path: Where it lies, or would lie.
-        digest: Its digest.
-        pinned: Whether the user named that digest.
-        dry_run: Whether nothing was written.
+    It is pinned if the user named its digest.
     """
     facts = _delivery_facts(delivery, bank)
     record = {

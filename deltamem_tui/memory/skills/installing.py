@@ -50,13 +50,8 @@ def install_skills(
 ) -> Bank:
     """Make a bank of what `read_skills` found. Ids, labels and origins are kept, counts are not.
 
-    Args:
-        book: The skills.
-        path: The new bank's folder; its last part is the bank's name.
-        embedder: What embeds the activation conditions; `embedder_name` is loaded if not given.
-        replacing: Whether a bank that is there already may go.
-        frozen: Whether the bank is frozen.
-        advance: Called with the number of nodes embedded since its last call.
+    The last part of `path` is the name of the bank. `embedder_name` is loaded if no embedder is
+    given, and `advance` is called with the number of nodes embedded since its last call.
 
     Returns:
         The bank.

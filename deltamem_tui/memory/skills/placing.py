@@ -60,12 +60,8 @@ def earlier(folder: Path, *, replacing: bool) -> Listing | None:
 def put(draft: Path, folder: Path, new: Listing, old: Listing, *, discarding: bool = False) -> None:
     """Move what was written into a draft to where an earlier export lies.
 
-    Args:
-        draft: A folder with the files of `new`, on the disk.
-        folder: Where the earlier export lies.
-        new: What the draft holds.
-        old: What the earlier export wrote.
-        discarding: Whether files may go that were changed since.
+    The draft holds the files of `new`, on the disk. Files that were changed since the export of
+    `old` go only if `discarding`.
 
     Raises:
         BankExistsError: A file was changed since it was written, or another one is in the way.
@@ -95,11 +91,7 @@ def put(draft: Path, folder: Path, new: Listing, old: Listing, *, discarding: bo
 
 
 def _state(folder: Path, path: str) -> str:
-    """The digest of what lies at a path; empty if nothing does.
-
-    Raises:
-        BankExistsError: It lies behind a link, or is a folder.
-    """
+    """The digest of what lies at a path; empty if nothing does."""
     place = folder / path
     inner = [folder / part for part in _folders([path])]
     if any(part.is_symlink() for part in inner) or place.is_dir():

@@ -61,10 +61,6 @@ def is_skills_folder(folder: Path) -> bool:
 def read_skills(folder: Path, limits: SkillLimits = SKILL_LIMITS) -> SkillBook:
     """Read all skills and knowledge in a folder.
 
-    Args:
-        folder: The folder, which is not trusted.
-        limits: What it may take.
-
     Raises:
         RecordError: There is a link, more than there may be, or a file that is not what it
             should be; a section is no node's, an id stands twice, a residual's parent is

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files, temp_files
@@ -67,11 +67,8 @@ def write_skills(
     A new folder appears whole or not at all. In one that a bank was written into before, only
     what that export wrote goes; what others put there stays as it is.
 
-    Args:
-        bank: The bank, as its handle shows it.
-        folder: The folder.
-        replace: Whether what was written there before may go.
-        discard_changes: Whether it may go even where it was changed since.
+    What was written there before goes only if `replace`, and what was changed since only if
+    `discard_changes`.
 
     Raises:
         BankExistsError: Something else is at `folder`, or it is not to be replaced, or was
@@ -103,45 +100,28 @@ def write_skills(
     return SkillsExport(folder, skills, references, knowledge, files=1 + len(new.files))
 
 
-@dataclass(frozen=True, slots=True)
-class _Subtree:
-    """A root with all below it, each before its children.
+class _Subtree(NamedTuple):
+    """A root with all below it, each before its children, and each one's place among the tree's."""
 
-    Attributes:
-        tree: The tree's name.
-        nodes: The nodes.
-        places: Per node, its place among the tree's nodes in order of birth.
-        children: Per node id, the children's ids.
-    """
-
-    tree: str
+    tree: Tree
+    root: Node
     nodes: dict[str, Node]
     places: dict[str, int]
-    children: dict[str, list[str]]
-
-    @property
-    def root(self) -> Node:
-        """The node above all others."""
-        return next(iter(self.nodes.values()))
 
 
 def _subtrees(tree: Tree) -> Iterator[_Subtree]:
     """All subtrees of a tree, in order of their roots."""
     places = {int(row): place for place, row in enumerate(tree.rows)}
     for root in tree.child_rows(None):
-        rows, children = [int(root)], {}
+        rows = [int(root)]
         for row in rows:  # grows while it is walked
-            children[row] = [int(child) for child in tree.child_rows(row)]
-            rows.extend(children[row])
-        nodes = {row: tree.node_at(row) for row in rows}
+            rows.extend(map(int, tree.child_rows(row)))
+        nodes = [tree.node_at(row) for row in rows]
         yield _Subtree(
-            tree.name,
-            {node.id: node for node in nodes.values()},
-            {nodes[row].id: places[row] for row in rows},
-            {
-                nodes[row].id: [nodes[child].id for child in below]
-                for row, below in children.items()
-            },
+            tree,
+            nodes[0],
+            {node.id: node for node in nodes},
+            {node.id: places[row] for row, node in zip(rows, nodes, strict=True)},
         )
 
 
@@ -243,7 +223,7 @@ def _front_matter(bank: Bank, subtree: _Subtree, root: Node) -> str:
 
     record = {
         "name": name_of(root),
-        "description": _description(subtree.tree, root),
+        "description": _description(subtree.tree.name, root),
         "metadata": _provenance(bank, subtree, root),
     }
     text = yaml.safe_dump(record, allow_unicode=True, sort_keys=False, width=10**6)
@@ -268,7 +248,7 @@ def _unruled(text: str) -> str:
 
 def _provenance(bank: Bank, subtree: _Subtree, root: Node) -> dict[str, str]:
     """Where a skill comes from; the specification asks for text to text."""
-    counts = bank.tree(subtree.tree).counts(root.id)
+    counts = subtree.tree.counts(root.id)
     facts = {
         "bank": bank.name,
         "domain": bank.manifest.domain,
@@ -296,7 +276,7 @@ def _above(subtree: _Subtree, node: Node) -> str:
 
 def _below(subtree: _Subtree, node: Node) -> Iterator[str]:
     """The ways down from a node: what differs, and what failed."""
-    children = [subtree.nodes[child] for child in subtree.children[node.id]]
+    children = list(subtree.tree.children(node.id))
     for heading, label in (("Where it differs", "success"), ("Warnings", "failure")):
         links = [_link(node, child) for child in children if child.label == label]
         if links:

@@ -85,11 +85,7 @@ def prepare(
 ) -> PreparedExport:
     """Pack what a bank's handle shows, and search it for secrets. Nothing is written.
 
-    Args:
-        bank: The bank.
-        with_episodes: Whether the episodes go along.
-        with_journal: Whether the journal goes along.
-        builder: Who built the bank, for its manifest; as it stands there if empty.
+    The provenance names the `builder`, if one is given.
 
     Raises:
         BankCorruptError: A file of the bank breaks the format.

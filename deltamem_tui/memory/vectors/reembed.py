@@ -90,10 +90,8 @@ def reembed(
 ) -> Reembedding:
     """Give a bank an embedder's vectors, and make it the bank's own embedder.
 
-    Args:
-        bank: The bank; its handle shows the new vectors afterwards.
-        embedder: The new embedder.
-        advance: Told how many more texts were embedded.
+    The bank's handle shows the new vectors afterwards. `advance` is called with the number of
+    texts that were embedded since its last call.
 
     Returns:
         What it took; if the bank has this embedder already, nothing was done.

@@ -58,12 +58,8 @@ def ranked(
 ) -> list[tuple[int, Candidate]]:
     """The best nodes for a question, best first, each with its row.
 
-    Args:
-        tree: The collection.
-        vector: The question's vector, float32 [dimensions], unit length.
-        weighting: How its embedder's dimensions are weighted.
-        penalty: Taken off the similarity of failures.
-        count: The most nodes to return.
+    `vector` is float32 [dimensions], of unit length; `penalty` is taken off the similarity of
+    failures.
     """
     return [
         (

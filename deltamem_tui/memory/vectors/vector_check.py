@@ -26,10 +26,7 @@ def strange_vectors(
 ) -> Iterator[Flaw]:
     """Find the vectors that are not those of their lines.
 
-    Args:
-        bank: The bank.
-        embedder: Its embedder.
-        advance: Told how many more lines were looked at.
+    `advance` is called with the number of lines checked since its last call.
 
     Raises:
         BankCorruptError: A line or an array breaks the format.

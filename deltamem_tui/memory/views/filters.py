@@ -54,11 +54,8 @@ def matching(
 ) -> NDArray[np.bool_]:
     """The living rows of a collection that a filter lets through. bool [rows].
 
-    Args:
-        tree: The collection.
-        wanted: The filter.
-        due_rows: Which rows are due for maintenance, as the bank's method says; none if not given.
-        stopped: Whether to stop; asked now and then. What is returned then is not complete.
+    `due_rows` returns the rows that are due for maintenance, as the bank's method says. Once
+    `stopped` returns True, the rest is not looked at.
     """
     return wanted.matching(_NodeTable(tree, due_rows), ~tree.dead, stopped)
 

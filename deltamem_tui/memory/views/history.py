@@ -132,10 +132,7 @@ def _stated_by(commit: Commit) -> Usage:
 
 
 def _calls(event: str, detail: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The records of the questions to a model that a commit tells of.
-
-    Where the journal was folded, the sum of all questions before stands in for them.
-    """
+    """The questions to a model that a commit records, or the sum of all that were compacted."""
     before = detail.get("folded")
     if event == "compact" and isinstance(before, dict) and isinstance(before.get("usage"), dict):
         yield before["usage"]

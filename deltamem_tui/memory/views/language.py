@@ -134,10 +134,8 @@ class Filter:
 
         Words are sought only in the rows that all other conditions leave.
 
-        Args:
-            table: The rows.
-            shown: Where there is anything to be shown. bool [rows].
-            stopped: Whether to stop; asked now and then. What is returned then is not complete.
+        Only rows that are `shown`, bool [rows], are looked at, and none any more once `stopped`
+        returns True.
         """
         import numpy as np
 
