@@ -178,10 +178,15 @@ WRONG_EPISODES: dict[str, tuple[Callable[[], object], str]] = {
 
 
 @pytest.mark.parametrize("kind", WRONG_EPISODES)
-def test_an_episode_of_the_wrong_parts_cannot_be_made(kind: str) -> None:
+def test_an_episode_of_the_wrong_parts_cannot_be_learnt(bank: Bank, kind: str) -> None:
     make, words = WRONG_EPISODES[kind]
+    part = make()
+    if isinstance(part, Step):
+        part = api.Trajectory("x", steps=(part,))
+    elif isinstance(part, Outcome):
+        part = api.Trajectory("x", outcome=part)
     with pytest.raises(RecordError) as caught:
-        make()
+        api.learn(bank, part, embedder=ChosenEmbedder())
     assert words in str(caught.value)
 
 

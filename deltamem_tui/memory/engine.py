@@ -8,8 +8,9 @@ again on what the bank shows then, and no writer is asked the same thing twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
@@ -46,7 +47,7 @@ from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_record
 from deltamem_tui.trajectory.redaction import redact
-from deltamem_tui.trajectory.validation import admitted
+from deltamem_tui.trajectory.validation import admitted, checked
 
 
 def recall(
@@ -211,12 +212,12 @@ def as_kept(bank: Bank, trajectory: Trajectory) -> Trajectory:
         OutcomeUnknownError: How the episode ended is not known.
         RecordError: It has no task, no step, or a text of more characters than are taken.
     """
+    trajectory = admitted(checked(trajectory))
     if not trajectory.outcome.known:
         raise OutcomeUnknownError(
             f"episode {trajectory.id} has no outcome",
             hint="import it again with `--outcome success`, `failure` or a FILE",
         )
-    trajectory = admitted(trajectory)
     bank.refresh()
     if bank.episodes.state(trajectory.id) is None:
         domain = chosen(trajectory.domain, otherwise=domain_of(bank))

@@ -26,11 +26,11 @@ def redact(trajectory: Trajectory, *, personal: bool = False) -> tuple[Trajector
         trajectory: The episode.
         personal: Remove e-mail addresses too.
     """
-    notes, text, reason = _notes(trajectory), trajectory.text, trajectory.outcome.reason
+    notes, text, reason = _notes(trajectory), trajectory.searchable, trajectory.outcome.reason
     in_texts = may_hold_secrets(text) or _reason_may_hold_secrets(reason)
     in_notes = names_may_hold_secrets(notes)
     if personal:
-        in_texts = in_texts or "@" in text or "@" in reason
+        in_texts = in_texts or b"@" in text or "@" in reason
         in_notes = in_notes or any("@" in note for note in notes)
     if not in_texts and not in_notes:
         return trajectory, NOTHING

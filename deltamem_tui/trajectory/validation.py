@@ -7,6 +7,9 @@ episode is seen to here, once, so that no reader can forget it.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from types import UnionType
 
 from msgspec.structs import replace
 from stringzilla import contains, translate
@@ -14,7 +17,7 @@ from stringzilla import contains, translate
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
-from deltamem_tui.trajectory.model import LogSource, Trajectory
+from deltamem_tui.trajectory.model import OUTCOME_SOURCES, LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import attributed
 
 # Every byte of plain ASCII is a blank, and every other is NUL: one search tells whether there
@@ -30,7 +33,7 @@ def admitted(trajectory: Trajectory, limits: Limits = DEFAULT_LIMITS) -> Traject
 
     Raises:
         RecordError: No task, no step, a step without an action, a text over the limit, or a
-            reward that is not a number of its range.
+            reward that is out of its range.
     """
     _check(trajectory)
     outcome = attributed(trajectory.outcome)
@@ -43,18 +46,73 @@ def admitted(trajectory: Trajectory, limits: Limits = DEFAULT_LIMITS) -> Traject
     return presentable
 
 
+def checked(trajectory: Trajectory) -> Trajectory:
+    """The episode, if its parts are of their types, as those are that decoding makes.
+
+    What a reader builds of a log, or a user's code, may hold anything. Its rewards become floats.
+
+    Raises:
+        RecordError: A part of another type, or a reward that is not a finite number.
+    """
+    for name in ("task", "environment", "domain", "agent"):
+        _require(f"the {name} of an episode", getattr(trajectory, name), str, "text")
+    for name, part, kind, wanted in (
+        ("outcome", trajectory.outcome, Outcome, "an Outcome"),
+        ("source", trajectory.source, LogSource, "a LogSource"),
+        ("steps", trajectory.steps, Sequence, "Steps"),
+        ("metadata", trajectory.metadata, Mapping, "a mapping"),
+    ):
+        _require(f"the {name}", part, kind, wanted)
+    for text in chain(trajectory.metadata, trajectory.metadata.values()):
+        _require("the metadata of an episode", text, str, "text")
+    for name in ("file", "position", "format"):
+        _require(f"the {name} of a source", getattr(trajectory.source, name), str, "text")
+    _check_outcome(trajectory.outcome)
+    for number, step in enumerate(trajectory.steps, 1):
+        _check_step(step, number)
+    if any(isinstance(step.reward, int) for step in trajectory.steps):
+        return replace(trajectory, steps=tuple(map(_with_float, trajectory.steps)))
+    return trajectory
+
+
+def _check_outcome(outcome: Outcome) -> None:
+    if outcome.success is not None and type(outcome.success) is not bool:
+        kind = type(outcome.success).__name__
+        raise RecordError(f"the success of an outcome must be True, False or None, not {kind}")
+    _require("the reward of an outcome", outcome.reward, float | int | None, "a number")
+    if outcome.source not in OUTCOME_SOURCES:
+        raise RecordError(f"the source of an outcome must be one of {OUTCOME_SOURCES}")
+    _require("the reason of an outcome", outcome.reason, str, "text")
+
+
+def _check_step(step: Step, number: int) -> None:
+    _require("a step", step, Step, "a Step")
+    if not (type(step.action) is type(step.observation) is type(step.thought) is str):
+        for name in ("action", "observation", "thought"):
+            _require(f"the {name} of a step", getattr(step, name), str, "text")
+    if step.reward is not None:
+        _require("the reward of a step", step.reward, float | int, "a number")
+        if not math.isfinite(step.reward):
+            raise RecordError(f"the reward of step {number} is not a finite number")
+
+
+def _require(what: str, value: object, kind: type | UnionType, wanted: str) -> None:
+    if not isinstance(value, kind):
+        raise RecordError(f"{what} must be {wanted}, not {type(value).__name__}")
+
+
+def _with_float(step: Step) -> Step:
+    return step if step.reward is None else replace(step, reward=float(step.reward))
+
+
 def _check(trajectory: Trajectory) -> None:
     if not trajectory.task.strip():
         raise RecordError("the episode has no task")
     if not trajectory.steps:
         raise RecordError("the episode has no steps")
-    _, actions, _, rewards = trajectory.columns
-    if not all(map(str.strip, actions)):
-        number = next(index for index, action in enumerate(actions, 1) if not action.strip())
-        raise RecordError(f"step {number} has no action")
-    if not all(map(math.isfinite, filter(None, rewards))):
-        number = next(n for n, each in enumerate(rewards, 1) if not math.isfinite(each or 0))
-        raise RecordError(f"the reward of step {number} is not a finite number")
+    actions = [step.action.strip() for step in trajectory.steps]
+    if not all(actions):
+        raise RecordError(f"step {actions.index('') + 1} has no action")
     reward = trajectory.outcome.reward
     # The comparison is false for NaN too.
     if reward is not None and not 0.0 <= reward <= 1.0:
@@ -70,16 +128,17 @@ def _is_presentable(trajectory: Trajectory, limits: Limits) -> bool:
     names = (trajectory.domain, trajectory.agent, trajectory.outcome.reason)
     notes = "\n".join(
         (*names, source.file, source.position, source.format, *facts, *facts.values())
-    )
-    fits = len(trajectory.text) + len(notes) < limits.field_characters
-    return fits and _is_clean(trajectory.text) and _is_clean(notes)
+    ).encode("utf-8", "surrogatepass")
+    fits = len(trajectory.searchable) + len(notes) < limits.field_characters
+    return fits and _is_clean(trajectory.searchable) and _is_clean(notes)
 
 
-def _is_clean(text: str) -> bool:
-    """Whether `clean` would leave a text as it is."""
+def _is_clean(text: bytes) -> bool:
+    """Whether `clean` would leave a text in UTF-8 as it is."""
     if text.isascii():
-        return not contains(translate(text.encode(), _PLAIN), b"\0")
-    return clean(text) == text
+        return not contains(translate(text, _PLAIN), b"\0")
+    found = text.decode("utf-8", "surrogatepass")
+    return clean(found) == found
 
 
 def _cleaned(trajectory: Trajectory, limits: Limits) -> Trajectory:

@@ -5,7 +5,7 @@ import pytest
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from deltamem_tui.trajectory.validation import admitted
+from deltamem_tui.trajectory.validation import admitted, checked
 
 GOOD = Trajectory("boil water", "a kitchen", (Step("look", "a stove", "where am I?"),))
 
@@ -64,10 +64,36 @@ def test_every_text_is_cleaned() -> None:
 )
 def test_what_is_refused(trajectory: Trajectory, words: str) -> None:
     with pytest.raises(RecordError, match=words) as caught:
-        admitted(trajectory)
+        admitted(checked(trajectory))
     assert len(str(caught.value)) < 200
 
 
 def test_many_texts_under_the_limit_pass_though_their_sum_is_over() -> None:
     long = Trajectory("boil water", steps=(Step("look", "x" * 60), Step("look", "y" * 60)))
     assert admitted(long, Limits(field_characters=100)) == long
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"steps": (Step(3),)}, "the action of a step must be text, not int"),  # type: ignore[arg-type]
+        ({"steps": (Step("a", None),)}, "the observation of a step"),  # type: ignore[arg-type]
+        ({"steps": (Step("a", reward="1"),)}, "the reward of a step"),  # type: ignore[arg-type]
+        ({"steps": ("a",)}, "a step must be a Step"),
+        ({"steps": None}, "the steps must be Steps"),
+        ({"outcome": Outcome(1)}, "must be True, False or None"),  # type: ignore[arg-type]
+        ({"outcome": Outcome(True, source="me")}, "the source of an outcome"),  # type: ignore[arg-type]
+        ({"outcome": True}, "must be an Outcome"),
+        ({"source": LogSource(3)}, "the file of a source"),  # type: ignore[arg-type]
+        ({"task": None}, "the task of an episode"),
+        ({"metadata": {"n": 1}}, "the metadata"),
+    ],
+)
+def test_what_is_of_another_type_is_refused(facts: dict[str, object], words: str) -> None:
+    with pytest.raises(RecordError, match=words):
+        checked(GOOD.with_facts(**facts))
+
+
+def test_whole_rewards_become_floats() -> None:
+    (step,) = checked(Trajectory("t", steps=(Step("a", reward=1),))).steps
+    assert type(step.reward) is float

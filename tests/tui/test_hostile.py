@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 import pytest
+from msgspec import structs
 from numpy.typing import NDArray
 from textual import events
 from textual.widgets import Input
@@ -375,7 +376,7 @@ def test_episodes_of_another_domain_are_asked_about_harmlessly(
 ) -> None:
     folder = Path(shutil.copytree(hostile, tmp_path / "banks"))
     log = tmp_path / "[bold]log[x].jsonl"
-    of_shop = replace(trajectory(TEXTS[1], TEXTS[4], success=True), domain="[/x] shop")
+    of_shop = structs.replace(trajectory(TEXTS[1], TEXTS[4], success=True), domain="[/x] shop")
     log.write_bytes(orjson.dumps(to_record(of_shop)) + b"\n")
 
     async def story(person: Person) -> None:

@@ -9,7 +9,8 @@ metadata, with the model that drew it. A scene that the log has is never replace
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.text import one_line

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
+
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer.copying import copy_bank
@@ -124,7 +126,7 @@ class _Understudy:
         if episode is None:
             return self._rules.write(purpose, None, notes)
         # A model names the kind of task, and leaves out of it what it knows as the scene.
-        read = replace(episode, task=goal_of(episode))
+        read = structs.replace(episode, task=goal_of(episode))
         return _asked_with(tree_of(purpose), read, self._rules.write(purpose, read, notes))
 
     def _known(self, extraction: Extraction) -> Extraction:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
 import msgspec
-import orjson
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Notice
-from deltamem_tui.trajectory.model import OUTCOME_SOURCES, LogSource, Outcome, Trajectory
+from deltamem_tui.trajectory.model import OUTCOME_SOURCES, LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import attributed, undisputed
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader, readings_of
 from deltamem_tui.trajectory.readers.shapes import as_mapping
 from deltamem_tui.trajectory.secrets.quoting import quoted
-from deltamem_tui.trajectory.validation import admitted
+from deltamem_tui.trajectory.validation import admitted, checked
 
 _DIGEST = re.compile("[0-9a-f]{16}")
 _PATH = re.compile(r" - at `\$\.(?:steps\[(\d+)\]\.?)?(.*)`$")
@@ -32,8 +31,6 @@ _REASONS = {
     "Expected `object`": "is not a JSON object",
     "Invalid enum value": f"is none of {', '.join(OUTCOME_SOURCES)}",
 }
-# Of larger ones msgspec writes the exponent without a plus sign, and orjson with one.
-_LARGE_REWARD = 1e15
 _REPORTED_KEYS = 40  # a log may have another for every record
 
 
@@ -45,12 +42,10 @@ class _Record(Trajectory, frozen=True, forbid_unknown_fields=True):
 
 _RECORD_KEYS = (*Trajectory.__struct_fields__, "id")
 _PART_KEYS = {"outcome": Outcome.__struct_fields__, "source": LogSource.__struct_fields__}
-_STEP_KEYS = ("action", "observation", "thought", "reward")
+_STEP_KEYS = Step.__struct_fields__
 
 _decode = msgspec.json.Decoder(_Record).decode
 _encode = msgspec.json.Encoder().encode
-# Decoding has checked the types of what it makes an episode of.
-_unchecked: Callable[..., Trajectory] = msgspec.StructMeta.__call__
 
 
 def to_line(trajectory: Trajectory) -> bytes:
@@ -59,8 +54,6 @@ def to_line(trajectory: Trajectory) -> bytes:
     What is empty or unknown is left out. `id` comes first, for people and `jq`. It is a digest
     of the rest and is not read back.
     """
-    if max(map(abs, filter(None, trajectory.columns[3])), default=0) >= _LARGE_REWARD:
-        return orjson.dumps(to_record(trajectory), option=orjson.OPT_APPEND_NEWLINE)
     rest = memoryview(_encode(trajectory))[1:]
     return b"".join((b'{"id":"', trajectory.id.encode(), b'",', rest, b"\n"))
 
@@ -84,7 +77,7 @@ def from_record(record: object) -> Trajectory:
         RecordError: It is no such record, or not an episode that can be learnt from.
     """
     found = _typed(record)
-    return admitted(_episode(found, _attributed(found.outcome), found.source))
+    return admitted(checked(_episode(found, _attributed(found.outcome), found.source)))
 
 
 def outcome_of(record: Mapping[str, object]) -> Outcome:
@@ -100,7 +93,7 @@ def _read(log: Log) -> Iterator[Reading]:
     unknown_keys = _UnknownKeys()
 
     def parse(value: object) -> Iterator[Reading]:
-        yield _of_log(_typed(value))
+        yield checked(_of_log(_typed(value)))
         yield from unknown_keys.of(value)
 
     for item in log.values():
@@ -128,8 +121,7 @@ def _episode(record: _Record, outcome: Outcome, source: LogSource) -> Trajectory
     metadata, given = record.metadata, record.given_id
     if given and not _DIGEST.fullmatch(given):
         metadata = {**metadata, "id": metadata.get("id", given)}
-    return _unchecked(
-        Trajectory,
+    return Trajectory(
         record.task,
         record.environment,
         record.steps,
@@ -176,7 +168,10 @@ def _tidied(value: object) -> dict[str, object]:
     record: dict[str, Any] = {"task": "", **_filled(value, _RECORD_KEYS), "steps": steps}
     for part, keys in _PART_KEYS.items():
         record[part] = _filled(record.get(part, {}), keys)
-    record["steps"] = [_filled(step, _STEP_KEYS) for step in steps]
+    record["steps"] = [
+        {"action": "", **filled} if isinstance(filled := _filled(step, _STEP_KEYS), dict) else step
+        for step in steps
+    ]
     if not isinstance(record.get("id", ""), str):
         del record["id"]
     if isinstance(metadata := record.get("metadata"), dict):
@@ -258,4 +253,5 @@ READER = json_reader(
     is_own=_is_native,
     sureness=0.9,
     read=_read,
+    is_typed=True,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from msgspec.structs import replace
+from stringzilla import contains
 
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
@@ -73,7 +74,7 @@ def _medium(kind: str) -> str:
 
 def without_pictures(trajectory: Trajectory) -> Trajectory:
     """The episode with a note in place of each picture that was written into a text."""
-    if not _may_hold(trajectory.text):
+    if not contains(trajectory.searchable, b";base64,"):
         return trajectory
     return replace(
         trajectory,

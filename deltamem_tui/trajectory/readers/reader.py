@@ -34,12 +34,14 @@ class Reader:
         read: The episodes of a log in order. A record that must be refused comes as a
             `RecordError` in its place, and what it leaves out by design as a `Notice`. A
             `RecordError` it raises ends the log.
+        is_typed: Whether decoding has checked the types of its episodes already.
     """
 
     name: str
     description: str
     claims: Callable[[Preview], float]
     read: Callable[[Log], Iterator[Reading]]
+    is_typed: bool = False
 
 
 def json_reader(
@@ -48,6 +50,7 @@ def json_reader(
     is_own: Callable[[object], bool],
     read: Callable[[Log], Iterator[Reading]],
     sureness: float = 0.95,
+    is_typed: bool = False,
 ) -> Reader:
     """A reader of JSON, as sure of a log as the share of its first records is large that it knows.
 
@@ -57,8 +60,13 @@ def json_reader(
         is_own: Whether a record is of this format.
         read: The episodes of a log in order.
         sureness: How sure it is if all are.
+        is_typed: As of a `Reader`.
     """
-    return Reader(name, description, lambda preview: sureness * share(preview, is_own), read)
+
+    def claims(preview: Preview) -> float:
+        return sureness * share(preview, is_own)
+
+    return Reader(name, description, claims, read, is_typed)
 
 
 def each_record(

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from deltamem_tui.errors import RecordError, TrajectoryError, UsageError, wrong_argument
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
 from deltamem_tui.trajectory.logs.log import Log
@@ -23,7 +25,7 @@ from deltamem_tui.trajectory.readers.pictures import without_pictures
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.redaction import redact
 from deltamem_tui.trajectory.secrets.redaction import without_secrets
-from deltamem_tui.trajectory.validation import admitted
+from deltamem_tui.trajectory.validation import admitted, checked
 
 
 def read_logs(
@@ -75,13 +77,13 @@ def read_log(log: Log, reader: Reader, *, success_at: float = 1.0) -> Iterator[R
     try:
         for item in reader.read(log):
             anything = True
-            reading = (
-                _received(item, log, reader, success_at) if isinstance(item, Trajectory) else item
-            )
+            reading = item
+            if isinstance(item, Trajectory):
+                reading = _received(item, log, reader, success_at)
             if isinstance(reading, RecordError):
                 yield _refusal(reading, log, reader)
             else:
-                yield _told(reading, log) if isinstance(reading, Notice) else reading
+                yield _shown(reading, log) if isinstance(reading, Notice) else reading
     except TrajectoryError as error:
         anything = True
         yield _refusal(error, log, reader)
@@ -99,7 +101,7 @@ def _refusal(error: TrajectoryError, log: Log, reader: Reader) -> RecordError:
     return refusal
 
 
-def _told(notice: Notice, log: Log) -> Notice:
+def _shown(notice: Notice, log: Log) -> Notice:
     found = notice.located(log.name)
     return replace(found, message=without_secrets(found.message))
 
@@ -164,7 +166,8 @@ def _read_all(
 def _received(reading: Trajectory, log: Log, reader: Reader, success_at: float) -> Reading:
     """An episode that a reader yields, with all that the reader did not have to know."""
     try:
-        trajectory = admitted(without_pictures(reading), log.limits)
+        typed = reading if reader.is_typed else checked(reading)
+        trajectory = admitted(without_pictures(typed), log.limits)
     except RecordError as error:
         return located(error, log.name, reading.source.position)
     source, outcome = trajectory.source, decided(trajectory.outcome, success_at)
@@ -224,7 +227,7 @@ class Trial:
         if not self.first_task:  # people show it around, so it goes the way of an import
             self.first_task = redact(episode)[0].task
         if outcome.success is None:
-            self.reasons.add(replace(outcome, reason=without_secrets(outcome.reason)))
+            self.reasons.add(structs.replace(outcome, reason=without_secrets(outcome.reason)))
 
 
 def try_readers(log: Log, named: Reader | None = None) -> Iterator[Trial]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
@@ -145,7 +146,7 @@ def test_what_a_program_hands_over_is_kept_clean_and_found_again(tmp_path: Path)
 def test_an_episode_has_the_domain_that_it_would_have_been_imported_with(
     tmp_path: Path, named: str
 ) -> None:
-    given = replace(episode(X, Y), domain=named)
+    given = structs.replace(episode(X, Y), domain=named)
     domains = []
     for way in ("learnt", "imported"):
         bank = new_bank(tmp_path / way, domain="kitchens")

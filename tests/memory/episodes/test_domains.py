@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
@@ -23,7 +24,7 @@ TOLD = Trajectory(
 
 def logged(folder: Path, *named: str) -> Path:
     log = folder / "log.jsonl"
-    lines = [to_line(replace(TOLD, task=f"{TOLD.task} {n}", domain=n)) for n in named]
+    lines = [to_line(structs.replace(TOLD, task=f"{TOLD.task} {n}", domain=n)) for n in named]
     log.write_bytes(b"".join(lines))
     return log
 

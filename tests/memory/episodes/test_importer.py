@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import orjson
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.table import LINE_LIMIT
@@ -189,7 +189,7 @@ def test_an_episode_too_long_for_a_line_is_rejected_and_the_others_come_in(bank:
     """Each text is within bounds, together they are not: the bank could not read its own line."""
     steps = tuple(Step(f"act {number}", "é" * 3_500_000) for number in range(5))
     long = replace(episode(X), steps=steps, source=LogSource("log.jsonl", "line 4", "native"))
-    assert len(orjson.dumps(steps)) > LINE_LIMIT
+    assert len(msgspec.json.encode(steps)) > LINE_LIMIT
     found = take_in(bank, [episode(Y), long, episode(Z)])
     assert found.count("imported") == 2
     (error,) = found.rejected

@@ -7,13 +7,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from deltamem_tui.errors import LogFormatError, RecordError
 from deltamem_tui.trajectory.logs.limits import Limits

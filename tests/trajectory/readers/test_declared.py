@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import orjson
 import pytest
+from msgspec.structs import replace
 
 from deltamem_tui.errors import ConfigurationError, RecordError
 from deltamem_tui.trajectory.logs.log import Log

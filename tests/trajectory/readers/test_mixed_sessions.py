@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.model import LogSource, Step, Trajectory

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
@@ -69,8 +71,8 @@ def _kept(
     def keeps(episode: Trajectory, number: int) -> Trajectory:
         return replace(
             episode,
-            **lost,  # type: ignore[arg-type]
-            steps=tuple(replace(step, **lost_of_step) for step in episode.steps),  # type: ignore[arg-type]
+            **lost,
+            steps=tuple(replace(step, **lost_of_step) for step in episode.steps),
             outcome=outcome(episode.outcome),
             metadata={name: name_of(number)} if name else {},
         )

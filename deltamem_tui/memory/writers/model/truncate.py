@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 
+from msgspec import structs
+
 from deltamem_tui.errors import PromptTooLongError
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.text import clean
@@ -175,7 +177,7 @@ def _rungs(longest: int, shortest: int) -> Iterator[int]:
 
 def _short_observations(episode: CutEpisode, most: int) -> CutEpisode:
     steps = tuple(
-        (number, replace(step, observation=shortened(step.observation, most)))
+        (number, structs.replace(step, observation=shortened(step.observation, most)))
         for number, step in episode.steps
     )
     return replace(episode, steps=steps, longest_observation=most)
@@ -185,7 +187,7 @@ def _short_texts(episode: CutEpisode, most: int) -> CutEpisode:
     steps = tuple(
         (
             number,
-            replace(
+            structs.replace(
                 step,
                 thought=shortened(step.thought, most),
                 action=shortened(step.action, most),

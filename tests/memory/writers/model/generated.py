@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from random import Random
+
+from msgspec.structs import replace
 
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.memory.writers.model.sensible import GOAL

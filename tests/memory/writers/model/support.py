@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.memory.deltamem.collections import Payload

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from deltamem_tui.errors import AnswerError
 from deltamem_tui.memory.prompts import library as prompts

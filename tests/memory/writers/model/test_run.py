@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
@@ -117,8 +118,8 @@ def test_an_unknown_price_is_null_and_what_was_cut_is_told(
     server: ModelServer, tmp_path: Path
 ) -> None:
     (short,) = generated(1)
-    step = replace(short.steps[0], observation="Dust. " * 9_000)
-    bank = bank_with(tmp_path / "bank", [replace(short, steps=(step, *short.steps[1:]))])
+    step = structs.replace(short.steps[0], observation="Dust. " * 9_000)
+    bank = bank_with(tmp_path / "bank", [structs.replace(short, steps=(step, *short.steps[1:]))])
     (lesson,), _ = run_over(bank, server, window=4_000, answer_tokens=500)
     (call,) = told(bank)[-1][1]["trees"]["task"]["calls"]
     assert isinstance(lesson, LearnResult)
@@ -478,7 +479,9 @@ def test_equal_prompts_are_not_paid_twice_side_by_side(server: ModelServer, tmp_
     """Episodes that differ only in what no prompt shows."""
     (first,) = generated(1)
     twins = [
-        replace(first, steps=(*first.steps[:-1], replace(first.steps[-1], reward=reward)))
+        structs.replace(
+            first, steps=(*first.steps[:-1], structs.replace(first.steps[-1], reward=reward))
+        )
         for reward in (0.0, None)
     ]
     numbers = TreeParameters(tau_base=1.0, k_cons=None)

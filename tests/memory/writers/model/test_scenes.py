@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
@@ -105,7 +106,7 @@ def test_the_episode_stays_the_one_it_was(server: ModelServer, tmp_path: Path) -
     assert kept.id == log.id
     facts = {SCENE, MODEL, PROMPT}
     assert facts <= kept.metadata.keys()
-    assert replace(kept, metadata={}) == replace(log, metadata={})
+    assert structs.replace(kept, metadata={}) == structs.replace(log, metadata={})
     assert {node.origin.trajectory for tree in bank.trees.values() for node in tree} == {log.id}
     assert take_in(bank, [log]).count("duplicate") == 1
     assert purposes(bank) == ["draw", "learn"]
@@ -137,14 +138,14 @@ def test_a_scene_of_the_log_is_never_replaced(server: ModelServer, tmp_path: Pat
     assert run.scenes_drawn == len(of_scenes(server)) == 1
     kept = episode(bank, stated.id)
     assert kept == stated
-    forged = replace(stated, metadata={SCENE: "a cave"})
+    forged = structs.replace(stated, metadata={SCENE: "a cave"})
     assert scene_of(forged) == stated.environment
     assert not lacks_scene(forged)
 
 
 def test_that_there_is_none_is_kept_too(server: ModelServer, tmp_path: Path) -> None:
     (log,) = generated(1)
-    bank = bank_with(tmp_path / "bank", [replace(log, environment="")])
+    bank = bank_with(tmp_path / "bank", [structs.replace(log, environment="")])
     server.replies = lambda request: (
         sensible.reply(request) if len(server.requests) == 1 else Reply("no use")
     )
@@ -171,7 +172,7 @@ def test_side_by_side_is_what_one_after_another_would_be(
     ]
     # The same instruction twice: with a cache, the second one is not paid for.
     last = logs[21]
-    logs.append(replace(last, steps=(last.steps[0], *last.steps)))
+    logs.append(structs.replace(last, steps=(last.steps[0], *last.steps)))
     files, bills, sent = [], [], []
     for concurrency in (1, 8):
         server.script()
@@ -323,7 +324,7 @@ def test_rules_and_thresholds_know_a_drawn_scene_too(server: ModelServer, tmp_pa
     (drawn,) = episodes(bank)
     assert _question("env", drawn) == log.environment
     by_rules = extract(RulesExtractor(), "env", drawn, ())
-    assert by_rules == extract(RulesExtractor(), "env", replace(log, task=drawn.task), ())
+    assert by_rules == extract(RulesExtractor(), "env", structs.replace(log, task=drawn.task), ())
 
 
 def rehearsed(bank: Bank, server: ModelServer, **more: Any) -> Usage:
@@ -344,7 +345,7 @@ def test_a_dry_run_counts_the_drawings_and_is_within_a_tenth(
         logs = told_together(islice((each for each in sample if isinstance(each, Trajectory)), 24))
     if kind == "long":
         notes = "The cabinets are made of oak. " * 12
-        logs = [replace(each, task=f"{notes}{each.task}") for each in logs]
+        logs = [structs.replace(each, task=f"{notes}{each.task}") for each in logs]
     bank = bank_with(tmp_path / "bank", logs)
     before = learnt_files(bank)
     cache = ResponseCache(tmp_path / "cache")
