@@ -32,11 +32,11 @@ _NAME = re.compile(r"[0-9a-f]{64}\.json")
 _DRAFT = re.compile(r"\..*\.draft")
 # A write takes no time at all: a draft as old as this, in seconds, was left by one that was killed.
 _ABANDONED = 3_600.0
-_SHELF = re.compile(r"[0-9a-f]{2}")
+_FOLDER = re.compile(r"[0-9a-f]{2}")
 
 
 def default_folder() -> Path:
-    """Where answers are kept unless somebody says otherwise. It may not exist yet."""
+    """Where answers are kept by default. It may not exist yet."""
     import platformdirs
 
     return platformdirs.user_cache_path(APPLICATION, appauthor=False) / "answers"
@@ -75,16 +75,12 @@ class CacheInfo:
     @property
     def answers(self) -> int:
         """How many answers there are."""
-        return self._total.answers
+        return sum(each.answers for each in self.models.values())
 
     @property
     def bytes(self) -> int:
         """Their size."""
-        return self._total.bytes
-
-    @property
-    def _total(self) -> Holding:
-        return sum(self.models.values(), Holding())
+        return sum(each.bytes for each in self.models.values())
 
 
 class ResponseCache:
@@ -148,7 +144,7 @@ class ResponseCache:
         Raises:
             StorageError: The disk refused.
         """
-        return self._summed(self._chosen(model, before), self._drafts(model, before))
+        return self._summary(self._files(model, before))
 
     def clear(self, model: str | None = None, before: float | None = None) -> CacheInfo:
         """Remove answers, and nothing else that lies in the folder.
@@ -163,72 +159,61 @@ class ResponseCache:
         Raises:
             StorageError: The disk refused; some answers may be left.
         """
-        removed = self._summed(
-            self._removed(list(self._chosen(model, before))),
-            self._removed(list(self._drafts(model, before))),
-        )
-        for shelf in self._shelves():
-            with suppress(OSError):  # it is not empty
-                shelf.rmdir()
-        return removed
-
-    def _removed(self, chosen: list[_Kept]) -> Iterator[_Kept]:
-        for kept in chosen:
+        files = list(self._files(model, before))
+        for each in files:
             try:
-                kept.path.unlink(missing_ok=True)
+                each.path.unlink(missing_ok=True)
             except OSError as error:
                 raise StorageError(
-                    f"cannot be removed: {error.strerror}", source=str(kept.path)
+                    f"cannot be removed: {error.strerror}", source=str(each.path)
                 ) from error
-            yield kept
+        for folder in self._folders():
+            with suppress(OSError):  # it is not empty
+                folder.rmdir()
+        return self._summary(files)
 
-    def _summed(self, chosen: Iterable[_Kept], drafts: Iterable[_Kept]) -> CacheInfo:
+    def _summary(self, files: Iterable[_File]) -> CacheInfo:
         models: dict[str, Holding] = {}
-        for kept in chosen:
-            models[kept.model] = models.get(kept.model, Holding()) + Holding(1, kept.bytes)
-        left = sum((Holding(1, draft.bytes) for draft in drafts), Holding())
-        return CacheInfo(self.folder, dict(sorted(models.items())), left)
+        drafts = Holding()
+        for each in files:
+            if each.model is None:
+                drafts += Holding(1, each.bytes)
+            else:
+                models[each.model] = models.get(each.model, Holding()) + Holding(1, each.bytes)
+        return CacheInfo(self.folder, dict(sorted(models.items())), drafts)
 
-    def _chosen(self, model: str | None, before: float | None) -> Iterator[_Kept]:
-        for path in self._files():
+    def _files(self, model: str | None, before: float | None) -> Iterator[_File]:
+        """The answers that are meant, and what killed writes left, which is of no one model."""
+        latest = time.time() - _ABANDONED
+        for path in (path for folder in self._folders() for path in _entries(folder)):
+            is_draft = _DRAFT.fullmatch(path.name) is not None
+            if not is_draft and not _NAME.fullmatch(path.name):
+                continue
             try:
                 status = path.stat()
-            except OSError:  # cleared by another process
+            except OSError:  # finished or cleared by another process
                 continue
-            kept = _Kept(path, _model(path), status.st_size)
-            if model in (None, kept.model) and (before is None or status.st_mtime < before):
-                yield kept
-
-    def _drafts(self, model: str | None, before: float | None) -> Iterator[_Kept]:
-        """What killed writes left; nothing if only one model's answers are meant."""
-        if model is not None:
-            return
-        oldest = time.time() - _ABANDONED
-        for path in self._files(_DRAFT):
-            try:
-                status = path.stat()
-            except OSError:  # it was finished, or cleared
+            if before is not None and status.st_mtime >= before:
                 continue
-            if status.st_mtime < min(oldest, oldest if before is None else before):
-                yield _Kept(path, "", status.st_size)
+            if is_draft:
+                if model is None and status.st_mtime < latest:
+                    yield _File(path, None, status.st_size)
+            elif (found := _model(path)) == model or model is None:
+                yield _File(path, found, status.st_size)
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"
 
-    def _shelves(self) -> list[Path]:
-        return [path for path in _entries(self.folder) if _SHELF.fullmatch(path.name)]
-
-    def _files(self, name: re.Pattern[str] = _NAME) -> Iterator[Path]:
-        for shelf in self._shelves():
-            yield from (path for path in _entries(shelf) if name.fullmatch(path.name))
+    def _folders(self) -> list[Path]:
+        return [path for path in _entries(self.folder) if _FOLDER.fullmatch(path.name)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """One file of the cache."""
+class _File:
+    """One file of the cache; without a model it is what a killed write left."""
 
     path: Path
-    model: str
+    model: str | None
     bytes: int
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from deltamem_tui.errors import AnswerError, BudgetError, CredentialsError, UsageError
-from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
+from deltamem_tui.llm.answers import Contract, UnusableAnswer
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.call import Message, Reply, Server, conversation_tokens
 from deltamem_tui.llm.cost import Budget, NoBudget, Price, Usage
@@ -27,7 +27,12 @@ from deltamem_tui.llm.model_info import (
     look_up,
     server_address,
 )
-from deltamem_tui.llm.retrying_client import RetryingCaller, RetryPolicy
+from deltamem_tui.llm.retrying_client import (
+    ChatRequest,
+    PaidReply,
+    RetryingCaller,
+    RetryPolicy,
+)
 from deltamem_tui.llm.secrets import without_secrets
 from deltamem_tui.text import one_line
 
@@ -133,11 +138,11 @@ class Client:
             self._meter,
             self._budget,
             policy or RetryPolicy(),
-            seed=seed,
-            sleep=sleep,
-            chance=chance,
-            now=now,
-            notify=notify,
+            seed,
+            sleep,
+            chance,
+            now,
+            notify,
         )
         self._cancelled = threading.Event()
         self._lock = threading.Lock()
@@ -191,15 +196,6 @@ class Client:
         messages: list[Message] = [{"role": "user", "content": prompt}]
         return self._meter.kept(self._key(messages, schema)) is not None
 
-    def complete(self, prompt: str, contract: Contract) -> Answer[Mapping[str, str] | Skip]:
-        """Ask for a JSON object.
-
-        Raises:
-            AnswerError: No answer could be used, also after asking again with the reason.
-            LanguageModelError: There was no answer at all; see the classes below it.
-        """
-        return self.ask(prompt, contract.read, contract)
-
     def ask(
         self,
         prompt: str,
@@ -231,7 +227,8 @@ class Client:
         reason = ""
         for attempt in range(1, REPEATS + 2):
             try:
-                reply, took = self._reply(messages, schema, cancelled, on_answer)
+                key = self._key(messages, schema)
+                reply, took = self._reply(ChatRequest(key, messages, schema, cancelled, on_answer))
             except AnswerError as refused:
                 raise NoUsableAnswerError(refused, usage, attempt) from refused
             usage += took
@@ -247,18 +244,11 @@ class Client:
         )
         raise NoUsableAnswerError(useless, usage, REPEATS + 1)
 
-    def _reply(
-        self,
-        messages: list[Message],
-        schema: dict[str, Any] | None,
-        cancelled: threading.Event,
-        on_answer: OnAnswer,
-    ) -> tuple[Reply, Usage]:
-        key = self._key(messages, schema)
-        reply = self._meter.kept(key)
-        if reply is not None:
-            return reply, self._meter.count_kept(on_answer)
-        return self._caller.reply(key, messages, schema, cancelled, on_answer)
+    def _reply(self, request: ChatRequest) -> PaidReply:
+        kept = self._meter.kept(request.key)
+        if kept is not None:
+            return kept, self._meter.count_kept(request.on_answer)
+        return self._caller.reply(request)
 
     def _key(self, messages: list[Message], schema: dict[str, Any] | None) -> str:
         return ResponseCache.key(

@@ -1,6 +1,6 @@
 """What calls cost: tokens, money, and a limit that is never passed.
 
-Prices come from the list that litellm carries, or from the user. A price that nobody knows is
+Prices come from the list that litellm carries, or from the user. A price that is not known is
 None, and so is every sum that it enters: unknown is not free.
 """
 
@@ -125,11 +125,11 @@ class Budget:
 
         Args:
             worst: The most that the call can cost; None if its price is not known.
-            cancelled: Set, with `wake` called, when nobody waits for the call any more.
+            cancelled: Set, with `wake` called, when the call is not wanted any more.
 
         Raises:
             BudgetError: The call could pass the limit, or there is a limit but no price.
-            QuestionCancelledError: It had to wait for room, and nobody waits for it any more.
+            QuestionCancelledError: It had to wait for room, and is not wanted any more.
         """
         aside = self._set_aside(worst, cancelled)
         payment = Payment()
@@ -138,7 +138,7 @@ class Budget:
         finally:
             with self._room:
                 self._holders -= 1 if aside else 0
-                # Sums of fractions leave crumbs, and nobody would ever take those back.
+                # Sums of fractions leave crumbs, which would otherwise stay for ever.
                 self._promised = self._promised - aside if self._holders else 0.0
                 self._spent += payment.cost
                 self._room.notify_all()
@@ -186,7 +186,7 @@ class NoBudget(Budget):
     """A budget that lets no call through, not even a free one: only the cache answers."""
 
     def _set_aside(self, worst: float | None, cancelled: threading.Event | None) -> float:  # noqa: ARG002 - no cost is small enough
-        raise BudgetError("nothing may be sent in a rehearsal")
+        raise BudgetError("nothing may be sent for an estimate")
 
 
 @dataclass(slots=True)

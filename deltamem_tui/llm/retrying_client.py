@@ -28,7 +28,8 @@ _MARGIN = 1.25
 # Many calls at once fail together, and a person needs to hear of it once.
 _NOTIFY_EVERY = 10.0
 
-Taken = tuple[Reply, Usage]
+PaidReply = tuple[Reply, Usage]
+"""A reply that the meter has counted, and what it took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,83 +62,75 @@ class RetryPolicy:
         return max(own, asked or 0.0)
 
 
-class RetryingCaller:
-    """Calls one model at one server. Any number of threads share it."""
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A question to a model, until it is answered or given up.
 
-    def __init__(
-        self,
-        info: ModelInfo,
-        server: Server,
-        meter: Meter,
-        budget: Budget,
-        policy: RetryPolicy,
-        *,
-        seed: int,
-        sleep: Callable[[float], object] | None,
-        chance: Callable[[], float],
-        now: Callable[[], float],
-        notify: Callable[[str], object],
-    ) -> None:
-        """Nothing is called yet. See `Client` for what the arguments mean."""
-        self._info = info
-        self._server = server
-        self._meter = meter
-        self._budget = budget
-        self._policy = policy
-        self._seed = seed
-        self._sleep = sleep
-        self._chance = chance
-        self._now = now
-        self._notify = notify
+    Attributes:
+        key: What the meter knows the question by.
+        messages: The conversation so far.
+        schema: What the answer is bound to; None for free text.
+        cancelled: Set when the answer is not wanted any more.
+        on_answer: Called with what each reply took, also one that comes too late to be of use.
+    """
+
+    key: str
+    messages: list[Message]
+    schema: dict[str, Any] | None
+    cancelled: threading.Event
+    on_answer: OnAnswer
+
+
+@dataclass(eq=False)
+class RetryingCaller:
+    """Calls one model at one server. Any number of threads share it.
+
+    The fields are what `Client` is made with.
+    """
+
+    info: ModelInfo
+    server: Server
+    meter: Meter
+    budget: Budget
+    policy: RetryPolicy
+    seed: int
+    sleep: Callable[[float], object] | None
+    chance: Callable[[], float]
+    now: Callable[[], float]
+    notify: Callable[[str], object]
+
+    def __post_init__(self) -> None:
+        self._options = RequestOptions(self.info.answer_format, self.info.seed)
         self._notified = -math.inf
-        self._options = RequestOptions(info.answer_format, info.seed)
         self._lock = threading.Lock()
 
-    def reply(
-        self,
-        key: str,
-        messages: list[Message],
-        schema: dict[str, Any] | None,
-        cancelled: threading.Event,
-        on_answer: OnAnswer,
-    ) -> Taken:
+    def reply(self, request: ChatRequest) -> PaidReply:
         """Call until there is a reply, the retries are used up, or the failure is a lasting one.
-
-        Args:
-            key: What the meter knows the question by.
-            messages: The conversation so far.
-            schema: What the answer is bound to; None for free text.
-            cancelled: Set when the answer is not wanted any more.
-            on_answer: Told what each reply took, also one that comes too late to be of use.
-
-        Returns:
-            The reply, which the meter has counted, and what it took.
 
         Raises:
             QuestionCancelledError: The answer is not wanted any more.
             BudgetError: The call could pass the limit on cost.
             LanguageModelError: There was no answer.
         """
-        late: queue.SimpleQueue[Taken] = queue.SimpleQueue()
-        worst = self._worst(messages)
+        late: queue.SimpleQueue[PaidReply] = queue.SimpleQueue()
         failures = 0
         while True:
             if not late.empty():
                 return late.get()
-            if cancelled.is_set():
+            if request.cancelled.is_set():
                 raise QuestionCancelledError
             options = self._options
-            answered = self._try(key, options, messages, schema, worst, cancelled, on_answer, late)
-            if not isinstance(answered, Failure):
-                return answered
-            if answered.complaint and self._reduced(options, answered.complaint):
+            outcome = self._try(request, options, late)
+            if not isinstance(outcome, Failure):
+                return outcome
+            if outcome.complaint and self._reduced(options, outcome.complaint):
                 continue
             failures += 1
-            pause = self._policy.wait(failures, answered.wait, self._chance())
-            if not answered.again or pause is None:
-                raise self._final(answered, failures)
-            self._notify_of(answered, pause, failures)
-            (self._sleep or cancelled.wait)(pause)
+            pause = self.policy.wait(failures, outcome.wait, self.chance())
+            if not outcome.again or pause is None:
+                raise self._final(outcome, failures)
+            self._notify_of(outcome, pause, failures)
+            (self.sleep or request.cancelled.wait)(pause)
 
     def _notify_of(self, failed: Failure, pause: float, failures: int) -> None:
         """Say why nothing seems to happen; once for all the calls that fail at about one time."""
@@ -146,45 +139,44 @@ class RetryingCaller:
             if now - self._notified < _NOTIFY_EVERY:
                 return
             self._notified = now
-        tries = self._policy.retries + 1
-        self._notify(
+        tries = self.policy.retries + 1
+        self.notify(
             f"{failed.error.message}; trying again in {pause:,.0f} s (try {failures} of {tries})"
         )
 
     def _worst(self, messages: list[Message]) -> float | None:
         """The most that a call can cost; None if its price is not known."""
-        info = self._info
+        info = self.info
         tokens = int(conversation_tokens(info.name, messages) * _MARGIN)
         return info.price.of(tokens, info.answer_tokens) if info.price else None
 
     def _try(
-        self,
-        key: str,
-        options: RequestOptions,
-        messages: list[Message],
-        schema: dict[str, Any] | None,
-        worst: float | None,
-        cancelled: threading.Event,
-        on_answer: OnAnswer,
-        late: queue.SimpleQueue[Taken],
-    ) -> Taken | Failure:
+        self, request: ChatRequest, options: RequestOptions, late: queue.SimpleQueue[PaidReply]
+    ) -> PaidReply | Failure:
         """Make one call, and pay for it what is known to be paid or has to be feared."""
+        worst = self._worst(request.messages)
 
         def came_late(answered: Reply | BaseException) -> None:
             if isinstance(answered, Reply):
-                taken = self._meter.take(key, answered, on_answer, late=True)
-                self._budget.correct((answered.cost or 0.0) - (worst or 0.0))
-                late.put((answered, taken))
+                paid = self.meter.take(request.key, answered, request.on_answer, late=True)
+                self.budget.correct((answered.cost or 0.0) - (worst or 0.0))
+                late.put((answered, paid))
             elif not self._read(answered).perhaps_paid:
-                self._budget.correct(-(worst or 0.0))
+                self.budget.correct(-(worst or 0.0))
 
-        with self._budget.promise(worst, cancelled) as payment:
+        with self.budget.promise(worst, request.cancelled) as payment:
             answered = call(
-                self._info, self._server, options, messages, schema, self._seed, came_late
+                self.info,
+                self.server,
+                options,
+                request.messages,
+                request.schema,
+                self.seed,
+                came_late,
             )
             if isinstance(answered, Reply):
                 payment.cost = answered.cost or 0.0
-                return answered, self._meter.take(key, answered, on_answer)
+                return answered, self.meter.take(request.key, answered, request.on_answer)
             if not isinstance(answered, Exception):
                 raise answered  # an interrupt, or the end of the program
             failed = self._read(answered)
@@ -192,7 +184,7 @@ class RetryingCaller:
             return failed
 
     def _read(self, raised: BaseException) -> Failure:
-        return failure(raised, self._info.name, self._now(), self._server.key)
+        return failure(raised, self.info.name, self.now(), self.server.key)
 
     def _reduced(self, options: RequestOptions, complaint: str) -> bool:
         """Leave out of later requests what the server complained about, if that is possible."""
@@ -207,8 +199,8 @@ class RetryingCaller:
     def _final(self, failed: Failure, failures: int) -> LanguageModelError:
         """The error for people, with what only the caller knows."""
         error = failed.error
-        if self._server.address:
-            error.source = host(self._server.address)
+        if self.server.address:
+            error.source = host(self.server.address)
         if isinstance(error, ModelUnavailableError) and failed.again:
             asked = f", asks to wait {failed.wait:,.0f} s" if failed.wait else ""
             error.message += f" ({failures} tries{asked})"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from deltamem_tui.llm.answers import Contract, Field
+from deltamem_tui.llm.answers import Contract, Field, Skip
 from deltamem_tui.llm.call import Server
-from deltamem_tui.llm.client import Client
+from deltamem_tui.llm.client import Answer, Client
 from tests.llm.server import ModelServer
 
 KEY = "sk-test-0123456789abcdef"
@@ -30,3 +31,10 @@ def client(server: ModelServer, model: str = MODEL, timeout: float = 20.0, **mor
     more.setdefault("sleep", Waits())
     more.setdefault("chance", lambda: 1.0)
     return Client(model, server=Server(server.base, KEY, timeout), **more)
+
+
+def complete(
+    client: Client, prompt: str = "Which colour?", contract: Contract = CONTRACT
+) -> Answer[Mapping[str, str] | Skip]:
+    """Ask for a JSON object."""
+    return client.ask(prompt, contract.read, contract)

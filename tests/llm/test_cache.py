@@ -3,6 +3,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
@@ -28,8 +29,6 @@ def test_what_is_put_comes_back(tmp_path: Path) -> None:
 
 @given(st.text().map(clean), st.none() | st.floats(0, 1e6))
 def test_any_reply_comes_back(text: str, cost: float | None) -> None:
-    from tempfile import TemporaryDirectory
-
     with TemporaryDirectory() as folder:
         cache = ResponseCache(Path(folder))
         reply = Reply(text, "length", 1, 2, cost)
@@ -154,7 +153,7 @@ def test_a_draft_left_by_a_killed_process_is_no_answer(tmp_path: Path) -> None:
     removed = cache.clear()
     assert (removed.answers, removed.drafts) == (0, Holding(1, 1))
     assert not old.exists()
-    assert fresh.exists()  # somebody may be writing it now
+    assert fresh.exists()  # another process may be writing it now
 
 
 def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

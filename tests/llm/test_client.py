@@ -30,7 +30,7 @@ from deltamem_tui.llm.client import Client, NoUsableAnswerError
 from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.llm.retrying_client import RetryPolicy
 from tests.llm.server import ModelServer, Reply, Request, serving
-from tests.llm.support import CONTRACT, GOOD, KEY, MODEL, Waits, client
+from tests.llm.support import CONTRACT, GOOD, KEY, MODEL, Waits, client, complete
 
 BLUE = {"colour": "deep blue", "note": ""}
 
@@ -53,7 +53,7 @@ def refused(status: int, message: str, code: str | None = None) -> Reply:
 )
 def test_an_object_is_found_wherever_it_stands(server: ModelServer, text: str) -> None:
     server.answer(text)
-    answer = client(server).complete("Which colour?", CONTRACT)
+    answer = complete(client(server))
     assert answer.value == BLUE
     assert answer.attempts == 1
     assert len(server.requests) == 1
@@ -61,7 +61,7 @@ def test_an_object_is_found_wherever_it_stands(server: ModelServer, text: str) -
 
 def test_what_is_sent(server: ModelServer) -> None:
     server.answer(GOOD)
-    client(server, seed=11).complete("Which colour?", CONTRACT)
+    complete(client(server, seed=11))
     request = server.requests[0]
     assert request.path == "/v1/chat/completions"
     assert request.headers["Authorization"] == f"Bearer {KEY}"
@@ -77,7 +77,7 @@ def test_what_is_sent(server: ModelServer) -> None:
 
 def test_a_model_that_takes_schemas_is_sent_one(server: ModelServer) -> None:
     server.answer('{"skip": true, "quote": "all of it", "colour": "", "note": ""}')
-    answer = client(server, "openai/gpt-4o-mini").complete("Which colour?", CONTRACT)
+    answer = complete(client(server, "openai/gpt-4o-mini"))
     assert answer.value == Skip("all of it")
     sent = server.requests[0].body["response_format"]
     assert sent["type"] == "json_schema"
@@ -87,12 +87,12 @@ def test_a_model_that_takes_schemas_is_sent_one(server: ModelServer) -> None:
 
 def test_a_model_without_temperature_or_seed_is_sent_neither(server: ModelServer) -> None:
     server.answer(GOOD)
-    client(server, "openai/gpt-5-mini").complete("Which colour?", CONTRACT)
+    complete(client(server, "openai/gpt-5-mini"))
     assert "temperature" not in server.requests[0].body
     assert server.requests[0].body["max_completion_tokens"] == 8192
 
 
-BAD = {
+BAD: dict[str, tuple[Reply | str, str]] = {
     "prose": ("It is blue.", "no complete JSON object"),
     "cut off": (GOOD[:-4], "no complete JSON object"),
     "nothing": ("", "the answer is empty"),
@@ -109,42 +109,30 @@ BAD = {
     "braces": ("{" * 100_000, "no complete JSON object"),
     "huge": (f'{{"colour": "{"b" * 3_000_000}", "note": ""}}', "longer than 200,000"),
     "a number": ("42", "no complete JSON object"),
+    "cut off by the server": (Reply(GOOD[:9], finish="length"), "cut off: be much shorter"),
+    "filtered": (Reply(None, finish="content_filter"), "held back by a content filter"),
+    "refusal": (Reply(None, refusal="I will not."), "the answer is empty"),
 }
 
 
 @pytest.mark.parametrize("kind", BAD)
 def test_a_bad_answer_is_asked_for_again_with_the_reason(server: ModelServer, kind: str) -> None:
-    text, reason = BAD[kind]
-    server.answer(text, GOOD)
-    answer = client(server).complete("Which colour?", CONTRACT)
+    bad, reason = BAD[kind]
+    server.script(bad if isinstance(bad, Reply) else Reply(bad), Reply(GOOD))
+    answer = complete(client(server))
     assert answer.value == BLUE
     assert (answer.attempts, answer.usage.calls) == (2, 2)
-    first, said, why = server.requests[1].body["messages"]
+    first, bad_turn, why = server.requests[1].body["messages"]
     assert first == {"role": "user", "content": "Which colour?"}
-    assert said["role"] == "assistant"
-    assert 0 < len(said["content"]) <= 4_000
+    assert bad_turn["role"] == "assistant"
+    assert 0 < len(bad_turn["content"]) <= 4_000
     assert reason in why["content"]
-
-
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        (Reply(GOOD[:9], finish="length"), "cut off: be much shorter"),
-        (Reply(None, finish="content_filter"), "held back by a content filter"),
-        (Reply(None, refusal="I will not."), "the answer is empty"),
-        (Reply("I'm sorry, I can't help with that."), "no complete JSON object"),
-    ],
-)
-def test_a_cut_or_refused_answer_says_so(server: ModelServer, reply: Reply, reason: str) -> None:
-    server.script(reply, Reply(GOOD))
-    assert client(server).complete("Which colour?", CONTRACT).value == BLUE
-    assert reason in server.requests[1].body["messages"][2]["content"]
 
 
 def test_skipping_where_it_is_not_allowed_is_refused(server: ModelServer) -> None:
     server.answer('{"skip": true}', GOOD)
     strict = type(CONTRACT)(CONTRACT.fields, skip=False)
-    assert client(server).complete("Which colour?", strict).attempts == 2
+    assert complete(client(server), contract=strict).attempts == 2
     assert "skipping is not allowed" in server.requests[1].body["messages"][2]["content"]
 
 
@@ -152,7 +140,7 @@ def test_it_gives_up_after_asking_twice_more(server: ModelServer) -> None:
     server.answer("no", "still no", "never")
     asking = client(server)
     with pytest.raises(AnswerError, match="no usable answer in 3 attempts: there is no complete"):
-        asking.complete("Which colour?", CONTRACT)
+        complete(asking)
     assert len(server.requests) == 3
     assert asking.usage.calls == 3
 
@@ -172,7 +160,7 @@ PASSING = {
 def test_a_passing_failure_is_tried_again(server: ModelServer, kind: str) -> None:
     server.script(PASSING[kind], PASSING[kind], Reply(GOOD))
     waits = Waits()
-    answer = client(server, sleep=waits).complete("Which colour?", CONTRACT)
+    answer = complete(client(server, sleep=waits))
     assert answer.value == BLUE
     assert answer.usage.calls == 1
     assert waits.seconds == [1.0, 2.0]
@@ -183,42 +171,37 @@ def test_a_passing_failure_is_tried_again(server: ModelServer, kind: str) -> Non
 def test_silence_ends_at_the_timeout(server: ModelServer, manner: str) -> None:
     server.script(Reply(manner=manner), Reply(GOOD))  # type: ignore[arg-type]
     waits = Waits()
-    answer = client(server, timeout=0.4, sleep=waits).complete("Which colour?", CONTRACT)
+    answer = complete(client(server, timeout=0.4, sleep=waits))
     assert answer.value == BLUE
     assert waits.seconds == [1.0]
 
 
-def test_retry_after_in_seconds_is_honoured(server: ModelServer) -> None:
-    asks = Reply(status=429, headers=(("Retry-After", "7"),))
-    server.script(asks, Reply(status=503, headers=(("Retry-After", "0.5"),)), Reply(GOOD))
-    waits = Waits()
-    client(server, sleep=waits).complete("Which colour?", CONTRACT)
-    assert waits.seconds == [7.0, 2.0]
+MOMENT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-def test_retry_after_as_a_date_is_honoured(server: ModelServer) -> None:
-    moment = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
-    date = format_datetime(moment, usegmt=True)
-    server.script(Reply(status=429, headers=(("Retry-After", date),)), Reply(GOOD))
-    waits = Waits()
-    now = moment.timestamp() - 42
-    client(server, sleep=waits, now=lambda: now).complete("Which colour?", CONTRACT)
-    assert waits.seconds == [42.0]
-
-
-@pytest.mark.parametrize("asked", ["soon", "nan", "-5", "inf"])
-def test_a_senseless_retry_after_is_as_good_as_none(server: ModelServer, asked: str) -> None:
+@pytest.mark.parametrize(
+    ("asked", "waited"),
+    [
+        ("7", 7.0),
+        ("0.5", 1.0),
+        (format_datetime(MOMENT, usegmt=True), 42.0),
+        *((senseless, 1.0) for senseless in ("soon", "nan", "-5", "inf")),
+    ],
+)
+def test_retry_after_is_honoured_if_it_makes_sense(
+    server: ModelServer, asked: str, waited: float
+) -> None:
     server.script(Reply(status=429, headers=(("Retry-After", asked),)), Reply(GOOD))
-    waits = Waits()
-    client(server, sleep=waits).complete("Which colour?", CONTRACT)
-    assert waits.seconds == [1.0]
+    waits, now = Waits(), MOMENT.timestamp() - 42
+    complete(client(server, sleep=waits, now=lambda: now))
+    assert waits.seconds == [waited]
 
 
 def test_a_server_that_asks_for_too_much_patience_is_given_up(server: ModelServer) -> None:
     server.script(Reply(status=429, headers=(("Retry-After", "3600"),)))
     waits = Waits()
     with pytest.raises(ModelUnavailableError, match=r"too many requests .*asks to wait 3,600 s"):
-        client(server, sleep=waits).complete("Which colour?", CONTRACT)
+        complete(client(server, sleep=waits))
     assert waits.seconds == []
 
 
@@ -226,7 +209,7 @@ def test_patience_ends(server: ModelServer) -> None:
     server.script(refused(500, "oops"))
     waits = Waits()
     with pytest.raises(ModelUnavailableError, match=r"oops \(500\) \(4 tries\)"):
-        client(server, sleep=waits, policy=RetryPolicy(retries=3)).complete("Hm?", CONTRACT)
+        complete(client(server, sleep=waits, policy=RetryPolicy(retries=3)), "Hm?")
     assert waits.seconds == [1.0, 2.0, 4.0]
     assert len(server.requests) == 4
 
@@ -255,7 +238,7 @@ def test_a_lasting_failure_ends_at_once_in_one_line(server: ModelServer, kind: s
     server.script(reply)
     waits = Waits()
     with pytest.raises(LanguageModelError) as caught:
-        client(server, sleep=waits).complete("Which colour?", CONTRACT)
+        complete(client(server, sleep=waits))
     assert type(caught.value) is error
     assert len(server.requests) == 1
     assert waits.seconds == []
@@ -264,12 +247,12 @@ def test_a_lasting_failure_ends_at_once_in_one_line(server: ModelServer, kind: s
     assert server.base in str(caught.value)
 
 
-def test_nobody_at_the_address(server: ModelServer) -> None:
+def test_no_server_at_the_address(server: ModelServer) -> None:
     asking = Client(
         MODEL, server=Server("http://user:hunter22@127.0.0.1:9/v1?key=abc", KEY), sleep=Waits()
     )
     with pytest.raises(ModelUnavailableError, match=r"Connection error\. \(6 tries\)") as caught:
-        asking.complete("Which colour?", CONTRACT)
+        complete(asking)
     assert caught.value.source == "http://127.0.0.1:9/v1"
 
 
@@ -281,7 +264,7 @@ def test_a_server_that_knows_no_json_mode_is_asked_without(server: ModelServer) 
     )
     server.script(*complaints, Reply(GOOD))
     asking = client(server, "openai/gpt-4o-mini")
-    assert asking.complete("Which colour?", CONTRACT).value == BLUE
+    assert complete(asking).value == BLUE
     bodies = [request.body for request in server.requests]
     assert [body.get("response_format", {}).get("type") for body in bodies] == [
         "json_schema",
@@ -291,7 +274,7 @@ def test_a_server_that_knows_no_json_mode_is_asked_without(server: ModelServer) 
     ]
     assert "seed" not in bodies[3]
     server.script(Reply(GOOD))
-    asking.complete("And now?", CONTRACT)
+    complete(asking, "And now?")
     assert "response_format" not in server.requests[0].body
 
 
@@ -310,12 +293,12 @@ def test_keys_show_nowhere(
     for reply in (refused(401, echo), refused(500, echo), refused(400, echo), refused(429, echo)):
         server.script(reply)
         with pytest.raises(LanguageModelError) as caught:
-            client(server).complete("Which colour?", CONTRACT)
+            complete(client(server))
         shown.append("".join(traceback.format_exception(caught.value)))
         assert caught.value.__context__ is None
     server.answer(GOOD)
     cache = ResponseCache(tmp_path)
-    client(server, cache=cache).complete("Which colour?", CONTRACT)
+    complete(client(server, cache=cache))
     shown += [path.read_text() for path in tmp_path.rglob("*.json")]
     shown += [caplog.text, *capfd.readouterr()]
     assert len(shown) == 8
@@ -326,7 +309,7 @@ def test_keys_show_nowhere(
 
 def test_the_library_is_quiet(server: ModelServer, capfd: pytest.CaptureFixture[str]) -> None:
     server.script(refused(500, "oops"), Reply(GOOD))
-    client(server).complete("Which colour?", CONTRACT)
+    complete(client(server))
     with pytest.raises(ModelNotFoundError):
         Client("nobody/knows-this")
     assert capfd.readouterr() == ("", "")
@@ -344,10 +327,10 @@ def test_no_provider_and_no_key_are_said_before_any_call(monkeypatch: pytest.Mon
 
 def test_an_answer_is_paid_once(server: ModelServer, tmp_path: Path) -> None:
     server.answer("not yet", GOOD)
-    first = client(server, cache=ResponseCache(tmp_path)).complete("Which colour?", CONTRACT)
+    first = complete(client(server, cache=ResponseCache(tmp_path)))
     assert (first.usage.calls, first.usage.cached) == (2, 0)
     again = client(server, cache=ResponseCache(tmp_path))
-    second = again.complete("Which colour?", CONTRACT)
+    second = complete(again)
     assert second.value == first.value
     assert second.usage == again.usage == Usage(cached=2)
     assert len(server.requests) == 2
@@ -361,11 +344,11 @@ def test_another_request_is_another_answer(
 ) -> None:
     server.answer(GOOD)
     cache = ResponseCache(tmp_path)
-    client(server, cache=cache).complete("Which colour?", CONTRACT)
+    complete(client(server, cache=cache))
     more = {"seed": {"seed": 1}, "answer_tokens": {"answer_tokens": 9}}.get(change, {})
     asking = client(server, "openai/x" if change == "model" else MODEL, cache=cache, **more)
     contract = type(CONTRACT)(CONTRACT.fields) if change == "contract" else CONTRACT
-    asking.complete("Which shape?" if change == "prompt" else "Which colour?", contract)
+    complete(asking, "Which shape?" if change == "prompt" else "Which colour?", contract)
     assert len(server.requests) == 2
 
 
@@ -376,17 +359,17 @@ def test_another_server_is_another_answer(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     cache = ResponseCache(tmp_path)
     server.answer(GOOD)
-    client(server, cache=cache).complete("Which colour?", CONTRACT)
+    complete(client(server, cache=cache))
     red = '{"colour": "red", "note": ""}'
     with serving() as second, serving() as third:
         for other in (second, third):
             other.answer(red)
             monkeypatch.setenv("OPENAI_API_BASE", other.base)
             monkeypatch.setenv("OPENAI_BASE_URL", other.base)
-            value = Client(MODEL, cache=cache).complete("Which colour?", CONTRACT).value
+            value = complete(Client(MODEL, cache=cache)).value
             assert value == {"colour": "red", "note": ""}
             assert len(other.requests) == 1
-        again = client(third, cache=cache).complete("Which colour?", CONTRACT)
+        again = complete(client(third, cache=cache))
         assert again.usage == Usage(cached=1)
 
 
@@ -395,7 +378,7 @@ def test_a_cache_that_cannot_be_written_is_still_read_and_said_once(
 ) -> None:
     cache = ResponseCache(tmp_path)
     server.answer(GOOD)
-    client(server, cache=cache).complete("Kept?", CONTRACT)
+    complete(client(server, cache=cache), "Kept?")
 
     def full(*_args: object) -> None:
         raise StorageError("cannot keep an answer: No space left on device")
@@ -404,9 +387,9 @@ def test_a_cache_that_cannot_be_written_is_still_read_and_said_once(
     said: list[str] = []
     asking = client(server, cache=cache, notify=said.append)
     for number in range(3):
-        asking.complete(f"New {number}?", CONTRACT)
+        complete(asking, f"New {number}?")
     assert not asking.remembers
-    assert asking.complete("Kept?", CONTRACT).usage == Usage(cached=1)
+    assert complete(asking, "Kept?").usage == Usage(cached=1)
     assert len(said) == 1
     assert "No space left on device" in said[0]
 
@@ -416,11 +399,11 @@ def test_a_long_key_in_a_long_error_shows_nowhere(server: ModelServer) -> None:
     server.script(refused(401, f"{'x' * 700} {key} and {key}"))
     asking = Client(MODEL, server=Server(server.base, key), sleep=Waits())
     with pytest.raises(LanguageModelError) as caught:
-        asking.complete("Which colour?", CONTRACT)
+        complete(asking)
     assert "0123456789" not in str(caught.value)
     server.script(refused(400, f"{key} and {key}"))
     with pytest.raises(RequestRefusedError) as refusal:
-        asking.complete("Which colour?", CONTRACT)
+        complete(asking)
     assert "0123456789" not in str(refusal.value)
     assert "[hidden] and [hidden]" in str(refusal.value)
 
@@ -432,13 +415,13 @@ def test_a_cache_that_cannot_be_written_costs_no_answer(
     blocked.write_text("in the way")
     server.answer(GOOD)
     asking = client(server, cache=ResponseCache(blocked))
-    assert asking.complete("Which colour?", CONTRACT).value == BLUE
+    assert complete(asking).value == BLUE
 
 
 def test_usage_is_the_servers_count_and_the_price_list(server: ModelServer) -> None:
     server.answer(GOOD)
     asking = client(server, "openai/gpt-4o-mini")
-    answer = asking.complete("one two three four", CONTRACT)
+    answer = complete(asking, "one two three four")
     assert answer.usage.prompt_tokens == 4
     assert answer.usage.completion_tokens == 5
     assert answer.usage.cost == pytest.approx(4 * 1.5e-7 + 5 * 6e-7)
@@ -447,16 +430,12 @@ def test_usage_is_the_servers_count_and_the_price_list(server: ModelServer) -> N
 
 def test_an_unknown_price_is_unknown_and_a_missing_count_is_made(server: ModelServer) -> None:
     server.script(Reply(GOOD, usage=False))
-    answer = client(server).complete("one two three four", CONTRACT)
-    assert answer.usage.cost is None
-    assert 4 <= answer.usage.prompt_tokens <= 20
-    assert answer.usage.completion_tokens > 5
-
-
-def test_a_stated_price_counts(server: ModelServer) -> None:
-    server.answer(GOOD)
-    answer = client(server, price=Price(1.0, 10.0)).complete("one two three", CONTRACT)
-    assert answer.usage.cost == 3 * 1.0 + 5 * 10.0
+    usage = complete(client(server), "one two three four").usage
+    assert usage.cost is None
+    assert 4 <= usage.prompt_tokens <= 20
+    assert usage.completion_tokens > 5
+    priced = complete(client(server, price=Price(1.0, 10.0)), "one two three four").usage
+    assert priced.cost == usage.prompt_tokens + 10 * usage.completion_tokens
 
 
 def test_an_estimate_sends_nothing(server: ModelServer) -> None:
@@ -467,22 +446,10 @@ def test_an_estimate_sends_nothing(server: ModelServer) -> None:
     assert 1000 <= estimate.prompt_tokens <= 1020
 
 
-def test_the_limit_on_cost_is_never_passed(server: ModelServer) -> None:
-    server.answer(GOOD)
-    budget = Budget(100.0)
-    asking = client(server, price=Price(0.0, 1.0), answer_tokens=30, budget=budget)
-    for number in range(15):
-        asking.complete(f"Question {number}?", CONTRACT)
-    with pytest.raises(BudgetError, match=r"\$75.0000 of \$100.0000 is spent"):
-        asking.complete("Question 15?", CONTRACT)
-    assert budget.spent == asking.usage.cost == 75.0  # 5 tokens a call; the next could take 30
-    assert len(server.requests) == 15
-
-
 def test_a_limit_needs_a_price(server: ModelServer) -> None:
     server.answer(GOOD)
     with pytest.raises(BudgetError, match="price is not known"):
-        client(server, budget=Budget(1.0)).complete("Which colour?", CONTRACT)
+        complete(client(server, budget=Budget(1.0)))
     assert server.requests == []
 
 
@@ -494,9 +461,7 @@ def test_many_threads_share_one_client(server: ModelServer) -> None:
     server.replies = replies
     asking = client(server)
     with ThreadPoolExecutor(8) as pool:
-        answers = list(
-            pool.map(lambda number: asking.complete(f"Say n{number}", CONTRACT), range(40))
-        )
+        answers = list(pool.map(lambda number: complete(asking, f"Say n{number}"), range(40)))
     assert [answer.value for answer in answers] == [
         {"colour": f"n{number}", "note": ""} for number in range(40)
     ]

@@ -1,4 +1,4 @@
-"""What calls in flight, calls that are lost, and calls nobody waits for any more may cost."""
+"""What calls in flight, calls that are lost, and calls that are cancelled may cost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.llm.failures import QuestionCancelledError
 from deltamem_tui.llm.retrying_client import RetryPolicy
 from tests.llm.server import ModelServer, Reply
-from tests.llm.support import CONTRACT, GOOD, KEY, client
+from tests.llm.support import CONTRACT, GOOD, KEY, client, complete
 
 DOLLAR_A_TOKEN = Price(0.0, 1.0)
 TOKENS = 5
@@ -45,7 +45,7 @@ def test_calls_in_flight_do_not_end_what_the_limit_allows(
 
     def ask(number: int) -> bool:
         try:
-            asking.complete(f"Question {number}?", CONTRACT)
+            complete(asking, f"Question {number}?")
         except BudgetError:
             return False
         return True
@@ -53,7 +53,7 @@ def test_calls_in_flight_do_not_end_what_the_limit_allows(
     with ThreadPoolExecutor(threads) as pool:
         made = list(pool.map(ask, range(30)))
     assert sum(made) == len(server.requests) == 15
-    assert budget.spent == 75.0
+    assert budget.spent == asking.usage.cost == 75.0
 
 
 def test_no_room_is_held_while_a_call_waits_to_be_tried_again(server: ModelServer) -> None:
@@ -67,7 +67,7 @@ def test_no_room_is_held_while_a_call_waits_to_be_tried_again(server: ModelServe
         pauses.append(budget.spent)
 
     asking = client(server, price=DOLLAR_A_TOKEN, answer_tokens=30, budget=budget, sleep=pause)
-    asking.complete("Which colour?", CONTRACT)
+    complete(asking)
     assert pauses == [1.0]
     assert budget.spent == 1.0 + TOKENS
 
@@ -78,7 +78,7 @@ def test_a_call_that_was_lost_may_have_been_paid(server: ModelServer, manner: st
     budget = Budget(100.0)
     asking = client(server, timeout=0.2, price=DOLLAR_A_TOKEN, answer_tokens=30, budget=budget)
     with pytest.raises(BudgetError, match=r"\$90.0000 of \$100.0000"):
-        asking.complete("Which colour?", CONTRACT)
+        complete(asking)
     assert len(server.requests) == 3
 
 
@@ -88,11 +88,11 @@ def test_a_call_that_was_refused_was_not_paid(server: ModelServer, status: int) 
     budget = Budget(100.0)
     asking = client(server, price=DOLLAR_A_TOKEN, answer_tokens=30, budget=budget)
     with pytest.raises(ModelUnavailableError):
-        asking.complete("Which colour?", CONTRACT)
+        complete(asking)
     assert budget.spent == 0.0
 
 
-def test_a_call_that_nobody_took_was_not_paid() -> None:
+def test_a_call_that_reached_no_server_was_not_paid() -> None:
     from deltamem_tui.llm.call import Server
 
     budget = Budget(100.0)
@@ -105,7 +105,7 @@ def test_a_call_that_nobody_took_was_not_paid() -> None:
         policy=RetryPolicy(retries=1, first=0.001),
     )
     with pytest.raises(ModelUnavailableError):
-        asking.complete("Which colour?", CONTRACT)
+        complete(asking)
     assert budget.spent == 0.0
 
 
@@ -135,7 +135,7 @@ def test_an_answer_that_comes_late_is_paid_told_and_kept(
     eventually(lambda: budget.spent == 2 * TOKENS)
     assert cache.info().answers == 1
     again = client(server, cache=cache, answer_tokens=30)
-    assert again.complete("Which colour?", CONTRACT).usage == Usage(cached=1)
+    assert complete(again).usage == Usage(cached=1)
 
 
 def test_an_answer_that_comes_in_the_pause_is_not_asked_for_again(server: ModelServer) -> None:
@@ -165,14 +165,14 @@ def test_the_end_of_questions_ends_the_pause_before_a_try(server: ModelServer) -
         policy=RetryPolicy(first=600.0, longest=600.0),
     )
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(asking.complete, "Which colour?", CONTRACT)
+        waiting = pool.submit(complete, asking)
         eventually(lambda: len(server.requests) == 1)
         asking.cancel()
         with pytest.raises(QuestionCancelledError):
             waiting.result(SOON)
     assert len(server.requests) == 1
     server.answer(GOOD)
-    assert asking.complete("Which colour?", CONTRACT).attempts == 1
+    assert complete(asking).attempts == 1
 
 
 def test_the_end_of_questions_ends_the_repeats_and_what_was_paid_is_known(
@@ -215,7 +215,7 @@ def test_an_absurd_count_of_tokens_is_replaced_by_ours(
     server.script(Reply(GOOD, counts=counts))
     budget = Budget(10_000.0)
     asking = client(server, price=Price(1.0, 1.0), answer_tokens=30, budget=budget)
-    usage = asking.complete("one two three four", CONTRACT).usage
+    usage = complete(asking, "one two three four").usage
     assert 4 <= usage.prompt_tokens <= 20
     assert 5 < usage.completion_tokens <= 30
     assert budget.spent == usage.cost == usage.prompt_tokens + usage.completion_tokens
@@ -228,6 +228,6 @@ def test_our_count_of_a_prompt_is_taken_with_a_quarter_more(server: ModelServer)
     price = Price(1.0, 0.0)
     ours = client(server, price=price).estimate(prompt, 0).prompt_tokens
     with pytest.raises(BudgetError):
-        client(server, price=price, budget=Budget(ours * 1.2)).complete(prompt, CONTRACT)
-    client(server, price=price, budget=Budget(ours * 1.3)).complete(prompt, CONTRACT)
+        complete(client(server, price=price, budget=Budget(ours * 1.2)), prompt)
+    complete(client(server, price=price, budget=Budget(ours * 1.3)), prompt)
     assert len(server.requests) == 1

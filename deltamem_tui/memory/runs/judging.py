@@ -29,7 +29,7 @@ from deltamem_tui.memory.episodes.outcomes import known_episode
 from deltamem_tui.memory.episodes.stored_episodes import episode, waiting
 from deltamem_tui.memory.learn_result import REASON_WIDTH
 from deltamem_tui.memory.runs.payments import Payments
-from deltamem_tui.memory.runs.prefetch import GRACE, Flight, Lanes, is_done
+from deltamem_tui.memory.runs.prefetch import GRACE, Lanes, Question, is_done
 from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.memory.writers.model.judge import Judge, Judgement
 from deltamem_tui.text import one_line
@@ -313,9 +313,9 @@ def in_order(
     lanes = Lanes(at_once)
 
     def sent(key: K, item: T) -> tuple[K, Future[R]]:
-        flight = Flight(0, partial(function, item))
-        lanes.send(flight, 0)
-        return key, flight.answer
+        question = Question(0, ("", ""), partial(function, item))
+        lanes.send(question)
+        return key, question.answer
 
     coming = (sent(key, item) for key, item in items)
     under_way = deque(islice(coming, at_once))

@@ -1,22 +1,19 @@
 """Asking ahead: a question is sent before its turn, and its answer is used if it is still asked.
 
 What an episode will ask is found by planning it against the bank as it stands, with a writer that
-notes each question and writes nothing. While its turn has not come, earlier episodes may change
-what it will meet. So when the turn comes it is planned again: the same prompt takes the answer in
-flight, another one is asked anew. What is written is therefore what asking one after another
-would have written; only the time, and sometimes the cost, is different.
+notes each question and writes nothing. When its turn comes it is planned again: the same prompt
+takes the answer that was sent for, another one is asked anew. What is written is therefore what
+asking one after another would have written; only the time, and sometimes the cost, is different.
 """
 
 from __future__ import annotations
 
-import heapq
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import CancelledError, Future, wait
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
 from typing import Any
 
 from deltamem_tui.bank.node import Node
@@ -39,36 +36,27 @@ class StoppedError(Exception):
     """The run is to stop. It never leaves the run that it stops."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Question:
-    """What will be asked as the bank stands: its place in the order, its key, and what asks it."""
+    """A question that is planned, sent or answered.
+
+    Attributes:
+        turn: When its answer is needed.
+        key: What tells it from others.
+        ask: Asks it.
+        answer: What comes of it.
+        used: Whether the answer was used.
+    """
 
     turn: int
     key: Key
     ask: Callable[[], Any]
-
-
-@dataclass(eq=False, slots=True)
-class Flight:
-    """A question that was sent, or will be as soon as a lane is free.
-
-    Attributes:
-        turn: When its answer is needed.
-        ask: Asks it.
-        ahead: Whether it was sent before its turn.
-        taken: Whether the answer was used.
-        answer: What comes of it.
-    """
-
-    turn: int
-    ask: Callable[[], Any]
-    ahead: bool = False
-    taken: bool = False
     answer: Future[Any] = field(default_factory=Future)
+    used: bool = False
 
 
 class Lanes:
-    """Threads that ask, as many at once as there are lanes, the lowest turn first.
+    """Threads that ask, at most `count` at once, the lowest turn first.
 
     One lane is kept for the present turn. The threads are daemons because a server that hangs
     must hold up neither the end of a run nor that of the program.
@@ -78,75 +66,71 @@ class Lanes:
         trusted: Whether the last question came to more than a failure that concerns all.
     """
 
-    def __init__(self, lanes: int) -> None:
-        """No thread is started before there is something to ask."""
+    def __init__(self, count: int) -> None:
+        """Nothing is asked yet."""
         self.turn = 0
         self.trusted = False
-        self._lanes = lanes
-        self._waiting: list[tuple[int, int, Flight]] = []
-        self._numbers = count()
-        self._under_way: set[Flight] = set()
-        self._threads = 0
-        self._closed = False
-        self._changed = threading.Condition()
+        self._count = count
+        self._waiting: list[Question] = []
+        self._under_way: set[Question] = set()
+        self._lock = threading.Lock()
 
     def begin(self, turn: int) -> None:
         """Go on to a turn: its questions may use all lanes."""
-        with self._changed:
+        with self._lock:
             self.turn = turn
-            self._changed.notify_all()
+            self._start()
 
-    def send(self, flight: Flight, turn: int) -> None:
-        """Have a question asked, if that is not under way; `flight.answer` can be cancelled."""
-        with self._changed:
-            heapq.heappush(self._waiting, (turn, next(self._numbers), flight))
-            self._changed.notify()
-            if self._threads < self._lanes:
-                self._threads += 1
-                threading.Thread(target=self._work, name="deltamem-lane", daemon=True).start()
+    def send(self, question: Question) -> None:
+        """Have a question asked as soon as a lane is free; its answer can be cancelled."""
+        with self._lock:
+            self._waiting.append(question)
+            self._start()
+
+    def hurry(self, question: Question) -> None:
+        """Ask a question of a later turn as one of the present turn."""
+        with self._lock:
+            question.turn = self.turn
+            self._start()
 
     def under_way(self) -> list[Future[Any]]:
-        """The questions that were begun and are not answered yet."""
-        with self._changed:
-            return [flight.answer for flight in self._under_way]
+        """The answers that are not there yet, of questions that were begun."""
+        with self._lock:
+            return [question.answer for question in self._under_way]
 
     def close(self) -> None:
         """Begin nothing more. What is under way goes on."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
+        with self._lock:
+            self._count = 0
 
-    def _work(self) -> None:
-        while (flight := self._next()) is not None:
-            answer: Any = None
-            error: BaseException | None = None
-            try:
-                answer = flight.ask()
-            except BaseException as raised:  # noqa: BLE001 - handed over to the thread that waits
-                error = raised
-            with self._changed:
-                self.trusted = not isinstance(error, LanguageModelError)
-                self._under_way.remove(flight)
-                self._changed.notify()
-            if error:
-                flight.answer.set_exception(error)
-            else:
-                flight.answer.set_result(answer)
+    def _start(self) -> None:
+        self._waiting.sort(key=lambda each: each.turn)
+        while self._waiting:
+            first = self._waiting[0]
+            needed = 1 if first.turn <= self.turn else 2
+            if self._count - len(self._under_way) < needed:
+                return
+            del self._waiting[0]
+            if first.answer.set_running_or_notify_cancel():
+                self._under_way.add(first)
+                name = "deltamem-lane"
+                threading.Thread(target=self._ask, args=(first,), name=name, daemon=True).start()
 
-    def _next(self) -> Flight | None:
-        """The next question, begun; None when the lanes are closed."""
-        with self._changed:
-            while not self._closed:
-                kept_free = len(self._under_way) >= self._lanes - 1
-                if not self._waiting or (kept_free and self._waiting[0][0] > self.turn):
-                    self._changed.wait()
-                    continue
-                flight = heapq.heappop(self._waiting)[-1]
-                begun = flight.answer.running() or flight.answer.done()
-                if not begun and flight.answer.set_running_or_notify_cancel():
-                    self._under_way.add(flight)
-                    return flight
-        return None
+    def _ask(self, question: Question) -> None:
+        answer: Any = None
+        error: BaseException | None = None
+        try:
+            answer = question.ask()
+        except BaseException as raised:  # noqa: BLE001 - handed over to the thread that waits
+            error = raised
+        with self._lock:
+            self.trusted = not isinstance(error, LanguageModelError)
+            self._under_way.remove(question)
+            self._start()
+        if error:
+            question.answer.set_exception(error)
+        else:
+            question.answer.set_result(answer)
 
 
 class Prefetcher:
@@ -160,24 +144,24 @@ class Prefetcher:
     """
 
     def __init__(self, lanes: int, stopped: Callable[[], bool] = lambda: False) -> None:
-        """Nothing is asked yet.
-
-        Args:
-            lanes: The most questions at once.
-            stopped: Whether the run is to stop; asked while waiting.
-        """
+        """Nothing is asked yet; `stopped` says, while answers are waited for, whether to stop."""
         self.used = Usage()
         self._lanes = Lanes(lanes)
         self._several = lanes > 1
         self._stopped = stopped
-        self._flights: dict[Key, Flight] = {}
+        self._sent: dict[Key, Question] = {}
         self._foreseen: defaultdict[int, dict[str, Key]] = defaultdict(dict)
         self._held: defaultdict[str, int] = defaultdict(lambda: _CONFIDENT)
+
+    @property
+    def under_way(self) -> int:
+        """How many calls were begun and have no answer yet."""
+        return len(self._lanes.under_way())
 
     def begin(self, turn: int) -> None:
         """Go on to the next turn. What was asked for earlier ones is over."""
         self._lanes.begin(turn)
-        self._drop(lambda _, flight: flight.taken or flight.turn < turn)
+        self._forget([each for each in self._sent.values() if each.used or each.turn < turn])
 
     def look_ahead(self, questions: Iterable[Question]) -> None:
         """Send the questions of the next turns as they stand, and take back what changed.
@@ -192,27 +176,25 @@ class Prefetcher:
             return
         wanted: set[Key] = set()
         for each in questions:
-            ahead = each.turn > self._lanes.turn
-            if ahead:
+            if each.turn > self._lanes.turn:
                 self._compare(wanted)
                 purpose = each.key[0]
                 self._foreseen[each.turn].setdefault(purpose, each.key)
                 if self._held[purpose] < _CONFIDENT:
                     continue
             wanted.add(each.key)
-            if each.key not in self._flights:
-                self._flights[each.key] = flight = Flight(each.turn, each.ask, ahead)
-                self._lanes.send(flight, each.turn)
+            if each.key not in self._sent:
+                self._send(each)
         self._compare(wanted)
-        self._drop(lambda key, flight: key not in wanted and flight.answer.cancel())
+        unwanted = [each for key, each in self._sent.items() if key not in wanted]
+        self._forget(each for each in unwanted if each.answer.cancel())
 
     def answered(self, key: Key) -> Any:
         """The answer to a question that was sent ahead; None if none has come."""
-        flight = self._flights.get(key)
-        answer = flight.answer if flight else None
-        if answer is None or not answer.done() or answer.cancelled() or answer.exception():
+        sent = self._sent.get(key)
+        if sent is None or not sent.answer.done() or sent.answer.exception():
             return None
-        return answer.result()
+        return sent.answer.result()
 
     def answer(self, key: Key, ask: Callable[[], Extraction]) -> Extraction:
         """The answer to a question whose turn it is; the same if it comes up again in that turn.
@@ -221,27 +203,23 @@ class Prefetcher:
             StoppedError: The run is to stop.
             DeltaMemError: Whatever `ask` raises.
         """
-        flight = self._flights.setdefault(key, Flight(self._lanes.turn, ask))
-        self._lanes.send(flight, self._lanes.turn)
-        if not is_done(flight.answer, self._stopped):
+        sent_before = key in self._sent
+        question = self._sent.get(key) or self._send(Question(self._lanes.turn, key, ask))
+        self._lanes.hurry(question)
+        if not is_done(question.answer, self._stopped):
             raise StoppedError
         try:
-            found: Extraction = flight.answer.result()
-        except (BudgetError, CancelledError):
-            if not flight.ahead:
+            found: Extraction = question.answer.result()
+        except BudgetError:
+            if not sent_before:
                 raise
-            del self._flights[key]  # what others had set aside may be free again
+            del self._sent[key]  # what others had set aside may be free again
             return self.answer(key, ask)
         except AskedInVainError as error:
-            self._use(flight, error.call.usage)
+            self._use(question, error.call.usage)
             raise
-        self._use(flight, found.usage)
+        self._use(question, found.usage)
         return found
-
-    @property
-    def under_way(self) -> int:
-        """How many calls were begun and have no answer yet."""
-        return len(self._lanes.under_way())
 
     def close(self, cancel: Callable[[], object], grace: float = 0.0) -> None:
         """Ask nothing more, and wait a little for calls that are under way.
@@ -256,9 +234,14 @@ class Prefetcher:
         cancel()
         wait(self._lanes.under_way(), timeout=grace)
 
-    def _use(self, flight: Flight, usage: Usage) -> None:
-        if not flight.taken:
-            flight.taken = True
+    def _send(self, question: Question) -> Question:
+        self._sent[question.key] = question
+        self._lanes.send(question)
+        return question
+
+    def _use(self, question: Question, usage: Usage) -> None:
+        if not question.used:
+            question.used = True
             self.used += usage
 
     def _compare(self, asked: set[Key]) -> None:
@@ -267,11 +250,10 @@ class Prefetcher:
             held = self._held[purpose] + (1 if key in asked else -1)
             self._held[purpose] = min(max(held, 0), _CONFIDENT + 1)
 
-    def _drop(self, over: Callable[[Key, Flight], bool]) -> None:
-        for key, flight in list(self._flights.items()):
-            if over(key, flight):
-                flight.answer.cancel()
-                del self._flights[key]
+    def _forget(self, questions: Iterable[Question]) -> None:
+        for question in questions:
+            question.answer.cancel()
+            del self._sent[question.key]
 
 
 class PrefetchingWriter:
@@ -279,19 +261,18 @@ class PrefetchingWriter:
 
     def __init__(self, writer: ModelWriter, prefetcher: Prefetcher) -> None:
         """Nothing is asked yet."""
+        self.name = writer.name
         self._writer = writer
         self._prefetcher = prefetcher
-
-    @property
-    def name(self) -> str:
-        """The other writer's name."""
-        return self._writer.name
 
     def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
         """What the other writer writes."""
         prompt = self._writer.prompt(purpose, episode, notes)
         ask = partial(self._writer.write, purpose, episode, notes)
-        return ask() if prompt is None else self._prefetcher.answer((purpose, prompt), ask)
+        if prompt is None:
+            return ask()
+        found: Extraction = self._prefetcher.answer((purpose, prompt), ask)
+        return found
 
 
 class PlannedQuestions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from msgspec import structs
@@ -86,14 +87,22 @@ def test_a_judgement_that_the_bank_did_not_take_is_on_the_bill(
     on_the_bill(bank, judge.usage)
 
 
-@pytest.fixture
-def chains(server: ModelServer, tmp_path: Path) -> Bank:
-    """A bank with chains that are due."""
-    bank = bank_with(tmp_path / "bank", generated(20), TreeParameters(tau_base=0.8, k_cons=None))
-    run_over(bank, server)
+@pytest.fixture(scope="module")
+def learnt(running: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a bank with chains that are due."""
+    numbers = TreeParameters(tau_base=0.8, k_cons=None)
+    bank = bank_with(tmp_path_factory.mktemp("learnt") / "bank", generated(20), numbers)
+    running.replies = sensible.reply
+    run_over(bank, running)
     low = TreeParameters(tau_base=0.8, k_cons=1)
     change(bank, "test", lambda _: Parameters(low, low))
-    return bank
+    return bank.path
+
+
+@pytest.fixture
+def chains(learnt: Path, tmp_path: Path) -> Bank:
+    """A copy of that bank."""
+    return Bank.open(copytree(learnt, tmp_path / "bank"))
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])

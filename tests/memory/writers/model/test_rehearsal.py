@@ -58,11 +58,11 @@ def rehearsed(bank: Bank, server: ModelServer, **more: Any) -> Usage:
 
 
 EPISODES: dict[str, Callable[[], Iterable[Trajectory]]] = {
-    "alfworld": lambda: sample("alfworld", 24),
-    "scienceworld": lambda: sample("scienceworld", 24),
-    "webshop": lambda: purchases(60),
-    "generic": lambda: repairs(30),
-    "generated": lambda: generated(40),
+    "alfworld": lambda: sample("alfworld", 12),
+    "scienceworld": lambda: sample("scienceworld", 12),
+    "webshop": lambda: purchases(24),
+    "generic": lambda: repairs(20),
+    "generated": lambda: generated(30),
 }
 
 
@@ -104,11 +104,11 @@ def test_the_estimate_of_long_episodes_is_of_what_is_left_of_them(
     server: ModelServer, tmp_path: Path
 ) -> None:
     small: dict[str, Any] = {"window": 3_000, "answer_tokens": 600}
-    bank = bank_with(tmp_path / "bank", long_winded(30))
+    bank = bank_with(tmp_path / "bank", long_winded(16))
     estimate = rehearsed(bank, server, **small)
     outcomes, run = run_over(bank, server, concurrency=4, price=PRICE, **small)
     cut = [lesson for lesson in lessons_of(outcomes) if lesson.trees["task"].cut]
-    assert len(cut) == 15
+    assert len(cut) == 8
     assert estimate.prompt_tokens == pytest.approx(run.used.prompt_tokens, rel=0.1)
     assert estimate.calls == pytest.approx(run.used.calls, rel=0.1)
 
@@ -116,8 +116,8 @@ def test_the_estimate_of_long_episodes_is_of_what_is_left_of_them(
 def test_the_estimate_holds_for_a_model_that_is_asked_again_now_and_then(
     server: ModelServer, tmp_path: Path
 ) -> None:
-    """Nobody knows beforehand which answers will be bad; one in thirty changes little."""
-    bank = bank_with(tmp_path / "bank", generated(40))
+    """Which answers will be bad is not known beforehand; one in thirty changes little."""
+    bank = bank_with(tmp_path / "bank", generated(30))
     estimate = rehearsed(bank, server)
     numbers = count(1)
     server.replies = lambda request: (

@@ -339,10 +339,10 @@ def test_a_dry_run_counts_the_drawings_and_is_within_a_tenth(
     server.tokens = client(server).count
     server.template = 7
     if kind in {"short", "long"}:
-        logs = told_together(generated(30))
+        logs = told_together(generated(16))
     else:
         sample = read_logs([DOCS / "sample" / f"{kind}.jsonl.gz"])
-        logs = told_together(islice((each for each in sample if isinstance(each, Trajectory)), 24))
+        logs = told_together(islice((each for each in sample if isinstance(each, Trajectory)), 12))
     if kind == "long":
         notes = "The cabinets are made of oak. " * 12
         logs = [structs.replace(each, task=f"{notes}{each.task}") for each in logs]
