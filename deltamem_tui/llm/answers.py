@@ -1,4 +1,4 @@
-"""Answers: the JSON object in what a model said, checked against what it was asked for.
+"""Answers: the JSON object in a model's answer, checked against what it was asked for.
 
 Models wrap JSON in fences, greetings and thoughts, so the object is searched for. Whether it is
 the right one is decided strictly, and each refusal is worded so that the model can mend it.
@@ -26,7 +26,7 @@ _LONGEST_WORD = 20
 
 
 class UnusableAnswer(Exception):  # noqa: N818 - not a failure: the reason to ask again
-    """What is wrong with an answer, said to the model that gave it. Never leaves this package."""
+    """What is wrong with an answer, worded for its model. Never leaves this package."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +126,11 @@ def json_object(text: str) -> dict[str, Any]:
     """
     if len(text) > ANSWER_LIMIT:
         raise UnusableAnswer(f"the answer is longer than {ANSWER_LIMIT:,} characters")
-    said = spoken(text)
-    if not said:
+    answer = spoken(text)
+    if not answer:
         raise UnusableAnswer("the answer is empty")
     found: list[dict[str, Any]] = []
-    for value in _objects(said):
+    for value in _objects(answer):
         if value not in found:
             found.append(value)
     if not found:

@@ -44,12 +44,7 @@ def default_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """Some files.
-
-    Attributes:
-        answers: How many answers, or unfinished ones.
-        bytes: Their size.
-    """
+    """A number of answers, or of unfinished ones, and their size."""
 
     answers: int = 0
     bytes: int = 0
@@ -87,11 +82,7 @@ class ResponseCache:
     """Answers on disk."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Nothing is read or made yet.
-
-        Args:
-            folder: Where the answers lie; the user's cache folder if not given.
-        """
+        """Nothing is read or made yet. The user's cache folder is taken if none is given."""
         self.folder = folder or default_folder()
 
     @staticmethod
@@ -147,14 +138,11 @@ class ResponseCache:
         return self._summary(self._files(model, before))
 
     def clear(self, model: str | None = None, before: float | None = None) -> CacheInfo:
-        """Remove answers, and nothing else that lies in the folder.
+        """Remove answers, and nothing else that lies in the folder; returns what was removed.
 
         Args:
             model: Only this model's.
             before: Only those that were given before, in seconds since 1970.
-
-        Returns:
-            What was removed.
 
         Raises:
             StorageError: The disk refused; some answers may be left.

@@ -34,7 +34,7 @@ class Reply:
     """What came back from one call, before it is checked.
 
     Attributes:
-        text: What the model said, without control characters; it may be empty.
+        text: The model's answer, without control characters; it may be empty.
         finish: Why it ended: `stop`, `length`, `content_filter`, …
         prompt_tokens: Tokens that were sent.
         completion_tokens: Tokens that came back.
@@ -114,7 +114,7 @@ def call(
         messages: The conversation so far.
         schema: What the answer is bound to; None for free text.
         seed: For servers that take one.
-        late: Told, in another thread, what came of the call after it was given up.
+        late: Called in another thread with what came of the call after it was given up.
 
     Returns:
         The reply, or what litellm raised. It is not raised again, so that no traceback can
@@ -139,7 +139,8 @@ def call(
         arguments["response_format"] = _response_format(options.answer_format, schema)
     if server.address:
         arguments["api_base"] = server.address
-        arguments["api_key"] = server.key or os.environ.get(_key_variable(info)) or _NO_KEY
+        of_provider = os.environ.get(f"{info.provider.upper()}_API_KEY")
+        arguments["api_key"] = server.key or of_provider or _NO_KEY
     elif server.key:
         arguments["api_key"] = server.key
 
@@ -154,10 +155,6 @@ def call(
     return read(_within(server.timeout, arguments, lambda answered: late(read(answered))))
 
 
-def _key_variable(info: ModelInfo) -> str:
-    return f"{info.provider.upper()}_API_KEY"
-
-
 def _response_format(answer_format: AnswerFormat, schema: dict[str, Any]) -> dict[str, Any]:
     if answer_format == "object":
         return {"type": "json_object"}
@@ -168,12 +165,10 @@ def _response_format(answer_format: AnswerFormat, schema: dict[str, Any]) -> dic
 
 
 def _within(seconds: float, arguments: dict[str, Any], late: Callable[[Any], object]) -> Any:
-    """Call in a thread of its own and leave it behind when the time is over.
-
-    A server that sends a byte now and then never runs into the read timeout of an HTTP client,
-    and clients differ between providers: only the clock of the whole call holds for all. The
-    thread goes on for a while, and what it brings then is handed to `late`.
-    """
+    """Call in a thread of its own, and leave it behind when the time is over."""
+    # A server that sends a byte now and then never runs into the read timeout of an HTTP client,
+    # and clients differ between providers: only the clock of the whole call holds for all. The
+    # thread goes on for a while, and what it brings then is handed to `late`.
     complete = litellm().completion
     done: queue.SimpleQueue[Any] = queue.SimpleQueue()
     # Whoever takes it first decides: the clock that the call is given up, or the answer that
@@ -201,10 +196,9 @@ def _within(seconds: float, arguments: dict[str, Any], late: Callable[[Any], obj
 
 def _reply(info: ModelInfo, server: Server, messages: list[Message], response: Any) -> Reply:
     choice = response.choices[0]
-    said = choice.message.content or ""
     # Cut first, so that no work is done on an answer that is too long to be used anyway.
     # A server that sends the key back must not get it into a bank or a cache.
-    text = hide_known(clean(str(said)[: ANSWER_LIMIT + 1]), server.key)
+    text = hide_known(clean(str(choice.message.content or "")[: ANSWER_LIMIT + 1]), server.key)
     usage = response.usage
     prompt = _credible(usage.prompt_tokens, conversation_tokens(info.name, messages))
     completion = _credible(
@@ -219,16 +213,10 @@ def _reply(info: ModelInfo, server: Server, messages: list[Message], response: A
     )
 
 
-def _credible(said: Any, ours: int, allowed: int = 0) -> int:
-    """The server's count of tokens if it can be true, else ours.
-
-    Args:
-        said: The server's count, which may be anything.
-        ours: Ours, of the text that can be seen.
-        allowed: How many there may be that cannot be seen, such as thoughts.
-    """
+def _credible(stated: Any, ours: int, allowed: int = 0) -> int:
+    """The server's count of tokens if it can be true, else ours; `allowed` may be unseen."""
     most = _ABSURD * (ours + allowed + _MESSAGE_TOKENS)
-    return int(said) if isinstance(said, (int, float)) and 0 < said <= most else ours
+    return int(stated) if isinstance(stated, (int, float)) and 0 < stated <= most else ours
 
 
 def conversation_tokens(model: str, messages: list[Message]) -> int:

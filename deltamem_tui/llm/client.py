@@ -278,10 +278,10 @@ def _read(reply: Reply, read: Callable[[str], T]) -> T:
 
 
 def _again(reply: Reply, reason: str) -> list[Message]:
-    """The turn that asks once more: what the model said, and what is wrong with it."""
-    said = reply.text[:_SHOWN_AGAIN].strip() or "(nothing)"
+    """The turns that ask once more: the model's answer, and what is wrong with it."""
+    answer = reply.text[:_SHOWN_AGAIN].strip() or "(nothing)"
     return [
-        {"role": "assistant", "content": said},
+        {"role": "assistant", "content": answer},
         {
             "role": "user",
             "content": f"This answer cannot be used: {reason}. Give the whole answer again, "
@@ -322,7 +322,7 @@ def open_client(
 
     Raises:
         UsageError: The address is not one.
-        BudgetError: A limit on cost is set, and nobody knows the model's price.
+        BudgetError: A limit on cost is set, but the model's price is not known.
         ModelNotFoundError: No provider goes by this name.
         CredentialsError: The environment holds no key for the provider.
     """
@@ -344,11 +344,7 @@ def open_client(
 
 
 def checked_address(address: str | None) -> str | None:
-    """Returns the address of a server if it is one.
-
-    Raises:
-        UsageError: It is not.
-    """
+    """Returns the address of a server; a `UsageError` if it is not one."""
     if address is None or address.startswith(("http://", "https://")):
         return address
     raise UsageError(

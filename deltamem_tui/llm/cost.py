@@ -97,11 +97,7 @@ class Budget:
     """A limit on cost that is kept by asking before each call, also by several threads at once."""
 
     def __init__(self, most: float | None = None) -> None:
-        """Set the limit.
-
-        Args:
-            most: US dollars; None for no limit.
-        """
+        """Set the limit in US dollars; None for no limit."""
         self._most = most
         self._spent = 0.0
         self._promised = 0.0
@@ -144,11 +140,7 @@ class Budget:
                 self._room.notify_all()
 
     def correct(self, difference: float) -> None:
-        """Put right what was paid, now that more is known.
-
-        Args:
-            difference: US dollars to add; below zero if less was paid than was feared.
-        """
+        """Add US dollars to what was paid; below zero if less was paid than was feared."""
         with self._room:
             self._spent += difference
             self._room.notify_all()
@@ -191,10 +183,6 @@ class NoBudget(Budget):
 
 @dataclass(slots=True)
 class Payment:
-    """What a promised call came to.
-
-    Attributes:
-        cost: US dollars; 0 until the caller writes down what was paid.
-    """
+    """What a promised call cost in US dollars: 0 until the caller writes down what was paid."""
 
     cost: float = 0.0

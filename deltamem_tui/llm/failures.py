@@ -74,11 +74,11 @@ class Failure:
 
 
 def failure(raised: BaseException, model: str, now: float, key: str | None = None) -> Failure:
-    """Read an exception of litellm.
+    """What an exception of litellm means.
 
     Args:
-        raised: What a call raised.
-        model: The model that was asked.
+        raised: What a call of `model` raised.
+        model: The model's name.
         now: Seconds since 1970, for a server that names a moment to wait for.
         key: The key in use, so that it can be hidden.
     """

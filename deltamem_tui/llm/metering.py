@@ -20,13 +20,7 @@ class Meter:
     def __init__(
         self, model: str, cache: ResponseCache | None, notify: Callable[[str], object]
     ) -> None:
-        """Nothing is counted yet.
-
-        Args:
-            model: Whose answers these are.
-            cache: Where they are kept; nowhere if None.
-            notify: Shows a line to a person, once, if answers cannot be kept.
-        """
+        """Nothing is counted yet. `notify` is called once if answers cannot be kept."""
         self._model = model
         self._cache = cache
         self._keeps = cache is not None
@@ -56,14 +50,7 @@ class Meter:
     def take(self, key: str, reply: Reply, on_answer: OnAnswer, *, late: bool = False) -> Usage:
         """Count an answer that is paid for, report it, and only then keep it.
 
-        Args:
-            key: What it answers.
-            reply: The answer.
-            on_answer: Whom to report it to.
-            late: Whether its question may have been answered since; that answer stays.
-
-        Returns:
-            What it took.
+        The question of one that comes late may have been answered since; that answer stays.
         """
         taken = Usage(1, 0, reply.prompt_tokens, reply.completion_tokens, reply.cost)
         self._count(taken, on_answer)

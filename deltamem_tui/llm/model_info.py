@@ -115,10 +115,10 @@ def check_credentials(model: str) -> None:
 
 
 def server_address(model: str) -> str | None:
-    """Where a model's server is if nobody names one: by the environment or by litellm.
+    """What tells a model's server from others, by the environment and litellm; not to be called.
 
-    Where several variables differ, all of them are in it, whichever of them is obeyed: this
-    tells servers apart and is no address to be called. None is the provider's own server.
+    Where several variables differ, all of them are in it, whichever of them is obeyed. None is
+    the provider's own server.
     """
     library = litellm()
     _, provider, _, own = library.get_llm_provider(model)
@@ -147,10 +147,8 @@ def _provider(model: str) -> str:
 
 
 def _entry(model: str, provider: str) -> Mapping[str, Any]:
-    """The model's line in the price list. Not asked through the library, which would ask servers.
-
-    A name that says another provider than its line does is another model.
-    """
+    """The model's line in the price list: of this provider, or of none."""
+    # Not asked through the library, which would ask servers.
     table = litellm().model_cost
     bare = model.removeprefix(f"{provider}/")
     for name in (model, f"{provider}/{bare}", bare):

@@ -72,7 +72,7 @@ class JudgedEpisode:
 
     Attributes:
         trajectory: The episode, with the judge's outcome.
-        judgement: What the judge said, and what it took.
+        judgement: The judge's verdict, and what it took.
     """
 
     trajectory: Trajectory
@@ -80,12 +80,7 @@ class JudgedEpisode:
 
 
 def without_outcome(bank: Bank, limit: int | None = None) -> list[str]:
-    """The ids of the waiting episodes without an outcome, in order of import.
-
-    Args:
-        bank: The bank, as its handle shows it.
-        limit: The most ids to return.
-    """
+    """The ids of the first waiting episodes without an outcome, in order of import."""
     unknown = (found.id for found in waiting(bank) if not found.outcome.known)
     return list(islice(unknown, limit))
 
@@ -93,14 +88,7 @@ def without_outcome(bank: Bank, limit: int | None = None) -> list[str]:
 def estimate_judging(
     bank: Bank, judge: Judge, ids: Sequence[str], advance: Callable[[], object] = lambda: None
 ) -> JudgingReport:
-    """Estimate what judging episodes will take. Nothing is sent.
-
-    Args:
-        bank: The bank, as its handle shows it.
-        judge: The judge.
-        ids: The episodes.
-        advance: Called after each episode.
-    """
+    """Estimate what judging episodes will take. Nothing is sent; `advance` follows each one."""
     usage = Usage()
     for each in ids:
         if found := episode(bank, each):
@@ -150,17 +138,16 @@ def judge_episodes(
     """Judge episodes and keep each outcome, one commit each.
 
     What is wrong with one episode stops none of the others. What would be wrong with all of
-    them, like a refused key, comes last; answers that were under way by then are
-    kept.
+    them, like a refused key, comes last; answers that were under way by then are kept.
 
     Args:
         bank: The bank; its handle shows the new state afterwards.
         judge: The judge.
         ids: The episodes.
         concurrency: How many are asked about at once.
-        stopped: Whether to stop; asked all the time.
+        stopped: Whether to stop.
         grace: The most seconds that answers which are under way are waited for then.
-        left: Told at the end how many calls have no answer and are not waited for any longer.
+        left: Called at the end with the number of calls that have no answer.
 
     Yields:
         Per episode, its judgement or why there is none.
@@ -214,7 +201,7 @@ def _read(bank: Bank, episode_id: str) -> Trajectory | DeltaMemError:
 def _kept(
     bank: Bank, episode_id: str, found: Judgement | DeltaMemError, model: str
 ) -> JudgedEpisode | DeltaMemError:
-    """Keep a judgement, or note that no answer of the model was one."""
+    """Keep a judgement, or note that the model gave none."""
     try:
         if isinstance(found, Judgement):
             return JudgedEpisode(take_judgement(bank, episode_id, found), found)
@@ -234,15 +221,7 @@ def _is_of_one(error: DeltaMemError) -> bool:
 
 
 def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Trajectory:
-    """Keep a judge's outcome of an episode that has none.
-
-    Args:
-        bank: The bank; its handle shows the new state afterwards.
-        episode_id: The episode.
-        judgement: The judge's outcome, with what it took.
-
-    Returns:
-        The episode with its new outcome.
+    """Keep a judge's outcome of an episode that has none; returns the episode with it.
 
     Raises:
         TrajectoryError: The bank does not have the episode, or it has an outcome by now: a
@@ -270,14 +249,7 @@ def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Traject
 
 
 def note_failed_judgement(bank: Bank, episode_id: str, call: Call, reason: str) -> None:
-    """Record in the journal what was paid for answers that were not a verdict.
-
-    Args:
-        bank: The bank; its handle shows the new state afterwards.
-        episode_id: The episode, which stays as it is.
-        call: What was asked, and what it took.
-        reason: What was wrong with the answers.
-    """
+    """Record in the journal that the answers to a call were not a verdict, and why."""
     detail = {
         "trajectory": episode_id,
         "success": None,
@@ -298,17 +270,10 @@ def in_order(
 ) -> Iterator[tuple[K, R]]:
     """What `function` gives for each item, in the items' order, with several under way at once.
 
-    When the work is to stop, no item is begun any more. What is under way is waited for a
-    little, and what is done by then comes out too.
-
-    Args:
-        function: Called in threads.
-        items: What it is called with, each under a key that comes back with the result; taken
-            as they are needed, in the caller's thread.
-        at_once: How many are under way at once.
-        stopped: Whether the work is to stop.
-        grace: The most seconds to wait then. The threads are left behind after that.
-        ending: Called before that wait, so that what is under way can be brief.
+    The items are taken as they are needed, in the caller's thread, each under a key that comes
+    back with the result. When the work is to stop, no item is begun any more: `ending` is
+    called, what is under way is waited for up to `grace` seconds, and what is done by then
+    comes out too.
     """
     lanes = Lanes(at_once)
 

@@ -17,7 +17,7 @@ from deltamem_tui.memory.writers.extraction import Payment
 class Payments:
     """The payments of one run, called with each from any thread.
 
-    A disk that takes no line stops no answer: the line is tried again at the end.
+    An answer is used even if the disk refuses its line, which is tried again at the end.
     """
 
     def __init__(self, bank: Bank) -> None:

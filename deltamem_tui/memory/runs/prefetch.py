@@ -269,10 +269,7 @@ class PrefetchingWriter:
         """What the other writer writes."""
         prompt = self._writer.prompt(purpose, episode, notes)
         ask = partial(self._writer.write, purpose, episode, notes)
-        if prompt is None:
-            return ask()
-        found: Extraction = self._prefetcher.answer((purpose, prompt), ask)
-        return found
+        return ask() if prompt is None else self._prefetcher.answer((purpose, prompt), ask)
 
 
 class PlannedQuestions:

@@ -60,7 +60,7 @@ class Refusal:
     Attributes:
         trajectory: The episode's id.
         error: Why.
-        calls: The question to a language model that failed, if one did.
+        calls: The question to a language model that failed, if one was asked.
     """
 
     trajectory: str
@@ -70,20 +70,12 @@ class Refusal:
 
 @dataclass(slots=True)
 class _Turn:
-    """An episode and its place in the order.
-
-    Attributes:
-        number: Its place; lower ones come first.
-        trajectory: The episode, as it was given.
-        kept: The episode as the bank keeps it, once that was looked up.
-        shown: The episode with the scene that it will have, as it was planned last.
-        vectors: Embeds its texts, each once.
-    """
+    """An episode and its place in the order."""
 
     number: int
     trajectory: Trajectory
-    kept: Trajectory | None = None
-    shown: Trajectory | None = None
+    kept: Trajectory | None = None  # as the bank keeps it, once that was looked up
+    shown: Trajectory | None = None  # with the scene that it will have, as it was planned last
     vectors: EmbeddingCache | None = None
 
 
@@ -221,24 +213,20 @@ class LearningRun:
             return self._refused(Refusal(turn.trajectory.id, error, calls))
 
     def _questions(self, window: Iterable[_Turn], prefetcher: Prefetcher) -> Iterator[Question]:
-        """What the bank as it stands makes some episodes ask.
-
-        What is wrong with an episode is left for its turn to report.
-        """
+        """What the bank as it stands makes some episodes ask."""
         self._bank.refresh()
         for turn in window:
-            with suppress(DeltaMemError):
+            with suppress(DeltaMemError):  # its turn will report it
                 yield from self._questions_of(turn, prefetcher)
 
     def _questions_of(self, turn: _Turn, prefetcher: Prefetcher) -> list[Question]:
-        """An episode's other questions show its scene, so they wait for that."""
         shown = self._kept(turn)
         if self._draws and self._lacks_scene(shown):
             key, draw = self._drawing(shown)
             question = Question(turn.number, key, draw)
             drawing = prefetcher.answered(key)
             if drawing is None:
-                return [question]
+                return [question]  # the episode's other questions show its scene
             shown = with_scene(shown, drawing)
         noting = PlannedQuestions(self._asking, turn.number)
         method_of(self._bank).plan(
@@ -247,14 +235,7 @@ class LearningRun:
         return noting.noted
 
     def _draw(self, turn: _Turn, prefetcher: Prefetcher) -> bool:
-        """See that the episode whose turn it is has a scene, and that the bank keeps it.
-
-        Raises:
-            StoppedError: The run is to stop.
-            ExtractionError: The model gave nothing usable.
-            LanguageModelError: The model cannot be asked at all.
-            StorageError: The disk refused.
-        """
+        """Give the episode whose turn it is a scene that the bank keeps; whether it got one."""
         kept = self._kept(turn)
         if not (self._draws and self._lacks_scene(kept)):
             return False
@@ -303,7 +284,7 @@ class LearningRun:
 
 
 def refusal_record(refusal: Refusal) -> dict[str, Any]:
-    """What the journal tells of an episode that could not be learnt, bounded in size."""
+    """An episode that could not be learnt as the journal has it, bounded in size."""
     record = {
         "trajectory": refusal.trajectory,
         "reason": one_line(str(refusal.error), REASON_WIDTH),

@@ -13,18 +13,10 @@ from deltamem_tui.trajectory.readers.native import to_record
 
 
 def take_drawing(bank: Bank, trajectory: Trajectory, drawing: Extraction) -> Trajectory:
-    """Keep the scene that was drawn for an episode, and tell the journal what it took.
+    """Keep the scene that was drawn for an episode; returns the episode with its scene.
 
-    If somebody else drew one meanwhile, theirs stays. An episode that the bank does not have
+    A scene that another process drew meanwhile stays. An episode that the bank does not have
     yet is not added: it comes with its scene when it is learnt.
-
-    Args:
-        bank: The bank; its handle shows the new state afterwards.
-        trajectory: The episode, in the form in which the bank keeps it.
-        drawing: What a model drew out of its task.
-
-    Returns:
-        The episode with its scene.
 
     Raises:
         BankFrozenError: The bank is frozen.
