@@ -174,7 +174,7 @@ class DeltaMemApp(FailureKeeper):
         self.push_screen(AskDialog(title, lines, reason, refused), answered)
 
     def _edit_on_page(self, text: str, then: Keep, keep: Keep) -> None:
-        from deltamem_tui.tui.widgets.edit_dialog import SheetDialog
+        from deltamem_tui.tui.widgets.dialogs import SheetDialog
 
         def answered(after: str | None) -> None:
             if after is not None:

@@ -49,7 +49,8 @@ class FlatMethod(Method):
     def recall(self, bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
         """The nearest notes."""
         vector = embedder.embed_queries([query.task])[0]
-        k = of_bank(bank, Numbers).k
+        given = query.settings
+        k = (given if isinstance(given, Numbers) else of_bank(bank, Numbers)).k
         found = self.rank(bank, NOTES, query.task, vector, max(k, query.count))
         found = replace(found, chains=found.chains[:k])
         shown = [node for chain in found.chains for node in chain]

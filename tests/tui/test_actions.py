@@ -23,7 +23,7 @@ from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
 from deltamem_tui.tui.widgets.line_list import LineList
-from deltamem_tui.tui.widgets.plot import Plot
+from deltamem_tui.tui.widgets.plots import Plot
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.support import Person, browse, take_in_many
 

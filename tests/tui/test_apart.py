@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.tui.models.label_diff import same_but, told_apart
+from deltamem_tui.tui.models.words import same_but, told_apart
 from tests.tui.support import Person, browse, grow
 
 KITCHEN = "This room is called the kitchen. In it, you see: a stove"

@@ -21,7 +21,7 @@ from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.tui.core import bank_session
 from deltamem_tui.tui.core.job import Info, Progress, WorkPlan
 from deltamem_tui.tui.core.open_bank import read_bank
-from deltamem_tui.tui.jobs import extracting
+from deltamem_tui.tui.jobs import episodes
 from deltamem_tui.tui.models.arrangement import arrange
 from deltamem_tui.tui.screens import trees as trees_module
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
@@ -304,16 +304,14 @@ def test_a_plan_that_takes_the_place_of_another_says_so(folder: Path) -> None:
 def test_an_estimate_names_its_bank_and_what_came_since_is_not_paid_for(
     two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extracting, "_extractor", lambda *_, **__: RulesExtractor())
+    monkeypatch.setattr(episodes, "_extractor", lambda *_, **__: RulesExtractor())
     monkeypatch.setattr(estimate, "rehearse", lambda *_, **__: Usage())
-    choice = extracting.ModelChoice("gpt-x")
+    choice = episodes.ModelChoice("gpt-x")
 
     async def story(person: Person) -> None:
         person.app.work.start(
             "rehearsing",
-            lambda progress: extracting.plan_by_model(
-                two / "aaa", choice, Configuration(), progress
-            ),
+            lambda progress: episodes.plan_by_model(two / "aaa", choice, Configuration(), progress),
         )
         await person.press("j")
         more = [trajectory(f"heat thing {each}", "a kitchen", success=True) for each in range(7)]
@@ -328,9 +326,9 @@ def test_an_estimate_names_its_bank_and_what_came_since_is_not_paid_for(
 
 
 def test_episodes_that_were_learnt_meanwhile_are_not_asked_about_again(folder: Path) -> None:
-    told = extracting.extract_by_model(
+    told = episodes.extract_by_model(
         folder / "kitchen",
-        extracting.ModelChoice("gpt-x"),
+        episodes.ModelChoice("gpt-x"),
         Configuration(),
         Progress("learning"),
         ["not waiting"],

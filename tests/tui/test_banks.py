@@ -14,7 +14,7 @@ from textual.widgets import OptionList
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
 from deltamem_tui.tui.core.job import BankChange
-from deltamem_tui.tui.jobs import maintenance
+from deltamem_tui.tui.jobs import banks
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
 from tests.tui.support import Person, browse
@@ -152,13 +152,13 @@ def test_the_cursor_is_on_a_bank_that_was_just_made(folder: Path) -> None:
 def test_who_went_on_while_a_bank_was_made_keeps_the_cursor(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_on, create = threading.Event(), maintenance.create
+    go_on, create = threading.Event(), banks.create
 
     def late(path: Path, **rest: str) -> BankChange:
         assert go_on.wait(20)
         return create(path, **rest)
 
-    monkeypatch.setattr(maintenance, "create", late)
+    monkeypatch.setattr(banks, "create", late)
 
     async def story(person: Person) -> None:
         await person.press("n")

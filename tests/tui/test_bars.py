@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.tui.models.bars import MOST_SINGLE, bar, grouped
+from deltamem_tui.tui.models.statistics import MOST_SINGLE, grouped
+from deltamem_tui.tui.widgets.plots import bar
 
 COUNTS = st.dictionaries(st.integers(0, 10**6), st.integers(1, 1000), max_size=30)
 

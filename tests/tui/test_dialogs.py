@@ -13,8 +13,8 @@ from deltamem_tui.tui.core.job import Info, WorkPlan
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.widgets.dialog import KeyLine
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
-from deltamem_tui.tui.widgets.key_line import KeyLine
 from tests.tui.support import Person, add_plain, bare_bank, browse
 
 

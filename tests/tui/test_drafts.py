@@ -15,8 +15,7 @@ from deltamem_tui.bank.node import TEXT_LIMIT
 from deltamem_tui.memory import editing
 from deltamem_tui.tui.core import texts as programs
 from deltamem_tui.tui.core.drafts import Drafts, drafts_file
-from deltamem_tui.tui.widgets.dialogs import DraftDialog
-from deltamem_tui.tui.widgets.edit_dialog import SheetDialog
+from deltamem_tui.tui.widgets.dialogs import DraftDialog, SheetDialog
 from tests.tui.support import Person, browse
 
 Edit = Callable[[str], str]

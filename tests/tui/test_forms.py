@@ -16,12 +16,12 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import DEFAULT_EMBEDDER, Configuration
 from deltamem_tui.embedding import load as loading
 from deltamem_tui.tui.core.job import BankChange, Info, Progress, WorkPlan
-from deltamem_tui.tui.jobs.importing import import_logs
-from deltamem_tui.tui.models import proposing
+from deltamem_tui.tui.jobs import banks
+from deltamem_tui.tui.jobs.episodes import import_logs
 from deltamem_tui.tui.screens import import_forms
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
-from deltamem_tui.tui.widgets.tick import Tick
+from deltamem_tui.tui.widgets.inputs import Tick
 from tests.tui.support import Person, browse, small_bank
 
 
@@ -321,7 +321,7 @@ def test_the_embedder_that_is_proposed_works_here_or_says_that_it_does_not(
     proposed: str,
     warned: bool,
 ) -> None:
-    monkeypatch.setattr(proposing, "is_at_hand", here.__contains__)
+    monkeypatch.setattr(banks, "is_at_hand", here.__contains__)
 
     async def story(person: Person) -> None:
         await person.press("n")
@@ -343,8 +343,8 @@ def test_the_embedder_that_is_proposed_works_here_or_says_that_it_does_not(
 @pytest.mark.parametrize(
     ("wanted", "missing", "why"),
     [
-        ("./no-such", (), "./no-such is no folder on this machine, and no model id"),
-        ("~nobody/[/no]", (), "~nobody/[/no] is no folder on this machine, and no model id"),
+        ("./no-such", (), "./no-such is not a folder on this machine, nor a model id"),
+        ("~nobody/[/no]", (), "~nobody/[/no] is not a folder on this machine, nor a model id"),
         ("minilm", ("minilm",), "minilm is not installed"),
         (
             "no-one/no-such-model",
@@ -367,7 +367,7 @@ def test_the_form_says_why_an_embedder_cannot_be_loaded_at_once(
         return None if name in missing else real("json")
 
     monkeypatch.setattr(loading, "find_spec", spec_of)
-    monkeypatch.setattr(proposing, "find_spec", spec_of)
+    monkeypatch.setattr(banks, "find_spec", spec_of)
     if "minilm" in missing:
         monkeypatch.setattr(loading, "PACKAGE", "no_such_package_here")
 

@@ -28,17 +28,17 @@ from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import to_record
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine
 from deltamem_tui.tui.core.job import Retry
-from deltamem_tui.tui.models.questions import Question
+from deltamem_tui.tui.models.recall_lab import LabQuestion
 from deltamem_tui.tui.widgets.dialogs import (
     AskDialog,
     ConfirmDialog,
     DraftDialog,
     NotesDialog,
+    SheetDialog,
 )
-from deltamem_tui.tui.widgets.edit_dialog import SheetDialog
 from deltamem_tui.tui.widgets.episode_list import EpisodeList
 from deltamem_tui.tui.widgets.match_list import MatchList
-from deltamem_tui.tui.widgets.plot import Plot
+from deltamem_tui.tui.widgets.plots import Plot
 from tests.tui.support import NUMBERS, Person, browse, trajectory
 
 TEXTS = (
@@ -445,4 +445,4 @@ def test_the_recall_lab_takes_hostile_questions(hostile: Path) -> None:
 
 
 def test_a_question_without_words_asks_nothing() -> None:
-    assert Question(" \n ", "", NUMBERS).text("task") == ""
+    assert LabQuestion(" \n ", "", NUMBERS).is_empty

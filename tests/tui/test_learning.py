@@ -16,7 +16,7 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.runs.learning import candidates
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.tui.core.job import BankChange, Progress
-from deltamem_tui.tui.jobs.extracting import ModelChoice, extract_by_model
+from deltamem_tui.tui.jobs.episodes import ModelChoice, extract_by_model
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.tui.widgets.note_bar import NoteBar
+from deltamem_tui.tui.widgets.bottom_bar import NoteBar
 from tests.tui.support import Person, browse
 
 

@@ -10,8 +10,7 @@ import pytest
 from deltamem_tui.errors import UsageError
 from deltamem_tui.tui.core import notes
 from deltamem_tui.tui.core.notes import seconds_shown
-from deltamem_tui.tui.widgets.key_bar import KeyBar
-from deltamem_tui.tui.widgets.note_bar import NoteBar
+from deltamem_tui.tui.widgets.bottom_bar import KeyBar, NoteBar
 from tests.tui.support import Person, browse
 
 LONG = "a long error that says what went wrong, where, and what can be done about it " * 4

@@ -13,7 +13,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.deltamem import calibrate as calibration
 from deltamem_tui.memory.method import Proposal
-from deltamem_tui.tui.widgets.plot import Plot
+from deltamem_tui.tui.widgets.plots import Plot
 from tests.tui.support import Person, browse, take_in_many
 
 

@@ -22,7 +22,7 @@ from deltamem_tui.memory.engine import recall
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.vectors.reembed import reembed
 from deltamem_tui.tui.core.job import Info, Progress
-from deltamem_tui.tui.models import questions
+from deltamem_tui.tui.models import recall_lab
 from deltamem_tui.tui.screens import recall as recall_screen
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
@@ -251,7 +251,14 @@ def test_the_screen_stays_alive_while_the_embedder_loads(
         assert go_on.wait(30)
         return real(bank)
 
-    monkeypatch.setattr(questions, "embedder_of", slow)
+    monkeypatch.setattr(recall_lab, "embedder_of", slow)
+    asked = list[str]()
+
+    def counted(bank: Bank, question: recall_lab.LabQuestion, *rest: Any) -> recall_lab.LabAnswer:
+        asked.append(question.task)
+        return recall_lab.answer(bank, question, *rest)
+
+    monkeypatch.setattr(recall_screen, "answer", counted)
 
     async def story(person: Person) -> None:
         await person.press("2", "slash")
@@ -269,7 +276,8 @@ def test_the_screen_stays_alive_while_the_embedder_loads(
         go_on.set()
         await person.settle()
         assert matches(person).lines[0].text == "look at some object under the lamp"
-        assert len(threads) == 2
+        assert asked == [TASK, "look at some object under the lamp"]
+        assert len(threads) == 1
         assert threading.main_thread().name not in threads
 
     browse(folder, story, "kitchen")
@@ -297,7 +305,7 @@ def embedders(monkeypatch: pytest.MonkeyPatch) -> None:
     """The lab finds the bank's embedder, whichever it has by now."""
     known = {"hashing": load("hashing"), "turned": Turned()}
     monkeypatch.setattr(
-        questions, "embedder_of", lambda bank: known[bank.manifest.embedder["model"]]
+        recall_lab, "embedder_of", lambda bank: known[bank.manifest.embedder["model"]]
     )
 
 
@@ -324,10 +332,10 @@ def test_an_answer_of_the_bank_as_it_was_is_asked_for_again(
 ) -> None:
     """The bank changed while the question was under way."""
     begun, go_on = threading.Event(), threading.Event()
-    real = questions.answer
+    real = recall_lab.answer
     asked: list[int] = []
 
-    def slow(bank: Bank, *rest: Any) -> questions.LabAnswer:
+    def slow(bank: Bank, *rest: Any) -> recall_lab.LabAnswer:
         asked.append(len(bank.tree("task")))
         begun.set()
         assert go_on.wait(30)
@@ -357,10 +365,10 @@ def test_what_is_asked_while_an_answer_fails_is_asked_all_the_same(
     folder: Path, monkeypatch: pytest.MonkeyPatch, bank_changes: bool
 ) -> None:
     begun, go_on = threading.Event(), threading.Event()
-    real, asked = questions.answer, list[str]()
+    real, asked = recall_lab.answer, list[str]()
 
-    def slow(bank: Bank, question: questions.Question, *rest: Any) -> questions.LabAnswer:
-        asked.append(question.text("task"))
+    def slow(bank: Bank, question: recall_lab.LabQuestion, *rest: Any) -> recall_lab.LabAnswer:
+        asked.append(question.task)
         if len(asked) == 1:
             begun.set()
             assert go_on.wait(30)
@@ -396,9 +404,9 @@ def test_what_is_asked_while_an_answer_fails_is_asked_all_the_same(
 def test_a_question_that_is_taken_back_is_not_answered(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, go_on, real = threading.Event(), threading.Event(), questions.answer
+    begun, go_on, real = threading.Event(), threading.Event(), recall_lab.answer
 
-    def slow(*question: Any) -> questions.LabAnswer:
+    def slow(*question: Any) -> recall_lab.LabAnswer:
         begun.set()
         assert go_on.wait(30)
         return real(*question)

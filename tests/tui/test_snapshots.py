@@ -18,7 +18,8 @@ from deltamem_tui.config import Configuration
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.tui.core import job, notes
 from deltamem_tui.tui.core.job import Info, Progress, WorkPlan
-from deltamem_tui.tui.models import banks, proposing
+from deltamem_tui.tui.jobs import banks as bank_jobs
+from deltamem_tui.tui.models import banks
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets import bars
 from tests.tui.pictures import colour_types, colours, fixed
@@ -183,7 +184,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def packaged_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that never fetched the usual embedder, whatever this one has."""
-    monkeypatch.setattr(proposing, "is_at_hand", {"minilm", "hashing"}.__contains__)
+    monkeypatch.setattr(bank_jobs, "is_at_hand", {"minilm", "hashing"}.__contains__)
 
 
 @pytest.fixture(autouse=True)

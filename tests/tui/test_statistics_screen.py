@@ -15,7 +15,7 @@ from deltamem_tui.memory.method import Proposal
 from deltamem_tui.tui.models.statistics import Overview, overview, overview_sections
 from deltamem_tui.tui.screens import statistics
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
-from deltamem_tui.tui.widgets.plot import Plot, ticks
+from deltamem_tui.tui.widgets.plots import Plot, ticks
 from tests.tui.support import READY, Person, browse, many_nodes, small_bank, take_in_many
 
 

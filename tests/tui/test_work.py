@@ -21,7 +21,7 @@ from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.deltamem import calibrate as calibration
 from deltamem_tui.tui.core.job import BankChange, Info, Progress, WorkPlan, see_off
-from deltamem_tui.tui.jobs.importing import import_logs
+from deltamem_tui.tui.jobs.episodes import import_logs
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets import bars
 from deltamem_tui.tui.widgets.bars import WorkBar

@@ -73,10 +73,19 @@ class OpenBank:
         return self._bank
 
     @property
+    def handle(self) -> Bank:
+        """The bank as it was last read; before that, as it is.
+
+        Raises:
+            BankError: It cannot be opened.
+        """
+        return self._bank or Bank.open(self.path)
+
+    @property
     def tree_names(self) -> tuple[str, ...]:
         """The names of its trees, also before it was read; none if it cannot be opened."""
         try:
-            return tuple(self._bank.trees if self._bank else Bank.open(self.path).trees)
+            return tuple(self.handle.trees)
         except DeltaMemError:
             return ()
 

@@ -1,5 +1,6 @@
-"""The long work that screens ask for: each job runs in a worker and ends in a message.
+"""The long work that screens ask for. A job runs in a thread and knows no widget.
 
-A job gets paths and plain values, opens the bank itself, tells its `Progress` how far it is
-and stops when that says so. It knows no widget.
+It gets paths and plain values, opens the bank itself, reports to its `Progress` how far it is
+and stops when that says so. One whose end should be agreed to first returns a plan, which shows
+what would be done and carries the doing with it; nothing is written before.
 """

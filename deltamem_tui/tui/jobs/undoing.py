@@ -9,7 +9,6 @@ from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
-from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory import editing
 from deltamem_tui.text import counted, one_line
@@ -70,15 +69,16 @@ def _section(bank: Bank, commit: Commit) -> Section:
     number = counted(len(nodes), "node") if isinstance(nodes, dict) else "no node"
     facts = [f"{number} of the {one_line(str(tree_name), 40)} tree"]
     if isinstance(nodes, dict) and isinstance(tree_name, str) and tree_name in bank.trees:
-        facts += [one_line(each, 200) for each in _conditions(bank.tree(tree_name), nodes)]
+        facts += [one_line(each, 200) for each in _keys(bank, tree_name, nodes)]
     time = local_time(commit.time)
     when = f"at {time}, " if time else ""
     title = f"Made {when}by another program or before this browser was opened"
     return Section(title, "\n".join(facts))
 
 
-def _conditions(tree: Tree, nodes: Iterable[str]) -> Iterator[str]:
+def _keys(bank: Bank, tree_name: str, nodes: Iterable[str]) -> Iterator[str]:
     """What the nodes that still live are about, as far as there is room."""
+    tree, key = bank.tree(tree_name), bank.collections[tree_name].key
     for node_id in islice(nodes, _SHOWN):
         with suppress(NodeNotFoundError):
-            yield tree.node(node_id).payload["activation_condition"]
+            yield tree.node(node_id).payload[key]

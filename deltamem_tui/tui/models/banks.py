@@ -1,21 +1,30 @@
-"""One line for each bank that was found, sound or not."""
+"""The banks that were found, sound or not: a line each in columns, and what is known of one."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from rich.cells import cell_len, set_cell_size
 
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import archive_view
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.paths import BankPlace
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.words import local_time
+from deltamem_tui.tui.models.words import cuttable, local_time
+
+_MODEL_FROM = 100
+_DOMAIN_FROM = 76
+_LONGEST = 24
+_DOMAIN = 12
+_COUNT = 8
+_MOST_COLLECTIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +33,7 @@ class BankLine:
 
     Attributes:
         place: Its name and folder.
-        nodes: Living nodes per tree.
+        nodes: Living nodes per collection.
         episodes: Episodes that it was given.
         waiting: How many of them wait to be learnt.
         domain: The kind of environment.
@@ -64,7 +73,7 @@ def bank_line(place: BankPlace) -> BankLine:
         bank = Bank.open(place.path)
         return BankLine(
             place=place,
-            nodes={name: len(bank.tree(name)) for name in COLLECTIONS},
+            nodes={name: len(tree) for name, tree in bank.trees.items()},
             episodes=len(bank.episodes),
             waiting=len(bank.episodes.waiting()),
             domain=one_line(bank.manifest.domain, 100),
@@ -79,7 +88,7 @@ def bank_line(place: BankPlace) -> BankLine:
 
 
 def _locked(place: BankPlace) -> str:
-    """Why nobody here may write a bank, frozen or not; empty if they may."""
+    """Why a bank, frozen or not, cannot be written here; empty if it can."""
     if place.shipped:
         return "install a copy to be written"
     if archive_view.is_archive(place.path):
@@ -105,7 +114,7 @@ def bank_sections(line: BankLine) -> list[Section]:
     if line.error:
         return [Section(place.name, str(place.path)), Section("Cannot be opened", line.error, True)]
     facts = [
-        f"task {counted(line.nodes['task'], 'node')} · env {counted(line.nodes['env'], 'node')}",
+        " · ".join(f"{name} {counted(count, 'node')}" for name, count in line.nodes.items()),
         f"{counted(line.episodes, 'episode')}, {line.waiting:,} waiting to be learnt",
         f"domain {line.domain} · embedder {line.model}",
         f"last change {line.changed}",
@@ -122,3 +131,88 @@ def _may_be_written(line: BankLine) -> str:
     if line.frozen:
         return "frozen: it cannot be written"
     return f"read only: {line.locked}" if line.locked else "can be written"
+
+
+@dataclass(frozen=True, slots=True)
+class BankCells:
+    """One line of the table.
+
+    Attributes:
+        name: The bank's name.
+        counts: Nodes per collection.
+        about: Domain and embedding model, as far as there is room.
+        frozen: Whether it may no longer be written.
+        changed: Its last change.
+    """
+
+    name: str
+    counts: str
+    about: str
+    frozen: str
+    changed: str
+
+
+@dataclass(frozen=True, slots=True)
+class BankTable:
+    """How the columns are laid out.
+
+    Attributes:
+        width: How many cells there are.
+        name_width: How many of them names have.
+        collections: Those that have a column; none if there are too many: all are one number.
+    """
+
+    width: int
+    name_width: int
+    collections: tuple[str, ...]
+
+    @classmethod
+    def of(cls, banks: Sequence[BankLine], width: int) -> BankTable:
+        """The layout for some banks: names are as wide as the longest, within reason."""
+        longest = max((cell_len(bank.place.name) for bank in banks), default=0)
+        names = tuple(dict.fromkeys(name for bank in banks for name in bank.nodes))
+        collections = names if len(names) <= _MOST_COLLECTIONS else ()
+        return cls(width, max(8, min(longest, _LONGEST, width // 4)), collections)
+
+    @property
+    def headings(self) -> BankCells:
+        """What the columns are called."""
+        changed = "last change" if self.width >= _DOMAIN_FROM else "changed"
+        counts = self.collections or ("nodes",)
+        return self._cells("name", counts, "domain", "embedder", "", changed)
+
+    def cells(self, bank: BankLine) -> BankCells:
+        """A bank's line."""
+        counts = [bank.nodes.get(name) for name in self.collections] or [sum(bank.nodes.values())]
+        return self._cells(
+            bank.place.name,
+            ["" if count is None else f"{count:,}" for count in counts],
+            bank.domain,
+            bank.model,
+            "frozen" if bank.frozen else "",
+            bank.changed,
+        )
+
+    def name(self, name: str) -> str:
+        """A name in its column; the end of one that is too long is left out."""
+        return f" {_cut(name, self.name_width)} "
+
+    def _cells(
+        self, name: str, counts: Sequence[str], domain: str, model: str, frozen: str, changed: str
+    ) -> BankCells:
+        about = ""
+        if self.width >= _DOMAIN_FROM:
+            about = f"  {_cut(domain, _DOMAIN)}"
+        if self.width >= _MODEL_FROM:
+            about += f"  {model}"
+        day = changed if self.width >= _DOMAIN_FROM else changed[:10]
+        room = 16 if self.width >= _DOMAIN_FROM else 10
+        columns = " ".join(_cut(text, _COUNT, right=True) for text in counts)
+        return BankCells(self.name(name), columns, about, f"{frozen:<6}", f" {day:<{room}} ")
+
+
+def _cut(text: str, width: int, *, right: bool = False) -> str:
+    text = cuttable(text)
+    if (room := width - cell_len(text)) < 0:
+        return set_cell_size(text, width - 1) + "…"
+    return " " * room + text if right else text + " " * room

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Counts, Tree
+from deltamem_tui.memory.context import chain_entries
+from deltamem_tui.memory.method import Display
 from deltamem_tui.text import clean, count_tokens, counted, one_line
-from deltamem_tui.tui.models.label_diff import same_but, told_apart
 from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.models.words import same_but, told_apart
 
 TRIGGER_CHARACTERS = 300
 NOTHING = "(says nothing)"
@@ -17,25 +19,20 @@ _PREVIEW_NODES = 40
 _PREVIEW_INDENTS = 20
 _PREVIEW_CHARACTERS = 48
 
-_FIELDS: dict[str, tuple[str, str, str]] = {
-    "task": ("When", "How", "Done when"),
-    "env": ("Where", "What", "Done when"),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class NodeLine:
     """What one line of an outline says.
 
     Attributes:
-        trigger: The activation condition on one line.
+        trigger: The text that is embedded, on one line.
         depth: Its depth.
         hits: c(v).
         failure: Whether a failed episode wrote it.
         root: Whether it is a root.
         consolidated: Whether its chain was fused.
         id: Its id.
-        procedure: What to do, on one line.
+        procedure: The text that follows it, such as what to do, on one line.
     """
 
     trigger: str
@@ -48,37 +45,40 @@ class NodeLine:
     procedure: str
 
 
-def node_line(node: Node, counts: Counts) -> NodeLine:
+def node_line(tree: Tree, node: Node, counts: Counts) -> NodeLine:
     """What an outline says of a node."""
-    payload = node.payload
+    trigger, procedure = _texts(tree, node)
     return NodeLine(
-        trigger=_on_a_line(payload["activation_condition"]) or NOTHING,
+        trigger=trigger,
         depth=node.depth,
         hits=counts.hits,
         failure=node.label == "failure",
         root=node.kind == "root",
         consolidated=node.consolidated,
         id=node.id,
-        procedure=_on_a_line(payload["execution_procedure"]),
+        procedure=procedure,
     )
+
+
+def _texts(tree: Tree, node: Node) -> tuple[str, str]:
+    """The text that is embedded, and the first of the others, each on one line."""
+    collection = tree.snapshot.table.nodes
+    key = collection.key if collection else next(iter(node.payload))
+    other = next((name for name in node.payload if name != key), "")
+    trigger, procedure = node.payload.get(key, ""), node.payload.get(other, "")
+    return _on_a_line(trigger) or NOTHING, _on_a_line(procedure)
 
 
 def _on_a_line(text: str) -> str:
     return one_line(text[: TRIGGER_CHARACTERS * 4], TRIGGER_CHARACTERS)
 
 
-def detail(tree: Tree, node: Node) -> list[Section]:
+def detail(tree: Tree, node: Node, display: Display) -> list[Section]:
     """All that a bank knows of a node."""
-    payload = node.payload
-    texts = (
-        payload["activation_condition"],
-        payload["execution_procedure"],
-        payload["termination_condition"],
-    )
     sections = [Section(_heading(tree.name, node), _facts(tree, node), node.label == "failure")]
     sections += [
-        Section(title, text)
-        for title, text in zip(_FIELDS[tree.name], texts, strict=True)
+        Section(display.label(name), text)
+        for name, text in node.payload.items()
         if clean(text).strip()
     ]
     if len(sections) == 1:
@@ -125,43 +125,36 @@ def _origin(node: Node) -> str:
     return "\n".join(one_line(line, 2000) for line in lines)
 
 
-def chain_sections(tree: str, chain: Sequence[Node]) -> list[Section]:
+def chain_sections(display: Display, chain: Sequence[Node]) -> list[Section]:
     """A chain exactly as an agent receives it, an entry a section."""
-    from deltamem_tui.memory.deltamem.context import chain_entries
-
     sections = []
-    for node, entry in zip(chain, chain_entries(tree, chain), strict=True):
+    for node, entry in zip(chain, chain_entries(display, chain), strict=True):
         title, _, body = entry.partition("\n")
         sections.append(Section(title, body, node.label == "failure"))
     return sections
 
 
-def subtree_preview(nodes: Sequence[Node]) -> list[Section]:
+def subtree_preview(tree: Tree, nodes: Sequence[Node]) -> list[Section]:
     """A subtree as an outline, cut where it becomes too long to read.
 
-    The node itself is told as a whole: siblings may part late, or in what to do only.
+    The node itself is shown whole: siblings may part late, or in what to do only.
     """
     top, *below = nodes
-    trigger = _on_a_line(top.payload["activation_condition"]) or NOTHING
-    procedure = one_line(_on_a_line(top.payload["execution_procedure"]), _PREVIEW_CHARACTERS)
-    sections = [
-        Section(f"{top.kind} {top.id}", f"{trigger}\n→ {procedure}", top.label == "failure")
-    ]
-    before, lines = trigger, []
-    told = {trigger: _on_a_line(top.payload["execution_procedure"])}
+    before, procedure = _texts(tree, top)
+    first = f"{before}\n→ {one_line(procedure, _PREVIEW_CHARACTERS)}"
+    sections = [Section(f"{top.kind} {top.id}", first, top.label == "failure")]
+    shown_before, lines = {before: procedure}, []
     for node in below[: _PREVIEW_NODES - 1]:
-        said = _on_a_line(node.payload["activation_condition"]) or NOTHING
+        trigger, procedure = _texts(tree, node)
+        if trigger in shown_before:
+            shown = same_but(procedure, shown_before[trigger], node.id)
+        else:
+            shown = told_apart(trigger, before, _PREVIEW_CHARACTERS)
         indent = "  " * min(node.depth - top.depth - 1, _PREVIEW_INDENTS)
         mark = "✗ " if node.label == "failure" else ""
-        procedure = _on_a_line(node.payload["execution_procedure"])
-        shown = (
-            same_but(procedure, told[said], node.id)
-            if said in told
-            else told_apart(said, before, _PREVIEW_CHARACTERS)
-        )
         lines.append(f"{indent}{node.id} {mark}{one_line(shown, _PREVIEW_CHARACTERS)}")
-        before = said
-        told.setdefault(said, procedure)
+        before = trigger
+        shown_before.setdefault(trigger, procedure)
     if len(nodes) > _PREVIEW_NODES:
         lines.append(f"… and {len(nodes) - _PREVIEW_NODES:,} more")
     if lines:

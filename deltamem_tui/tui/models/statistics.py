@@ -1,13 +1,15 @@
-"""A bank in numbers, as plots and as the same numbers in text."""
+"""A bank in numbers: rows of bars for plots, and the same numbers as text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.views.statistics import (
     BankStatistics,
     GrowthPoint,
@@ -15,11 +17,13 @@ from deltamem_tui.memory.views.statistics import (
     growth,
 )
 from deltamem_tui.text import counted
-from deltamem_tui.tui.models.bars import BarRow, grouped
 from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.method import Proposal
+
+MOST_SINGLE = 12
+"""So many values or fewer stand one by one."""
 
 _GROWTH_POINTS = 400
 _GROWTH_LINES = 10
@@ -50,19 +54,66 @@ def overview(bank: Bank) -> Overview:
     kept = points[::step]
     if points and kept[-1] is not points[-1]:
         kept.append(points[-1])
-    return Overview(
-        bank, bank_statistics(bank), {name: _hits(bank, name) for name in COLLECTIONS}, kept
-    )
+    hits = {name: _hits(tree) for name, tree in bank.trees.items()}
+    return Overview(bank, bank_statistics(bank), hits, kept)
 
 
-def _hits(bank: Bank, name: str) -> dict[int, int]:
+def _hits(tree: Tree) -> dict[int, int]:
     import numpy as np
 
-    tree = bank.tree(name)
     if not len(tree):
         return {}
     values, counts = np.unique(tree.snapshot.counters[tree.birth[tree.rows], 0], return_counts=True)
     return {int(value): int(count) for value, count in zip(values, counts, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class BarRow:
+    """What stands on one row: a bar a tree.
+
+    Attributes:
+        name: What is counted, such as `3–5`.
+        values: Per tree, how much; None where there is nothing to say.
+    """
+
+    name: str
+    values: Mapping[str, float | None]
+
+
+def grouped(counts: Mapping[str, Mapping[int, int]]) -> list[BarRow]:
+    """Rows from the least to the greatest value that any tree has, none of them left out.
+
+    Args:
+        counts: Per tree, how many nodes have which value; values are not negative.
+    """
+    values = {value for each in counts.values() for value, count in each.items() if count}
+    if not values:
+        return []
+    low, high = min(values), max(values)
+    groups = _singles(low, high) if high - low < MOST_SINGLE else _bounds(low, high)
+    return [
+        BarRow(
+            f"{first:,}" if first == last else f"{first:,}–{last:,}",
+            {name: _between(each, first, last) for name, each in counts.items()},
+        )
+        for first, last in groups
+    ]
+
+
+def _singles(low: int, high: int) -> Iterator[tuple[int, int]]:
+    return ((value, value) for value in range(low, high + 1))
+
+
+def _bounds(low: int, high: int) -> Iterator[tuple[int, int]]:
+    """0, 1, 2, 3 to 5, 6 to 10, 11 to 20, 21 to 50 and so on: those that hold a value."""
+    ends = [-1, 0, 1, 2, 5]
+    while ends[-1] < high:
+        ends += [ends[-1] * 2, ends[-1] * 4, ends[-1] * 10]
+    return ((before + 1, end) for before, end in pairwise(ends) if end >= low and before < high)
+
+
+def _between(counts: Mapping[int, int], first: int, last: int) -> int:
+    return sum(count for value, count in counts.items() if first <= value <= last)
 
 
 def token_rows(said: BankStatistics) -> list[BarRow]:
@@ -85,8 +136,7 @@ def overview_sections(found: Overview) -> list[Section]:
             f" · without outcome {said.without_outcome:,}",
         )
     ]
-    for name in COLLECTIONS:
-        tree = said.trees[name]
+    for name, tree in said.trees.items():
         means = _mean(tree.mean_tokens_root), _mean(tree.mean_tokens_residual)
         lines = [
             ", ".join(
@@ -100,16 +150,19 @@ def overview_sections(found: Overview) -> list[Section]:
             "nodes by depth: " + _pairs(name, tree.depths),
             f"{counted(tree.hits, 'hit')}; nodes by hits: " + _pairs(name, found.hits[name]),
         ]
-        sections.append(Section(f"{name} tree", "\n".join(lines)))
+        sections.append(Section(display_of(found.bank, name).title, "\n".join(lines)))
     if found.growth:
         step = max(len(found.growth) // _GROWTH_LINES, 1)
         chosen = [*found.growth[::step]]
         if chosen[-1] is not found.growth[-1]:
             chosen.append(found.growth[-1])
-        lines = [f"{'episodes':>9} {'task':>7} {'env':>7}"]
+        names = list(said.trees)
+        lines = [" ".join((f"{'episodes':>9}", *(f"{name:>7}" for name in names)))]
         lines += [
-            f"{point.episodes:>9,} {point.nodes['task']:>7,} {point.nodes['env']:>7,}"
-            for point in chosen
+            " ".join(
+                (f"{each.episodes:>9,}", *(f"{each.nodes.get(name, 0):>7,}" for name in names))
+            )
+            for each in chosen
         ]
         sections.append(Section("Growth", "\n".join(lines)))
     return sections

@@ -12,8 +12,7 @@ from deltamem_tui.text import clean, one_line
 from deltamem_tui.tui.core.browser import Browser
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
 from deltamem_tui.tui.core.job import BankChange, Progress, Retry
-from deltamem_tui.tui.jobs import maintenance, transfer
-from deltamem_tui.tui.models.proposing import proposed_embedder
+from deltamem_tui.tui.jobs import banks
 
 
 def is_own(browser: Browser, path: Path) -> bool:
@@ -33,7 +32,7 @@ def is_own(browser: Browser, path: Path) -> bool:
 def create(browser: Browser) -> None:
     """Asks what a new bank is to be."""
     configuration = browser.configuration
-    embedder, why_not = proposed_embedder(configuration.embedder)
+    embedder, why_not = banks.proposed_embedder(configuration.embedder)
     label = "Embedder, for good" + (f" ({why_not})" if why_not else "")
     lines = (
         FormLine("name", "Name", hint="letters, digits, '.', '_' and '-'"),
@@ -53,9 +52,7 @@ def create(browser: Browser) -> None:
 
         def work(_: Progress) -> BankChange:
             with about("embedder", EmbeddingError), about("name", BankError):
-                return maintenance.create(
-                    path, embedder=embedder, domain=domain, description=description
-                )
+                return banks.create(path, embedder=embedder, domain=domain, description=description)
 
         return browser.work.start(f"creating {path.name}", work, retry=retry)
 
@@ -68,16 +65,14 @@ def freeze(browser: Browser, path: Path, *, frozen: bool) -> None:
         return
     unfreeze = browser.key_of("freeze_bank")
     if frozen:
-        browser.work.start("looking at what is frozen", lambda _: maintenance.plan_unfreeze(path))
+        browser.work.start("looking at what is frozen", lambda _: banks.plan_unfreeze(path))
     else:
-        browser.work.start("freezing", lambda _: maintenance.freeze(path, unfreeze))
+        browser.work.start("freezing", lambda _: banks.freeze(path, unfreeze))
 
 
 def verify(browser: Browser, path: Path) -> None:
     """Checks every file of a bank."""
-    browser.work.start(
-        "verifying", lambda progress: maintenance.verify(path, progress), can_stop=True
-    )
+    browser.work.start("verifying", lambda progress: banks.verify(path, progress), can_stop=True)
 
 
 def export(browser: Browser, path: Path) -> None:
@@ -92,7 +87,7 @@ def export(browser: Browser, path: Path) -> None:
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         return browser.work.start(
             "looking for secrets",
-            lambda _: transfer.plan_export(
+            lambda _: banks.plan_export(
                 path,
                 answer["out"],
                 episodes=bool(answer["episodes"]),
@@ -119,7 +114,7 @@ def install(browser: Browser) -> None:
             raise UsageError("name the archive, or the bank's folder")
         return browser.work.start(
             "checking",
-            lambda _: transfer.plan_install(
+            lambda _: banks.plan_install(
                 answer["source"],
                 browser.folder,
                 name=answer["name"],
@@ -151,7 +146,7 @@ def merge(browser: Browser, path: Path) -> None:
         episodes = bool(answer["episodes"])
         return browser.work.start(
             "comparing",
-            lambda _: transfer.plan_merge(path, others, browser.folder, episodes=episodes),
+            lambda _: banks.plan_merge(path, others, browser.folder, episodes=episodes),
             retry=retry,
         )
 

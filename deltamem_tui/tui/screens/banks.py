@@ -17,8 +17,7 @@ from deltamem_tui.tui.core.actions import Scope, bindings
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.browser import Browser, browser_of
 from deltamem_tui.tui.core.textual_compat import pop_result_callback
-from deltamem_tui.tui.models.bank_table import BankTable
-from deltamem_tui.tui.models.banks import BankLine, bank_lines, bank_sections
+from deltamem_tui.tui.models.banks import BankLine, BankTable, bank_lines, bank_sections
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens import bank_actions
 from deltamem_tui.tui.screens.base import bottom_bars

@@ -18,8 +18,7 @@ from deltamem_tui.tui.core.textual_compat import pop_result_callback
 from deltamem_tui.tui.models.sections import Section, plain
 from deltamem_tui.tui.screens import bank_actions
 from deltamem_tui.tui.widgets.bars import TopBar, WorkBar
-from deltamem_tui.tui.widgets.key_bar import KeyBar
-from deltamem_tui.tui.widgets.note_bar import NoteBar
+from deltamem_tui.tui.widgets.bottom_bar import KeyBar, NoteBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 

@@ -10,6 +10,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.views.episode_filters import (
     EPISODE_ORDERS,
     EPISODES,
@@ -172,7 +173,8 @@ class EpisodesScreen(BankScreen):
         tree_name, node_id = places[place]
         try:
             tree = book.bank.tree(tree_name)
-            self._node.show(detail(tree, tree.node(node_id)))
+            display = display_of(book.bank, tree_name)
+            self._node.show(detail(tree, tree.node(node_id), display))
         except DeltaMemError as error:
             self._node.show([Section("This node cannot be read", str(error), warning=True)])
 

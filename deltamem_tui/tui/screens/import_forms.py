@@ -8,8 +8,13 @@ from deltamem_tui.errors import BudgetError, LanguageModelError, UsageError
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
 from deltamem_tui.tui.core.job import Outcome, Progress, Retry
-from deltamem_tui.tui.jobs.extracting import NAME, ModelChoice, extract_by_rules, plan_by_model
-from deltamem_tui.tui.jobs.importing import import_logs
+from deltamem_tui.tui.jobs.episodes import (
+    NAME,
+    ModelChoice,
+    extract_by_rules,
+    import_logs,
+    plan_by_model,
+)
 from deltamem_tui.tui.screens.base import BankScreen
 
 

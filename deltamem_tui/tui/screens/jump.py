@@ -15,8 +15,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from deltamem_tui.tui.widgets.dialog import Dialog
-from deltamem_tui.tui.widgets.key_line import Key, KeyLine
+from deltamem_tui.tui.widgets.dialog import Dialog, Key, KeyLine
 from deltamem_tui.tui.widgets.line_list import LineList
 
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"

@@ -11,8 +11,11 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.errors import BankError, DeltaMemError
+from deltamem_tui.memory.method import Display
+from deltamem_tui.memory.methods import display_of, method_of
 from deltamem_tui.memory.writers.failure_markers import marks_in
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.background import look_up
@@ -83,17 +86,23 @@ class NodeEditor:
 
         self._screen.change(name, write, place)
 
+    def _shape(self, chosen: ChosenNode) -> tuple[Collection, Display]:
+        """Returns what a node consists of, and how that is shown."""
+        bank = self._screen.bank
+        return bank.collections[chosen.tree], display_of(bank, chosen.tree)
+
     # The text
 
     def edit(self) -> None:
         """Edits the node's text in the editor, or goes on with what could not be saved."""
-        from deltamem_tui.tui.models.edit_document import write_sheet
+        from deltamem_tui.tui.models.edit_document import write_document
         from deltamem_tui.tui.widgets.dialogs import DraftDialog
 
         screen, chosen = self._screen, self._writable_node()
         if not chosen or not screen.browser.work.is_free():  # what one types could not be written
             return
-        before = write_sheet(chosen.tree, chosen.node)
+        collection, display = self._shape(chosen)
+        before = write_document(chosen.node.payload, collection, display)
         draft = screen.home.drafts.of(chosen.place)
         if draft is None or draft == before:
             self._edit_text(chosen, before, before)
@@ -114,8 +123,7 @@ class NodeEditor:
 
     def _edited(self, chosen: ChosenNode, before: str, after: str) -> None:
         """Keeps the text as a draft until it is written; a huge one only if that is meant."""
-        from deltamem_tui.memory.methods import method_of
-        from deltamem_tui.tui.models.edit_document import read_sheet, size_warning
+        from deltamem_tui.tui.models.edit_document import read_document, size_warning
 
         drafts, browser = self._screen.home.drafts, self._screen.browser
         if after == before:
@@ -125,7 +133,9 @@ class NodeEditor:
         drafts.keep(chosen.place, after)
         kept = f"your text is kept, {browser.key_of('edit')} offers it again"
         try:
-            payload = method_of(self._screen.bank).cleaned(chosen.tree, read_sheet(after))
+            collection, _ = self._shape(chosen)
+            texts = read_document(after, collection)
+            payload = method_of(self._screen.bank).cleaned(chosen.tree, texts)
         except DeltaMemError as error:
             browser.notes.report(_with_hint(error, kept))
             return
@@ -170,7 +180,7 @@ class NodeEditor:
             from deltamem_tui.memory import editing
 
             editing.relabel(bank, chosen.tree, node, label)
-            unwarned = chosen.tree == "task" and label == "success"
+            unwarned = self._shape(chosen)[1].warning and label == "success"
             marks = ", ".join(marks_in(node.payload)) if unwarned else ""
             rest = f"; its text still says {marks}, {edit_key} edits it" if marks else ""
             return f"{node.id} is a {label} now{rest}"
@@ -245,7 +255,9 @@ class NodeEditor:
                 return BankChange(path, summary, (tree, parent) if parent else None)
 
             question = f"Delete {counted(len(nodes), 'node')} of the {tree} tree?"
-            plan = WorkPlan("deleting", question, subtree_preview(nodes), work, position=position)
+            plan = WorkPlan(
+                "deleting", question, subtree_preview(shown, nodes), work, position=position
+            )
             later = f"{one_line(path.name, 40)}: {question}"
             screen.browser.work.offer(replace(plan, later=later))
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -15,25 +14,28 @@ from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.deltamem.settings import Parameters, from_record
-from deltamem_tui.memory.deltamem.write import placement
+from deltamem_tui.memory.methods import method_of, settings_of
+from deltamem_tui.memory.settings import Settings, listed
 from deltamem_tui.text import count_tokens, counted
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry, LookupFailed
 from deltamem_tui.tui.core.open_bank import OpenBank
-from deltamem_tui.tui.jobs.numbers import save_numbers
-from deltamem_tui.tui.models.questions import (
+from deltamem_tui.tui.models.recall_lab import (
     LabAnswer,
-    Question,
-    Vectors,
+    LabEmbedder,
+    LabQuestion,
+    PlayedNumbers,
     answer,
+    lab_numbers,
     match_lines,
+    number_label,
+    save_numbers,
+    why_not,
 )
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.what_if import NUMBERS, WORDS, PlayedNumbers, why_not
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
 from deltamem_tui.tui.widgets.bars import TopBar
-from deltamem_tui.tui.widgets.line_input import LineInput
+from deltamem_tui.tui.widgets.inputs import LineInput
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.match_list import MatchHeading, MatchList
 from deltamem_tui.tui.widgets.text_pane import TextPane
@@ -76,12 +78,12 @@ class RecallScreen(BankScreen):
     def __init__(self, home: OpenBank) -> None:
         super().__init__(home)
         self._names = home.tree_names
-        self._vectors = Vectors()
+        self._numbers = _lines(home)
+        self._embedder = LabEmbedder()
         self._played: PlayedNumbers | None = None
         self._timer: Timer | None = None
         self._recalled = Inquiry(self, _RECALLING)
-        self._asked: tuple[Bank, Question] | None = None
-        self._answer: LabAnswer | None = None
+        self._asked: tuple[Bank, LabQuestion] | None = None
 
     def compose(self) -> ComposeResult:
         """Questions, answers, context."""
@@ -95,12 +97,10 @@ class RecallScreen(BankScreen):
             for tree in self._names:
                 with Vertical(classes="answer", id=f"{tree}-answer"):
                     with Horizontal(classes="numbers"):
-                        for number in NUMBERS:
+                        for line in (each for each in self._numbers if each.tree == tree):
                             with Horizontal(classes="number"):
-                                yield Static(Text(WORDS[number]))
-                                yield LineInput(
-                                    id=f"{tree}-{number}", compact=True, restrict=_TYPABLE
-                                )
+                                yield Static(Text(number_label(line.name)))
+                                yield LineInput(id=line.id, compact=True, restrict=_TYPABLE)
                     yield MatchHeading()
                     yield MatchList(id=f"{tree}-matches")
                     yield Static(id=f"{tree}-placement", classes="placement", markup=False)
@@ -109,7 +109,7 @@ class RecallScreen(BankScreen):
 
     def on_mount(self) -> None:
         """Show the bank's numbers. Letters are keys here too, until a line is asked for."""
-        self.query_one("#task-matches").focus()
+        self._focus_answer()
         self.query_one("#context", TextPane).border_title = "context"
         self._explain()
 
@@ -125,30 +125,28 @@ class RecallScreen(BankScreen):
         self.query_one("#context", TextPane).show([Section("", words, quiet=True)])
 
     def bank_changed(self) -> None:
-        """Take over the bank's numbers, but for those one plays with; ask again."""
-        self._take_over(from_record(self.bank.manifest.settings))
+        """Takes over the bank's numbers, but for those the user plays with; asks again."""
+        try:
+            stored = settings_of(self.bank)
+        except DeltaMemError as error:
+            self._played = None
+            self._show_failure(error)
+            return
+        self._take_over(stored)
         for tree in self._names:
             self.query_one(f"#{tree}-answer").border_title = Content(
                 f"{tree} · {counted(len(self.bank.tree(tree)), 'node')}"
             )
         self._ask()
 
-    def _take_over(self, stored: Parameters) -> None:
+    def _take_over(self, stored: Settings) -> None:
         self._played = self._played.over(stored) if self._played else PlayedNumbers(stored, stored)
-        for tree in self._names:
-            for number in NUMBERS:
-                line = self.query_one(f"#{tree}-{number}", Input)
-                if not self._played.plays_with(tree, number) and not line.has_class("-invalid"):
-                    with self.prevent(Input.Changed):
-                        line.value = f"{getattr(stored[tree], number):g}"
-
-    @property
-    def played(self) -> PlayedNumbers:
-        """The numbers as they are typed, beside the bank's own."""
-        if self._played is None:
-            stored = from_record(self.bank.manifest.settings)
-            return PlayedNumbers(stored, stored)
-        return self._played
+        values = {each.path: each.value for each in listed(stored)}
+        for number in self._numbers:
+            line = self.query_one(f"#{number.id}", Input)
+            if number.path not in self._played.changes and not line.has_class("-invalid"):
+                with self.prevent(Input.Changed):
+                    line.value = f"{values[number.path]:g}"
 
     # Asking
 
@@ -170,16 +168,21 @@ class RecallScreen(BankScreen):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Ask at once, and go to the answer."""
         self._ask()
-        tree = "env" if event.input.id == "scene" else "task"
-        self.query_one(f"#{tree}-matches").focus()
+        self._focus_answer(-1 if event.input.id == "scene" else 0)
+
+    def _focus_answer(self, place: int = 0) -> None:
+        if self._names:
+            self.query_one(f"#{self._names[place]}-matches").focus()
 
     def _take_number(self, line: Input) -> None:
-        tree, _, number = (line.id or "").rpartition("-")
+        number = next((each for each in self._numbers if each.id == line.id), None)
+        if number is None or self._played is None:
+            return
         try:
-            played = self.played.with_number(tree, number, line.value)
+            played = self._played.with_number(number.path, line.value)
         except (ValueError, DeltaMemError) as error:
             line.add_class("-invalid")
-            self._remark(why_not(tree, number, error))
+            self._remark(why_not(number.tree, number.name, error))
             return
         line.remove_class("-invalid")
         self._remark("")
@@ -194,22 +197,24 @@ class RecallScreen(BankScreen):
 
     def _ask(self) -> None:
         """Ask; of what is under way nothing is given up, and then the last question is asked."""
-        question = Question(
+        if self._played is None:
+            return
+        question = LabQuestion(
             self.query_one("#task", Input).value,
             self.query_one("#scene", Input).value,
-            self.played.typed,
+            self._played.typed,
         )
         known, self._asked = self._asked, (self.bank, question)
-        if not any(question.text(name) for name in self._names):
+        if question.is_empty:
             self._asked = None
-            self._show(LabAnswer(question, {}, ""))
+            self._show(LabAnswer(question))
             self._explain()
             return
         if self._recalled.under_way and known == self._asked:
             return
-        bank, vectors, settings = self.bank, self._vectors, self.browser.configuration
+        bank, embedder, settings = self.bank, self._embedder, self.browser.configuration
         self._recalled.ask(
-            lambda _: answer(bank, question, vectors, settings.prompt_folders()), self._answered
+            lambda _: answer(bank, question, embedder, settings.prompt_folders()), self._answered
         )
         self._say_that_it_goes_on()
 
@@ -228,20 +233,24 @@ class RecallScreen(BankScreen):
         """Say why there is no answer, if nothing else was asked since; the app says it too."""
         if message.name != _RECALLING or self._asked is None or self._recalled.has_more:
             return
+        self._show_failure(message.error)
+
+    def _show_failure(self, error: DeltaMemError) -> None:
         pane = self.query_one("#context", TextPane)
         pane.border_title = "context"
-        pane.show([Section("No answer", str(message.error), warning=True)])
+        pane.show([Section("No answer", str(error), warning=True)])
 
     def _show(self, given: LabAnswer) -> None:
-        self._answer = given
+        method = method_of(self.bank)
         for tree in self._names:
-            found = given.trees.get(tree)
-            self.query_one(f"#{tree}-matches", MatchList).show(match_lines(found) if found else [])
-            where = placement(found, given.question.parameters[tree])
+            found = given.of(tree)
+            self.query_one(f"#{tree}-matches", MatchList).show(match_lines(self.bank, found))
+            where = method.placement(tree, found, given.question.settings)
             self.query_one(f"#{tree}-placement", Static).update(Text(where))
+        context = given.found.context if given.found else ""
         pane = self.query_one("#context", TextPane)
-        pane.border_title = Content(f"context · {counted(count_tokens(given.context), 'token')}")
-        pane.show([Section("", given.context or "Nothing is recalled: the agent is told nothing.")])
+        pane.border_title = Content(f"context · {counted(count_tokens(context), 'token')}")
+        pane.show([Section("", context or "Nothing is recalled: the agent is told nothing.")])
 
     # What can be done
 
@@ -259,7 +268,8 @@ class RecallScreen(BankScreen):
 
     def action_thresholds(self) -> None:
         """Type thresholds."""
-        self.query_one("#task-tau_base").focus()
+        if self._numbers:
+            self.query_one(f"#{self._numbers[0].id}").focus()
 
     def action_show_node(self) -> None:
         """Show the node under the cursor in its tree."""
@@ -276,7 +286,7 @@ class RecallScreen(BankScreen):
     async def action_step_back(self) -> None:
         """Leave the line one types in first; then the bank."""
         if isinstance(self.focused, Input):
-            self.query_one("#task-matches").focus()
+            self._focus_answer()
         else:
             await super().action_step_back()
 
@@ -287,12 +297,33 @@ class RecallScreen(BankScreen):
                 "not saved: a number that is marked does not count", warning=True
             )
             return
-        typed = self.played.typed
-        with contextlib.suppress(DeltaMemError):
-            if typed == from_record(self.bank.manifest.settings):
-                self.browser.notes.notify("nothing to save: the bank has these numbers already")
-                return
-        if not self.writable():
+        played = self._played  # stays so until the bank has been read with what was saved
+        if played is None or not played.changes:
+            self.browser.notes.notify("nothing to save: the bank has these numbers already")
             return
-        shown = self.played.stored  # stays so until the bank has been read with what was saved
-        self.change("saving the parameters", lambda bank: save_numbers(bank, typed, shown))
+        if self.writable():
+            self.change("saving the parameters", lambda bank: save_numbers(bank, played))
+
+
+class _NumberLine(NamedTuple):
+    """A line for a number: whose it is, and its path among the method's settings."""
+
+    tree: str
+    path: str
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition(".")[2]
+
+    @property
+    def id(self) -> str:
+        return f"{self.tree}-{self.name}"
+
+
+def _lines(home: OpenBank) -> list[_NumberLine]:
+    """The lines for numbers; none of a bank whose method's numbers cannot be read."""
+    try:
+        numbers = lab_numbers(home.handle)
+    except DeltaMemError:
+        return []
+    return [_NumberLine(tree, each.path) for tree, own in numbers.items() for each in own]

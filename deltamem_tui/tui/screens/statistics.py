@@ -13,22 +13,19 @@ from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry
 from deltamem_tui.tui.core.job import Progress
 from deltamem_tui.tui.core.open_bank import OpenBank
-from deltamem_tui.tui.jobs.numbers import grounds_of
-from deltamem_tui.tui.models.bars import grouped
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.statistics import (
     Overview,
+    grouped,
     overview,
     overview_sections,
     proposal_sections,
     token_rows,
 )
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
-from deltamem_tui.tui.widgets import scrolling
-from deltamem_tui.tui.widgets.bar_plot import BarPlot
 from deltamem_tui.tui.widgets.bars import TopBar
-from deltamem_tui.tui.widgets.plot import Plot
-from deltamem_tui.tui.widgets.text_pane import TextPane
+from deltamem_tui.tui.widgets.plots import BarPlot, Plot
+from deltamem_tui.tui.widgets.text_pane import TextPane, move_cursor, move_page, move_to_end
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.method import Proposal
@@ -44,9 +41,9 @@ class Plots(VerticalScroll, can_focus=True):
     """The plots, one below the other; the keys of a list scroll them."""
 
     BINDINGS: ClassVar = [*bindings("list")]
-    action_move_cursor = scrolling.move_cursor
-    action_move_page = scrolling.move_page
-    action_move_to_end = scrolling.move_to_end
+    action_move_cursor = move_cursor
+    action_move_page = move_page
+    action_move_to_end = move_to_end
 
 
 class StatisticsScreen(BankScreen):
@@ -73,13 +70,14 @@ class StatisticsScreen(BankScreen):
 
     def compose(self) -> ComposeResult:
         """Plots, numbers."""
+        names = self.home.tree_names
         yield TopBar("DeltaMem", "statistics")
         with Horizontal(id="both"):
             with Plots(id="plots"):
-                yield Plot("best scores, thresholds", id="scores")
+                yield Plot("best scores, thresholds", names, id="scores")
                 for name, title in _BARS.items():
                     yield BarPlot(title, id=name)
-                yield Plot("nodes over episodes", id="growth")
+                yield Plot("nodes over episodes", names, id="growth")
             yield TextPane(id="numbers")
         yield from bottom_bars(self.SCOPES)
 
@@ -112,7 +110,7 @@ class StatisticsScreen(BankScreen):
         self._plot("growth").display = len(points) > 1  # a bank without its journal has none
         self._plot("growth").lines(
             [point.episodes for point in points],
-            {name: [point.nodes[name] for point in points] for name in trees},
+            {name: [point.nodes.get(name, 0) for point in points] for name in trees},
         )
         self._show_numbers()
 
@@ -186,6 +184,14 @@ class StatisticsScreen(BankScreen):
         if not self.writable():
             return
         self.change("saving the thresholds", lambda bank: _apply(bank, proposals))
+
+
+def grounds_of(bank: Bank) -> object:
+    """What proposed thresholds rest on: they are worth nothing once this is another.
+
+    It is what the trees hold, vectors included; counters and parameters may change.
+    """
+    return bank.manifest.embedder, *(tree.snapshot.extent for tree in bank.trees.values())
 
 
 def _apply(bank: Bank, proposals: Sequence[Proposal]) -> str:

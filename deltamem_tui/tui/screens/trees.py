@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.widget import Widget
 
 from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.views.filters import NODES, ORDERS, Order
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.core.actions import bindings
@@ -172,7 +173,7 @@ class TreesScreen(BankScreen):
         if node is None or tree is None:
             self._pane.show_nothing(Section("", self._why_empty()))
         else:
-            self._pane.show_node(tree, node)
+            self._pane.show_node(tree, node, display_of(self.bank, tree.name))
 
     def _why_empty(self) -> str:
         shown = self.list_filter.shown_as

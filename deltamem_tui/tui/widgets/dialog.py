@@ -1,17 +1,24 @@
-"""What all that comes up over a screen has in common: it is answered once, most in a box."""
+"""What dialogs have in common: they are answered once, most in a box, by keys on a last line."""
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, NamedTuple, TypeVar
 
+from rich.text import Text
+from textual import events
 from textual.await_complete import AwaitComplete
 from textual.containers import Vertical
+from textual.geometry import Size
 from textual.screen import ModalScreen
+from textual.widget import Widget
 
 AnswerT = TypeVar("AnswerT")
 
 _BOX_HEIGHT = 0.9
 """Of the screen's height, as the style has it."""
+
+_BETWEEN = " · "
 
 _MOST_PANE_LINES = 14
 _LEAST_LINES = 2
@@ -68,3 +75,64 @@ class Dialog(ModalScreen[AnswerT]):
         scrolled.styles.max_height = min(room, _MOST_PANE_LINES) if is_pane else room
         if self.focused is not None and self.focused is not scrolled:
             self.call_after_refresh(self.focused.scroll_visible, animate=False)
+
+
+class Key(NamedTuple):
+    """A key of a dialog.
+
+    Attributes:
+        words: The key and what it does.
+        action: The action of the dialog that a click does; empty for none.
+    """
+
+    words: str
+    action: str = ""
+
+
+class KeyLine(Widget):
+    """Keys of a dialog; a click on one does it.
+
+    Args:
+        keys: The keys.
+    """
+
+    DEFAULT_CSS = "KeyLine { height: auto; width: 1fr; }"
+
+    def __init__(self, keys: Sequence[Key], *, classes: str | None = None) -> None:
+        super().__init__(classes=classes)
+        self._keys = keys
+
+    def show(self, keys: Sequence[Key]) -> None:
+        """Show other keys."""
+        self._keys = keys
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """As many lines as the keys need."""
+        return len(list(self._lines(width)))
+
+    def render(self) -> Text:
+        """The keys."""
+        lines = self._lines(self.size.width)
+        return Text("\n".join(_BETWEEN.join(key.words for key in line) for line in lines))
+
+    def _lines(self, width: int) -> Iterator[list[Key]]:
+        """The keys that there is room for on a line; none is cut in two."""
+        line: list[Key] = []
+        for key in self._keys:
+            if line and Text(_BETWEEN.join(each.words for each in [*line, key])).cell_len > width:
+                yield line
+                line = []
+            line.append(key)
+        yield line
+
+    async def on_click(self, event: events.Click) -> None:
+        """Do what was clicked."""
+        lines = list(self._lines(self.size.width))
+        left = 0
+        for key in lines[event.y] if event.y < len(lines) else ():
+            right = left + Text(key.words).cell_len
+            if left <= event.x < right and key.action:
+                await self.screen.run_action(key.action)
+                return
+            left = right + len(_BETWEEN)

@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.views.language import LONGEST_FILTER, Language
-from deltamem_tui.tui.widgets.line_input import LineInput
+from deltamem_tui.tui.widgets.inputs import LineInput
 
 
 class FilterLine(Vertical):

@@ -9,8 +9,8 @@ from rich.text import Text
 from textual.widget import Widget
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.tui.models.label_diff import told_apart
-from deltamem_tui.tui.models.questions import MatchLine
+from deltamem_tui.tui.models.recall_lab import MatchLine
+from deltamem_tui.tui.models.words import told_apart
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import line_of
 

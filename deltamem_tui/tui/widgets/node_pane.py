@@ -7,6 +7,7 @@ from textual.content import Content
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.memory.method import Display
 from deltamem_tui.tui.models.nodes import chain_sections, detail
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets.text_pane import TextPane
@@ -23,7 +24,7 @@ class NodePane(TextPane):
 
     def __init__(self, id: str | None = None) -> None:  # noqa: A002 - textual's word
         super().__init__(id=id)
-        self._place: tuple[Tree, Node] | None = None
+        self._place: tuple[Tree, Node, Display] | None = None
         self._step: int | None = None
         self._heading = ""
 
@@ -32,12 +33,12 @@ class NodePane(TextPane):
         """Whether the chain is shown, and not only the node."""
         return self._step is not None and self._place is not None
 
-    def show_node(self, tree: Tree, node: Node) -> None:
+    def show_node(self, tree: Tree, node: Node, display: Display) -> None:
         """Show a node of a tree, in the way the one before was shown."""
         in_chain = self._step is not None
         if in_chain and (self._place is None or self._place[1].id != node.id):
             self._step = _LAST
-        self._place = tree, node
+        self._place = tree, node, display
         self._draw()
 
     def show_nothing(self, section: Section) -> None:
@@ -74,20 +75,22 @@ class NodePane(TextPane):
             self.border_title = Content(self._heading or "node")
             return
         try:
-            title, sections, current = self._said(*self._place)
+            title, sections, current = self._content(*self._place)
         except DeltaMemError as error:
             title, sections, current = "node", [unreadable(error)], None
         self.border_title = Content(self._heading or title)
         self.show(sections, current)
 
-    def _said(self, tree: Tree, node: Node) -> tuple[str, list[Section], int | None]:
+    def _content(
+        self, tree: Tree, node: Node, display: Display
+    ) -> tuple[str, list[Section], int | None]:
         """Title, sections, and which of them is marked."""
         if not self.in_chain:
-            return "node", detail(tree, node), None
+            return "node", detail(tree, node, display), None
         chain = tree.chain(node.id)
         step = self._marked(len(chain))
         title = f"chain as an agent receives it · {step + 1} of {len(chain)}"
-        return title, chain_sections(tree.name, chain), step
+        return title, chain_sections(display, chain), step
 
 
 def unreadable(error: DeltaMemError) -> Section:

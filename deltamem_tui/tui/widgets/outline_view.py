@@ -17,9 +17,9 @@ from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.browser import browser_of
 from deltamem_tui.tui.models.arrangement import DueRows
 from deltamem_tui.tui.models.family import Mask
-from deltamem_tui.tui.models.label_diff import same_but, told_apart
 from deltamem_tui.tui.models.nodes import NodeLine, node_line
 from deltamem_tui.tui.models.outline import Outline
+from deltamem_tui.tui.models.words import same_but, told_apart
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import columns, line_of
 
@@ -156,7 +156,7 @@ class OutlineView(LineList):
         row = int(outline.rows[line])
         if row not in self._lines:
             tree = outline.family.tree
-            self._lines[row] = node_line(tree.node_at(row), tree.counts_at(row))
+            self._lines[row] = node_line(tree, tree.node_at(row), tree.counts_at(row))
             self.parsed += 1
             if len(self._lines) > _KEPT_LINES:
                 self._lines.popitem(last=False)

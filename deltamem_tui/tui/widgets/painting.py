@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -12,9 +12,6 @@ from textual.strip import Strip
 
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.tui.models.words import cuttable
-
-TREE_COLOURS: Mapping[str, str] = {"task": "cyan", "env": "magenta"}
-"""The colours of the trees in plots; each theme has its own cyan and magenta."""
 
 LINE_CHARACTERS = 400
 """No terminal is wider than this many characters of a line that is cut anyway."""

@@ -11,12 +11,12 @@ from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 from deltamem_tui.text import clean
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.browser import browser_of
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.widgets import scrolling
 from deltamem_tui.tui.widgets.painting import strip_of, wrapped
 
 _GUTTER = 2
@@ -32,6 +32,24 @@ class _Line:
     section: int
     style: str
     text: str
+
+
+# The keys of a list scroll what has no current line.
+
+
+def move_cursor(widget: Widget, lines: int) -> None:
+    """Scrolls by some lines."""
+    widget.scroll_relative(y=lines, animate=False)
+
+
+def move_page(widget: Widget, pages: int) -> None:
+    """Scrolls by some pages."""
+    widget.scroll_relative(y=pages * max(widget.size.height - 1, 1), animate=False)
+
+
+def move_to_end(widget: Widget, direction: int) -> None:
+    """Scrolls to the top or the bottom."""
+    widget.scroll_to(y=0 if direction < 0 else widget.max_scroll_y, animate=False)
 
 
 class TextPane(ScrollView, can_focus=True):
@@ -63,9 +81,9 @@ class TextPane(ScrollView, can_focus=True):
     }
     """
     BINDINGS = [*bindings("list")]  # noqa: RUF012 - textual reads it so
-    action_move_cursor = scrolling.move_cursor
-    action_move_page = scrolling.move_page
-    action_move_to_end = scrolling.move_to_end
+    action_move_cursor = move_cursor
+    action_move_page = move_page
+    action_move_to_end = move_to_end
 
     def __init__(self, id: str | None = None) -> None:  # noqa: A002 - textual's word
         super().__init__(id=id)

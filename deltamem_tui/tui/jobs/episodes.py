@@ -1,8 +1,8 @@
-"""Learning from the episodes that wait: by rules, or by a model after its cost was told."""
+"""Episodes: imported from logs, and learnt from by rules, or by a model after an estimate."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,15 +14,115 @@ from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.forms import about
 from deltamem_tui.tui.core.job import BankChange, Info, Outcome, Progress, WorkPlan
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.words import dollars
 
 if TYPE_CHECKING:
     from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.episodes.import_report import ImportReport
+    from deltamem_tui.memory.episodes.log_import import LogImport
     from deltamem_tui.memory.method import Writer
     from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.trajectory.model import Trajectory
 
 NAME = "learning"
+
+
+# Importing
+
+
+def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> BankChange | WorkPlan:
+    """Import the episodes of logs into the bank at `path`, their secrets taken out.
+
+    An import cannot be undone. So the first episode of another domain than the bank's, which
+    may be of a log that was not meant, is asked about; if it is in the first batch, before
+    anything is written. After a yes the logs are read on from there: nothing is read twice.
+
+    Args:
+        path: The bank.
+        log: A file, a folder or a pattern.
+        log_format: How to read it; empty: by content.
+        progress: Notified of the bytes that were read, and of how many there are.
+
+    Raises:
+        TrajectoryError: No reader takes the log.
+        BankError: The bank cannot be written.
+    """
+    from deltamem_tui.memory.episodes.domains import domain_of
+    from deltamem_tui.memory.episodes.log_import import LogImport
+
+    bank = Bank.open(path)
+    job = LogImport(bank, [log], format=log_format or None, listed=False)
+    other = _run(job, progress, pauses=True)
+    if not other or progress.stopped:
+        return _imported(path, job, progress)
+
+    def go_on(at_work: Progress) -> BankChange:
+        _run(job, at_work, pauses=False)
+        return _imported(path, job, at_work)
+
+    return _question(path, one_line(other, 40), one_line(domain_of(bank), 40), job.report, go_on)
+
+
+def _run(job: LogImport, progress: Progress, *, pauses: bool) -> str:
+    return job.run(
+        advance=lambda count: progress.advance(count, job.total_bytes, "bytes read"),
+        stopped=lambda: progress.stopped,
+        pauses=pauses,
+    )
+
+
+def _question(
+    path: Path,
+    other: str,
+    usual: str,
+    found: ImportReport,
+    go_on: Callable[[Progress], BankChange],
+) -> WorkPlan:
+    """Ask about episodes of another domain.
+
+    Args:
+        path: The bank.
+        other: The domain of the first such episode.
+        usual: The bank's domain.
+        found: What was imported before it.
+        go_on: Imports what is left.
+    """
+    rest = "all that follow are"
+    if found.files:
+        so_far = Section(f"So far: {_summary(found)}", "This stays, whatever you answer.")
+        declined = (
+            f"stopped at the first episode of {other}: neither it nor what follows was imported; "
+            f"what came before stays: {_summary(found)}"
+        )
+    else:
+        so_far = Section("Nothing is written so far", "With no, nothing is imported.")
+        declined = f"nothing was imported: an episode is of {other}"
+        rest = "all are"
+    yes = Section(
+        f"The next episode is of {other}",
+        f"With yes {rest} imported, of whatever domain they are. An import cannot be undone.",
+    )
+    return WorkPlan(
+        "importing",
+        f"Import episodes of {other} too? {one_line(path.name, 40)} is of {usual}.",
+        [so_far, yes],
+        go_on,
+        can_stop=True,
+        kind="question",
+        declined=declined,
+    )
+
+
+def _imported(path: Path, job: LogImport, progress: Progress) -> BankChange:
+    return BankChange(path, _summary(job.report) + (" (cancelled)" if progress.stopped else ""))
+
+
+def _summary(found: ImportReport) -> str:
+    from deltamem_tui.memory.reports.imports import view_import
+
+    return view_import(found).summary
+
+
+# Learning
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +146,7 @@ class ModelChoice:
         """The choice as it was typed; what is left empty is as usual.
 
         Raises:
-            AnswerRefusedError: A number is none, or the address.
+            AnswerRefusedError: A number is not one, or the address is not one.
         """
         from deltamem_tui.llm.client import checked_address
 
@@ -122,10 +222,10 @@ def plan_by_model(
     if progress.stopped:
         return Info("cancelled; nothing was sent")
     ids = [episode.id for episode in episodes]
-    about = f"{counted(len(episodes), 'episode')} of {one_line(bank.name, 40)}"
+    count = f"{counted(len(episodes), 'episode')} of {one_line(bank.name, 40)}"
     return WorkPlan(
         NAME,
-        f"Ask {one_line(choice.model, 60)} about {about}?",
+        f"Ask {one_line(choice.model, 60)} about {count}?",
         [Section("An estimate; nothing was sent yet", _estimate(usage, choice))],
         lambda at_work: extract_by_model(path, choice, configuration, at_work, ids),
         can_stop=True,
@@ -146,7 +246,7 @@ def extract_by_model(
         path: The bank.
         choice: The model, and what it may take.
         configuration: The person's settings.
-        progress: Info how far it is.
+        progress: Notified of how far it is.
         ids: The episodes that the person agreed to pay for, and no others; those among them
             that wait no more are left out.
 
@@ -190,13 +290,15 @@ def _extractor(
 
 
 def _estimate(usage: Usage, choice: ModelChoice) -> str:
-    most = "no limit" if choice.max_cost is None else f"never more than {dollars(choice.max_cost)}"
+    from deltamem_tui.memory.reports.view import usage_facts
+
+    most = "no limit" if choice.max_cost is None else f"never more than ${choice.max_cost:.4f}"
     return "\n".join(
         (
             f"{counted(usage.calls, 'call')}, {counted(choice.concurrency, 'question')} at once",
             f"{usage.cached:,} answers lie in the cache already and cost nothing",
             f"{usage.prompt_tokens:,} tokens to send, {usage.completion_tokens:,} to come back",
-            f"cost {dollars(usage.cost)}; {most}",
+            f"cost {usage_facts(usage)['cost']}; {most}",
         )
     )
 
@@ -210,13 +312,14 @@ def _learn(
 ) -> BankChange:
     """Learn, showing how far it is and what it cost; the report covers calls in flight, too."""
     from deltamem_tui.memory.reports.runs import view_learning
+    from deltamem_tui.memory.reports.view import cost_text
     from deltamem_tui.memory.runs.learning import learn_episodes
 
     progress.advance(0, len(episodes))
 
     def show(usage: Usage) -> None:
         asked = usage.calls + usage.cached
-        progress.advance(1, len(episodes), dollars(usage.cost) if asked else "")
+        progress.advance(1, len(episodes), cost_text(usage) if asked else "")
 
     found = learn_episodes(
         bank,

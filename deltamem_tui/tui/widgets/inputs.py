@@ -1,4 +1,4 @@
-"""A box to tick, whose state can be told without colours."""
+"""What one types into or ticks. What is pasted is outside text like any other."""
 
 from __future__ import annotations
 
@@ -8,12 +8,36 @@ from rich.text import Text
 from textual.binding import Binding
 from textual.reactive import reactive
 from textual.widget import Widget
+from textual.widgets import Input
 
-from deltamem_tui.text import one_line
+from deltamem_tui.text import clean, one_line
+
+_TYPED = frozenset({"slash", "minus", "plus"})
+
+
+class LineInput(Input):
+    """A line that keeps control characters out, and whose cursor stands still.
+
+    A blinking one would send to the terminal for ever, also over a slow line.
+    """
+
+    def on_mount(self) -> None:
+        """Keep the cursor from blinking."""
+        self.cursor_blink = False
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Whether a key is typed here; textual does not know what some of them type."""
+        return key in _TYPED or super().check_consume_key(key, character)
+
+    def validate_value(self, value: str) -> str:
+        """The text as one line, its spaces kept: one may still be typing."""
+        return clean(value).replace("\n", " ").replace("\t", " ")
 
 
 class Tick(Widget, can_focus=True):
-    """A line with a box. Space ticks it; enter is left to the dialog, which goes on.
+    """A line with a box, whose state shows without colours.
+
+    Space ticks it; enter is left to the dialog, which goes on.
 
     Args:
         label: What it means to tick it.

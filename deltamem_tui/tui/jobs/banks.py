@@ -1,0 +1,306 @@
+"""Whole banks: made, frozen, verified, exported, installed, merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deltamem_tui import paths
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.config import DEFAULT_EMBEDDER
+from deltamem_tui.embedding import load as loading
+from deltamem_tui.embedding.load import is_at_hand, place_of
+from deltamem_tui.errors import BankExistsError, EmbedderUnavailableError, UsageError
+from deltamem_tui.text import counted, one_line
+from deltamem_tui.tui.core.forms import about
+from deltamem_tui.tui.core.job import BankChange, Info, Outcome, Progress, WorkPlan
+from deltamem_tui.tui.models.sections import Section
+
+if TYPE_CHECKING:
+    from deltamem_tui.memory.reports.view import ReportSection
+    from deltamem_tui.memory.transfer.merging import Merge
+
+_MOST_LINES = 20
+_SHOWN = 60
+
+
+# Making
+
+
+def proposed_embedder(wanted: str) -> tuple[str, str]:
+    """An embedder for a new bank, and what keeps the wanted one from being loaded at once.
+
+    The default gives way to the packaged one where it cannot be loaded at once. One that the
+    user chose stays.
+
+    Args:
+        wanted: The one of the settings.
+
+    Returns:
+        The embedder, and why it is that one or cannot be loaded at once; empty if there is
+        nothing to say.
+    """
+    if is_at_hand(wanted):
+        return wanted, ""
+    if wanted == DEFAULT_EMBEDDER and is_at_hand(loading.MINILM):
+        return loading.MINILM, f"{loading.MINILM} is proposed: the usual {_why_not(wanted)}"
+    return wanted, _why_not(wanted)
+
+
+def _why_not(wanted: str) -> str:
+    name = one_line(wanted, _SHOWN)
+    try:
+        place = place_of(wanted)
+    except EmbedderUnavailableError:
+        return f"{name} is not a folder on this machine, nor a model id"
+    if place == loading.MINILM:
+        try:
+            loading.minilm_folder()
+        except EmbedderUnavailableError:
+            return f"{name} is not installed"
+    if find_spec("sentence_transformers") is None:
+        return f"{name} needs sentence-transformers, which is not installed"
+    return f"{name} is not on this machine and would be downloaded"
+
+
+def create(path: Path, *, embedder: str, domain: str, description: str) -> BankChange:
+    """Make an empty bank at `path`.
+
+    Raises:
+        EmbedderUnavailableError: The embedder cannot be loaded.
+        BankExistsError: Something lies there already.
+    """
+    from deltamem_tui.memory.banks import create_bank
+
+    create_bank(path, embedder=embedder, domain=domain, description=description)
+    return BankChange(path, f"created {path.name}")
+
+
+# Freezing and verifying
+
+
+def freeze(path: Path, thaw: str) -> BankChange:
+    """Freeze the bank at `path`.
+
+    Args:
+        path: The bank.
+        thaw: The key that unfreezes it.
+
+    Raises:
+        BankError: It cannot be opened or written.
+    """
+    bank = Bank.open(path)
+    bank.freeze()
+    return BankChange(path, f"froze {bank.name}; {thaw} unfreezes it")
+
+
+def plan_unfreeze(path: Path) -> WorkPlan | BankChange:
+    """Ask before the bank at `path` is unfrozen: what was promised of it cannot be had back.
+
+    Raises:
+        BankError: It cannot be opened; or, when it is to be unfrozen, it was frozen anew since.
+    """
+    bank = Bank.open(path)
+    if not bank.frozen:
+        return _unfrozen_by_another(path, bank)
+
+    def unfreeze(_: Progress) -> BankChange:
+        frozen = Bank.open(path)
+        if not frozen.unfreeze(bank.manifest.digests):
+            return _unfrozen_by_another(path, frozen)
+        return BankChange(path, f"unfroze {frozen.name}")
+
+    return WorkPlan(
+        "unfreezing", f"Unfreeze {one_line(bank.name, 60)}?", [_frozen_section(bank)], unfreeze
+    )
+
+
+def _unfrozen_by_another(path: Path, bank: Bank) -> BankChange:
+    """It was written by another process since it was shown, so it is read again."""
+    return BankChange(path, f"{bank.name} is not frozen; nothing was done")
+
+
+def _frozen_section(bank: Bank) -> Section:
+    files = counted(len(bank.manifest.digests), "file")
+    return Section(
+        f"Frozen: {files} that verify can prove to be as they were",
+        "Unfrozen it can be written, and these proofs are gone. Frozen again it is another bank. "
+        "To keep this one as it is, export it and install a copy to be written.",
+    )
+
+
+def verify(path: Path, progress: Progress) -> Info:
+    """Check every file of the bank at `path`.
+
+    Args:
+        path: The bank.
+        progress: Asked between two parts of the bank whether to stop.
+
+    Raises:
+        WorkStoppedError: It was cancelled.
+        BankError: It cannot be opened.
+    """
+    from deltamem_tui.bank.upkeep import verify as checks
+
+    bank = Bank.open(path)
+    flaws = checks.verify(bank, progress.go_on)
+    if not flaws:
+        return Info(f"{bank.name}: every file keeps its promises")
+    first = flaws[0]
+    where = ", ".join(part for part in (first.source, first.position) if part)
+    words = f"{bank.name}: {counted(len(flaws), 'flaw')}; {where}: {first.message}"
+    return Info(words, warning=True)
+
+
+# Exporting, installing, merging
+
+
+def plan_export(path: Path, out: str, *, episodes: bool, journal: bool, builder: str) -> WorkPlan:
+    """Seal the bank at `path` and look it through for secrets.
+
+    Args:
+        path: The bank.
+        out: The file, or the folder for it; empty: here, called like the bank.
+        episodes: Whether its episodes go along.
+        journal: Whether its history goes along.
+        builder: Who built it; as it says already if empty.
+
+    Raises:
+        BankError: It cannot be read.
+    """
+    from deltamem_tui.memory.reports.transfer import view_export
+    from deltamem_tui.memory.transfer.export import prepare
+
+    bank = Bank.open(path)
+    file = _archive_path(out, bank.name)
+    outgoing = prepare(bank, with_episodes=episodes, with_journal=journal, builder=builder)
+    there = file.exists()
+
+    def write() -> Outcome:
+        with about("out"):
+            digest = outgoing.package.write(file, replace=there)
+        return Info(f"wrote {file}; its digest is {digest}")
+
+    question = f"Write {file}" + (" in place of the file there?" if there else "?")
+    if outgoing.leaks:
+        secrets = counted(len(outgoing.leaks), "secret")
+        question = f"Write {file} although {secrets} would leave with it?"
+    sections = _sections(view_export(outgoing).sections)
+    return WorkPlan("exporting", question, sections, lambda _: write())
+
+
+def _archive_path(out: str, name: str) -> Path:
+    file_name = Path(name).name + paths.ARCHIVE_SUFFIX
+    file = Path(out).expanduser() if out else Path(file_name)
+    return (file / file_name if file.is_dir() else file).absolute()
+
+
+def plan_install(source: str, folder: Path, *, name: str, digest: str, writable: bool) -> WorkPlan:
+    """Check a bank from elsewhere, whoever made it.
+
+    Args:
+        source: An archive or the folder of a bank.
+        folder: The banks folder.
+        name: What to call it; as it says if empty.
+        digest: `sha256:…` that it must have; any if empty.
+        writable: Whether it may be written from now on.
+
+    Raises:
+        BankError: It is not sound, or a bank of that name is there.
+        UsageError: The digest or the name is none.
+    """
+    from deltamem_tui.bank.transfer import installing
+    from deltamem_tui.memory.reports.transfer import view_install
+
+    with about("digest"):
+        pinned = installing.checked_digest(digest or None)
+    with about("source"):
+        delivery = installing.receive(Path(source).expanduser())
+        called = name or delivery.name
+    with about("name"):
+        path = _place_for(called, folder)
+    with about("source"):
+        found = installing.inspect(delivery, pinned=pinned)
+
+    def install() -> Outcome:
+        bank, _ = installing.install(delivery, path, pinned=pinned, frozen=not writable)
+        return BankChange(path, f"installed {bank.name}" + ("" if writable else ", frozen"))
+
+    bank = Bank.open(delivery.source)
+    view = view_install(delivery, bank, path, found, pinned=pinned is not None, dry_run=True)
+    question = f"Install it as {path.name}?"
+    return WorkPlan("installing", question, _sections(view.sections), lambda _: install())
+
+
+def _place_for(name: str, folder: Path) -> Path:
+    """Where a bank of this name will lie."""
+    try:
+        return paths.new_bank_path(paths.check_bank_name(name), folder)
+    except (UsageError, BankExistsError) as error:
+        raise type(error)(
+            error.message, source=error.source, hint="give it another name"
+        ) from error
+
+
+def plan_merge(path: Path, others: Sequence[str], folder: Path, *, episodes: bool) -> Outcome:
+    """Find out what merging other banks into the one at `path` would change.
+
+    Args:
+        path: The bank that gets all.
+        others: The other banks, by name or path.
+        folder: The banks folder.
+        episodes: Whether the episodes are merged too.
+
+    Raises:
+        BankError: A bank cannot be read, or the first cannot be written.
+        EmbedderMismatchError: Two banks have different embedders.
+        UsageError: A bank is to be merged into itself.
+    """
+    from deltamem_tui.memory.transfer.merging import merge
+
+    target = Bank.open(path)
+    sources = [Bank.open(paths.find_bank(name, folder)) for name in others]
+    if any(source.path.resolve() == path.resolve() for source in sources):
+        raise UsageError("a bank cannot be merged into itself", source=one_line(path.name))
+    banks = [target, *sources]
+    planned = merge(banks, with_episodes=episodes, dry_run=True)
+    if not planned.changed:
+        return Info(f"{one_line(target.name)} holds all of it already; nothing to merge")
+
+    def write() -> Outcome:
+        merge(banks, with_episodes=episodes)
+        return BankChange(
+            path, f"merged {', '.join(bank.name for bank in sources)} into {path.name}"
+        )
+
+    question = f"Merge {counted(len(sources), 'bank')} into {one_line(path.name)}?"
+    return WorkPlan("merging", question, _merge_sections(planned), lambda _: write())
+
+
+def _sections(found: Iterable[ReportSection]) -> list[Section]:
+    """The sections of a report, cut to what a dialog can show."""
+    return [Section(each.title, _cut(each.lines), warning=each.warning) for each in found]
+
+
+def _merge_sections(merge: Merge) -> list[Section]:
+    """What a merge changes tree by tree, and what it loses."""
+    from deltamem_tui.memory.reports.transfer import change_counts, view_merge
+
+    sections = []
+    for name, changes in merge.plan.changes.items():
+        counts = change_counts(changes).items()
+        text = ", ".join(f"{count:,} {what}" for what, count in counts if count)
+        sections.append(Section(f"{name} tree", text or "stays as it is"))
+    if merge.plan.episodes is not None:
+        sections.append(Section("Episodes", f"{merge.plan.episodes.added:,} new"))
+    return sections + _sections(view_merge(merge).sections)
+
+
+def _cut(lines: Iterable[str]) -> str:
+    text = [line for each in lines for line in each.split("\n")]
+    shown = [one_line(line, 500) for line in text[:_MOST_LINES]]
+    if len(text) > _MOST_LINES:
+        shown.append(f"… and {len(text) - _MOST_LINES:,} more")
+    return "\n".join(shown)

@@ -1,0 +1,243 @@
+"""The recall lab: a question to a bank, its answer, and the numbers that the user plays with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.embedding.protocol import EmbedderCard
+from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.memory.method import CollectionRecall, Query, RecallResult
+from deltamem_tui.memory.methods import change_settings, method_of, settings_of
+from deltamem_tui.memory.settings import Setting, Settings, listed, replaced
+from deltamem_tui.memory.vectors.embedder import EmbeddingCache, card_of, embedder_of
+from deltamem_tui.memory.vectors.search import Candidate
+from deltamem_tui.text import one_line
+
+CANDIDATES = 20
+_KEPT_QUESTIONS = 200
+_MOST_NUMBERS = 3
+"""No collection's pane has room for more."""
+
+_LABELS = {"tau_base": "threshold"}
+
+
+# The numbers
+
+
+def number_label(name: str) -> str:
+    """What a number is called beside the line it is typed in."""
+    return _LABELS.get(name) or name.replace("_", " ")
+
+
+def lab_numbers(bank: Bank) -> dict[str, list[Setting]]:
+    """Per collection, the numbers to play with: weights and thresholds, or else counts.
+
+    Those that belong to no collection stand with the first.
+
+    Raises:
+        BankCorruptError: A number of the bank cannot be used.
+        UsageError: The bank's method is not installed.
+    """
+    settings = settings_of(bank)
+    found: dict[str, list[Setting]] = {name: [] for name in bank.trees}
+    first = next(iter(found), "")
+    for each in listed(settings):
+        place = each.path.rpartition(".")[0] or first
+        if isinstance(each.value, int | float) and not isinstance(each.value, bool):
+            found[place].append(each)
+    for name, numbers in found.items():
+        fractions = [each for each in numbers if isinstance(each.value, float)]
+        found[name] = (fractions or numbers)[:_MOST_NUMBERS]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedNumbers:
+    """A method's numbers as they were typed, and as the bank has them.
+
+    Attributes:
+        typed: What counts in the lab.
+        stored: What the bank had when it was last read.
+    """
+
+    typed: Settings
+    stored: Settings
+
+    @property
+    def changes(self) -> Mapping[str, object]:
+        """The numbers that were typed and are not the bank's own, by their paths."""
+        stored = {each.path: each.value for each in listed(self.stored)}
+        typed = listed(self.typed)
+        return {each.path: each.value for each in typed if each.value != stored[each.path]}
+
+    def over(self, stored: Settings) -> PlayedNumbers:
+        """The same play over what the bank has by now: the other numbers are the bank's."""
+        return PlayedNumbers(_with_changes(stored, self.changes), stored)
+
+    def with_number(self, path: str, text: str) -> PlayedNumbers:
+        """The play with one more number, as it was typed.
+
+        Raises:
+            ConfigurationError: It is outside its range.
+            ValueError: It is not a number.
+        """
+        value = float(text.replace(",", "."))
+        exact = int(value) if value.is_integer() else value
+        return replace(self, typed=replaced(self.typed, path, exact))
+
+
+def _with_changes(settings: Settings, changes: Mapping[str, object]) -> Settings:
+    for path, value in changes.items():
+        settings = replaced(settings, path, value)
+    return settings
+
+
+def why_not(tree: str, name: str, error: ValueError | DeltaMemError) -> str:
+    """Why what was typed is not such a number, named as it is beside its line."""
+    named = f"{number_label(name)} ({name})"
+    if isinstance(error, DeltaMemError):
+        return str(error).replace(name, named)
+    return f"{tree} tree: {named} must be a number"
+
+
+def save_numbers(bank: Bank, played: PlayedNumbers) -> str:
+    """Change the numbers that were typed over, and leave the others to whoever wrote them last.
+
+    Returns:
+        What the numbers of the lab are now, as a sentence.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        ConfigurationError: A number is outside its range.
+    """
+    change_settings(bank, "recall lab", lambda numbers: _with_changes(numbers, played.changes))
+    trees = []
+    for tree, numbers in lab_numbers(bank).items():
+        values = (f"{number_label(_name(each))} {each.value:g}" for each in numbers)
+        if text := ", ".join(values):
+            trees.append(f"{tree} {text}")
+    return f"saved: {'; '.join(trees)}"
+
+
+def _name(number: Setting) -> str:
+    return number.path.rpartition(".")[2]
+
+
+# Question and answer
+
+
+@dataclass(frozen=True, slots=True)
+class LabQuestion:
+    """What is asked, and with which numbers.
+
+    Attributes:
+        task: The goal; may be empty.
+        scene: The scene; may be empty.
+        settings: The method's numbers, as they were typed.
+    """
+
+    task: str
+    scene: str
+    settings: Settings
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked."""
+        return not (self.task.strip() or self.scene.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class LabAnswer:
+    """What a bank answers.
+
+    Attributes:
+        question: What was asked.
+        found: What is recalled; None if nothing was asked.
+    """
+
+    question: LabQuestion
+    found: RecallResult | None = None
+
+    def of(self, tree: str) -> CollectionRecall | None:
+        """A collection's answer; None if it was not asked."""
+        return self.found.collections.get(tree) if self.found else None
+
+
+class LabEmbedder:
+    """The embedder of the bank that is asked: to change a number embeds nothing anew.
+
+    A bank that is given another embedder, while it is looked at, has its questions embedded
+    anew: to mix the two would score nonsense.
+    """
+
+    def __init__(self) -> None:
+        self._card: EmbedderCard | None = None
+        self._cache: EmbeddingCache | None = None
+        self._questions = 0
+
+    def of(self, bank: Bank) -> EmbeddingCache:
+        """The bank's embedder, loaded when it is first asked for."""
+        card = card_of(bank)
+        self._questions += 1
+        if self._cache is None or card != self._card or self._questions > _KEPT_QUESTIONS:
+            self._cache, self._card, self._questions = EmbeddingCache(embedder_of(bank)), card, 1
+        return self._cache
+
+
+def answer(
+    bank: Bank, question: LabQuestion, embedder: LabEmbedder, folders: Sequence[Path] | None = None
+) -> LabAnswer:
+    """Ask a bank. Nothing is written.
+
+    Args:
+        bank: The bank.
+        question: What is asked.
+        embedder: What embedded the earlier questions.
+        folders: Where the context's header is looked up; the usual places if not given.
+
+    Raises:
+        ConfigurationError: The header cannot be read.
+        EmbedderUnavailableError: The bank's embedding model cannot be loaded.
+        BankCorruptError: The bank breaks the rules of the format.
+    """
+    places = None if folders is None else tuple(folders)
+    query = Query(question.task, question.scene, CANDIDATES, question.settings, places)
+    return LabAnswer(question, method_of(bank).recall(bank, query, embedder.of(bank)))
+
+
+@dataclass(frozen=True, slots=True)
+class MatchLine:
+    """One line of a collection's answer.
+
+    Attributes:
+        kind: A match, a runner-up, or the line that the threshold draws among them.
+        text: What it says, beside its numbers.
+        candidate: The node and its numbers; None for the threshold.
+    """
+
+    kind: Literal["match", "runner-up", "threshold"]
+    text: str
+    candidate: Candidate | None = None
+
+
+def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
+    """A collection's candidates, best first, and the threshold where it stands among them."""
+    if found is None:
+        return []
+    key = bank.collections[found.tree].key
+    lines = [
+        MatchLine(
+            "match" if found.matches(each) else "runner-up",
+            one_line(each.node.payload[key][:2000], 300),
+            each,
+        )
+        for each in found.candidates
+    ]
+    if found.threshold > -1:  # else all match
+        above = sum(each.score >= found.threshold for each in found.candidates)
+        lines.insert(above, MatchLine("threshold", f"threshold {found.threshold:g}"))
+    return lines

@@ -1,0 +1,119 @@
+"""A bank of a method that the package does not know is browsed like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from deltamem_tui.embedding.load import load
+from deltamem_tui.memory import methods
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.engine import learn
+from deltamem_tui.tui.screens.recall import RecallScreen
+from deltamem_tui.tui.widgets.match_list import MatchList
+from tests.memory import flat_method
+from tests.memory.flat_method import NOTES
+from tests.tui.support import Person, browse, pane, trajectory
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(methods, "_registered", {})
+    flat_method.register()
+
+
+@pytest.fixture
+def notes(folder: Path) -> Path:
+    """The folder of banks, with a bank `notes` of the flat method beside `kitchen`."""
+    bank = create_bank(folder / "notes", embedder="hashing", method="flat")
+    for task in ("heat some egg", "cool some lettuce", "look at some bowl"):
+        learn(bank, trajectory(task, success=True), embedder=load("hashing"))
+    return folder
+
+
+def matches(person: Person) -> MatchList:
+    return person.app.screen.query_one(f"#{NOTES}-matches", MatchList)
+
+
+def test_its_notes_are_listed_filtered_and_shown(notes: Path) -> None:
+    async def story(person: Person) -> None:
+        assert f"{NOTES} · 3 nodes" in person.screen
+        assert person.node.payload["task"] == "heat some egg"
+        assert "For\nheat some egg\nDo\nopen fridge 1" in pane(person, "detail")
+        await person.press("slash")
+        await person.write("lettuce")
+        await person.press("enter", "c")
+        assert "For: cool some lettuce" in pane(person, "detail")
+
+    browse(notes, story, "notes")
+
+
+def test_it_is_listed_beside_banks_of_other_methods(notes: Path) -> None:
+    async def story(person: Person) -> None:
+        assert all(name in person.screen for name in ("task", "env", NOTES))
+        assert "notes 3 nodes" in person.screen or "task 6 nodes" in person.screen
+
+    browse(notes, story)
+
+
+def test_it_is_asked_in_the_recall_lab(notes: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("2", "slash")
+        assert isinstance(person.app.screen, RecallScreen)
+        await person.write("heat an egg")
+        kinds = [line.kind for line in matches(person).lines]
+        assert kinds == ["match", "match", "runner-up"]
+        assert "For: heat some egg" in pane(person, "context")
+        person.app.screen.query_one(f"#{NOTES}-k", Input).value = "1"
+        await person.settle()
+        assert [line.kind for line in matches(person).lines].count("match") == 1
+        person.app.screen.query_one(f"#{NOTES}-k", Input).value = "1.5"
+        await person.settle()
+        assert "a number of notes from 1 to 100" in person.screen
+        person.app.screen.query_one(f"#{NOTES}-k", Input).value = "1"
+        await person.settle()
+        await person.press("f2")
+        assert person.app.session.bank.manifest.settings == {"k": 1}
+
+    browse(notes, story, "notes", size=(120, 40))
+
+
+def test_its_numbers_are_shown(notes: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("4")
+        assert "notes\n3 nodes: 3 roots" in pane(person, "numbers")
+        assert "nodes by depth" in person.screen
+        await person.press("c")
+        assert "has no thresholds" in person.said[-1]
+
+    browse(notes, story, "notes", size=(120, 60))
+
+
+def test_a_note_is_edited(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story(person: Person) -> None:
+        def typed(text: str, then: object, _: object) -> None:
+            assert "==== advice (do)\nopen fridge 1" in text
+            then(text.replace("open fridge 1", "eat it"))  # type: ignore[operator]
+
+        monkeypatch.setattr(person.app.texts, "edit", typed)
+        await person.press("e")
+        assert person.node.payload["advice"] == "eat it"
+
+    browse(notes, story, "notes")
+
+
+def test_a_bank_whose_method_is_not_here_can_still_be_looked_at(notes: Path) -> None:
+    methods._registered.clear()
+
+    async def story(person: Person) -> None:
+        assert f"{NOTES} · 3 nodes" in person.screen
+        assert "Task\nheat some egg" in pane(person, "detail")
+        await person.press("2", "slash")
+        await person.write("heat an egg")
+        assert "there is no method 'flat'" in pane(person, "context")
+        await person.press("escape", "4")
+        assert "3 nodes: 3 roots" in pane(person, "numbers")
+
+    browse(notes, story, "notes", size=(120, 40))
