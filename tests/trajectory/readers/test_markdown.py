@@ -37,6 +37,11 @@ def test_specstory_command_in_a_block(tmp_path: Path) -> None:
     assert episode(tmp_path, text.encode(), "chat.md").steps == (Step("ls\npwd", "a"),)
 
 
+def test_specstory_turn_with_a_date_alone_names_no_model(tmp_path: Path) -> None:
+    text = "_**User**_\n\nFix it.\n\n_**Agent (2026-01-01 00:00:02Z)**_\n\nFixed.\n"
+    assert episode(tmp_path, text.encode(), "chat.md").agent == ""
+
+
 def test_specstory_tags_that_are_never_closed(tmp_path: Path) -> None:
     """A line of 200,000 of them is read like any other."""
     tool = "<tool-use " + 'data-tool-type="" ' * 200_000
@@ -81,6 +86,13 @@ def test_aider(tmp_path: Path) -> None:
     ]
     second = AIDER.splitlines().index("# aider chat started at 2026-01-02 00:00:00") + 1
     assert [error.position for error in refusals(found)] == [f"line {second}"]
+
+
+def test_aider_notes_before_the_first_reply_answer_nothing(tmp_path: Path) -> None:
+    text = "# aider chat started at 2026-01-01 00:00:00\n\n#### Fix it.\n\n> A note\n\nFixed.\n"
+    (found,) = readings(tmp_path, text.encode(), "history.md")
+    assert isinstance(found, Trajectory)
+    assert found.steps == (Step("Fixed."),)
 
 
 def test_aider_without_the_spaces_that_editors_strip(tmp_path: Path) -> None:

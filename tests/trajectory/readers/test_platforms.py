@@ -121,6 +121,11 @@ def test_langsmith(tmp_path: Path) -> None:
     )
 
 
+def test_langsmith_runs_in_one_object(tmp_path: Path) -> None:
+    found = episode(tmp_path, pretty({"runs": LANGSMITH}))
+    assert (found.source.format, len(found.steps)) == ("langsmith", 2)
+
+
 def test_langsmith_tree_of_runs_and_an_error(tmp_path: Path) -> None:
     model, root = LANGSMITH
     child = {key: value for key, value in model.items() if "id" not in key or key == "id"}

@@ -322,6 +322,15 @@ def test_reflexion_tells_an_observation_before_the_first_action(tmp_path: Path) 
     assert told.position == only.source.position == "line 3"
 
 
+def test_a_trial_of_reflexion_without_a_verdict_has_none_of_the_trial_before(
+    tmp_path: Path,
+) -> None:
+    question = "Question: Who?\nThought 1: I ask.\nAction 1: Search[x]\n"
+    text = f"BEGIN TRIAL 0\n--- BEGIN CORRECT AGENTS ---\n{question}BEGIN TRIAL 1\n{question}"
+    found = episodes(readings(tmp_path, text.encode(), "log.txt"))
+    assert [each.outcome.success for each in found] == [True, None]
+
+
 def test_labels_are_in_plain_letters(tmp_path: Path) -> None:
     # The long s and the sign for kelvin are the same letters as s and k in another case.
     text = f"{LABELLED}Ob\u017fervation 2: y\nObservation 2: z\n".replace("Observation 1", "Note")

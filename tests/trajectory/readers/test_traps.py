@@ -19,6 +19,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import detect, read_logs, readers, to_line
@@ -26,7 +28,7 @@ from deltamem_tui.trajectory.readers.reader import Reading
 from tests.trajectory.readers import test_alfworld, test_rollout
 from tests.trajectory.readers.agent_logs import SAMPLES as AGENTS
 from tests.trajectory.readers.benchmark_samples import SAMPLES as BENCHMARKS
-from tests.trajectory.readers.samples import PIXELS, episodes, refusals
+from tests.trajectory.readers.samples import PIXELS, episodes, readings, refusals
 
 NATIVE = Trajectory(
     "boil water",
@@ -390,6 +392,30 @@ def test_bytes_before_the_first_brace(tmp_path: Path, name: str, file: str, data
     assert episodes(found) == episodes(plain)
     (told,) = (each for each in refusals(found) if "that are no JSON object" in each.message)
     assert told.source == file
+
+
+TEXT_CASES = [case for case in CASES if not is_json(case[2])]
+
+
+@table(TEXT_CASES)
+def test_bytes_in_a_text_that_are_no_utf_8(
+    tmp_path: Path, name: str, file: str, data: bytes
+) -> None:
+    found = read(tmp_path / file, data + b"\n\xff\n")
+    (told,) = (each for each in refusals(found) if "not valid UTF-8" in each.message)
+    assert (told.source, told.position) == (file, f"line {data.count(NEWLINE) + 2}")
+
+
+@table(TEXT_CASES)
+def test_a_text_without_an_end_is_held_up_to_a_limit(
+    tmp_path: Path, name: str, file: str, data: bytes
+) -> None:
+    limits = Limits(record_bytes=6_000)
+    text = data.rstrip() + (b"\n" + b"x" * 99) * 90
+    *_, told = readings(tmp_path, text, file, format=name, limits=limits)
+    assert isinstance(told, RecordError)
+    assert "of more than 5.86 KB" in told.message
+    assert str(told.position).startswith("line ")
 
 
 @table(CASES)
