@@ -30,11 +30,6 @@ _LIST = re.compile(r"\s*(?:[-*•]\s|\d+[.)]\s|\[[A-Z]+\])")
 def compose(domain: str, entries: Iterable[str], folders: Sequence[Path] | None = None) -> str:
     """The text for an agent's prompt; empty if there is nothing to show.
 
-    Args:
-        domain: The bank's domain; picks the header.
-        entries: What is shown, an entry a node.
-        folders: Where the header is looked up; the usual places if not given.
-
     Raises:
         ConfigurationError: The domain's header cannot be read.
     """
@@ -75,10 +70,6 @@ def fenced(text: str) -> str:
 
 def header(domain: str, folders: Sequence[Path] | None = None) -> str:
     """How to read the memory, in the domain's terms, else in general ones.
-
-    Args:
-        domain: The domain.
-        folders: Where headers are looked up; the usual places if not given.
 
     Raises:
         ConfigurationError: There is no header, or it cannot be read.

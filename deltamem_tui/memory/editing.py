@@ -3,6 +3,9 @@
 Nothing is overwritten. A change gives every node it touches a new line, and the journal
 names those nodes with the revision that each had before. So an undo is another change that
 puts the earlier lines back, with the vectors they had, and needs no model.
+
+Every change raises `BankFrozenError` if the bank is frozen, and `BankError` if the node was
+changed since it was read; then nothing is written.
 """
 
 from __future__ import annotations
@@ -60,15 +63,13 @@ def edit(
     Args:
         bank: The bank; its handle shows the new state afterwards.
         tree: The tree that holds the node.
-        node: The node as it was read. If it was changed since, nothing is written.
+        node: The node as it was read.
         payload: Its new texts.
         embedder: The bank's embedder; loaded if not given, and only if the activation
             condition is another.
 
     Raises:
         ExtractionError: A text is missing, or far too long.
-        BankFrozenError: The bank is frozen.
-        BankError: The node was changed since it was read.
     """
     bank.require_writable()
     cleaned = method_of(bank).cleaned(tree, payload)
@@ -83,8 +84,7 @@ def relabel(bank: Bank, tree: str, node: Node, label: Label) -> Change:
     """Label a node as written by a success, or by a failure.
 
     Raises:
-        BankFrozenError: The bank is frozen.
-        BankError: The node was changed since it was read, or has this label.
+        BankError: Or it has this label.
     """
     bank.require_writable()
     if node.label == label:
@@ -102,7 +102,6 @@ def move(bank: Bank, tree: str, node: Node, parent: Node | None) -> Change:
         parent: The new parent as it was read; None to make the node a root.
 
     Raises:
-        BankFrozenError: The bank is frozen.
         BankError: The parent is the node itself or below it, or the subtree would pass
             D_max, or a node was changed since it was read.
     """
@@ -127,12 +126,7 @@ def move(bank: Bank, tree: str, node: Node, parent: Node | None) -> Change:
 
 
 def delete(bank: Bank, tree: str, node: Node) -> Change:
-    """Delete a node with all below it. Each leaves a tombstone.
-
-    Raises:
-        BankFrozenError: The bank is frozen.
-        BankError: The node was changed since it was read.
-    """
+    """Delete a node with all below it. Each leaves a tombstone."""
     bank.require_writable()
     with bank.writing() as batch:
         shown = bank.tree(tree)

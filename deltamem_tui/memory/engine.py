@@ -38,8 +38,8 @@ from deltamem_tui.memory.method import (
     RecallResult,
     Writer,
 )
-from deltamem_tui.memory.methods import method_of
-from deltamem_tui.memory.settings import Settings
+from deltamem_tui.memory.methods import change_settings, method_of
+from deltamem_tui.memory.settings import Settings, replaced
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import Extraction, Extractor, ExtractorWriter
 from deltamem_tui.text import clean, one_line
@@ -289,7 +289,14 @@ def apply_proposals(bank: Bank, proposals: Sequence[Proposal]) -> Settings:
     Raises:
         BankFrozenError: The bank is frozen.
     """
-    return method_of(bank).apply(bank, proposals)
+
+    def changed(numbers: Settings) -> Settings:
+        for each in proposals:
+            if each.proposed is not None:
+                numbers = replaced(numbers, f"{each.tree}.{each.number}", each.proposed)
+        return numbers
+
+    return change_settings(bank, "calibrate", changed)
 
 
 def _apply(batch: Batch, changes: Iterable[Change]) -> None:

@@ -329,6 +329,7 @@ class Proposal:
     matching_then: float | None
     bin_edges: tuple[float, ...]
     bin_counts: tuple[int, ...]
+    number: ClassVar[str] = "tau_base"
 
 
 class Method(ABC):
@@ -409,10 +410,6 @@ class Method(ABC):
         """The deepest level that a node of a collection may have."""
         return 1
 
-    def placement(self, collection: str, found: CollectionRecall | None, settings: Settings) -> str:
-        """Where an episode with this question would be written, for a person; empty: unknown."""
-        return ""
-
     def cleaned(self, collection: str, payload: Mapping[str, str]) -> dict[str, str]:
         """The texts of a node of a collection as they may be written.
 
@@ -435,14 +432,6 @@ class Method(ABC):
 
         Raises:
             UsageError: The method has no thresholds.
-        """
-        raise UsageError(f"the method {self.name} has no thresholds to calibrate")
-
-    def apply(self, bank: Bank, proposals: Sequence[Proposal]) -> Settings:
-        """Make proposed thresholds the bank's own.
-
-        Raises:
-            BankFrozenError: The bank is frozen.
         """
         raise UsageError(f"the method {self.name} has no thresholds to calibrate")
 

@@ -32,7 +32,7 @@ from deltamem_tui.embedding.scan import Rows, Scan
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.recall import questions_of
-from deltamem_tui.memory.deltamem.settings import Parameters, change, changed, of_bank
+from deltamem_tui.memory.deltamem.settings import Parameters, of_bank
 from deltamem_tui.memory.deltamem.write import purpose_of
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.method import Proposal, Writer
@@ -57,8 +57,7 @@ def calibrate(
         bank: The bank; its nodes and all its episodes, learnt or waiting, are looked at.
         writer: The rules: what they would write decides which episodes are of one kind.
         embedder: The bank's embedder.
-        between: Called before each question to a tree, and before what takes time beside them.
-            What it raises ends the work.
+        between: Called before each question to a tree. What it raises ends the work.
     """
     asked = _sample(list(episodes(bank)))
     parameters = of_bank(bank)
@@ -71,27 +70,9 @@ def calibrate(
 
 @dataclass(frozen=True, slots=True)
 class _Tools:
-    """What scoring works with."""
-
     writer: Writer
     embedder: Embedder
     between: Callable[[], None]
-
-
-def apply(bank: Bank, proposals: Sequence[Proposal]) -> Parameters:
-    """Make the proposed thresholds the bank's own.
-
-    Raises:
-        BankFrozenError: The bank is frozen.
-    """
-
-    def with_proposed(parameters: Parameters) -> Parameters:
-        for proposal in proposals:
-            if proposal.proposed is not None:
-                parameters = changed(parameters, proposal.tree, tau_base=proposal.proposed)
-        return parameters
-
-    return change(bank, "calibrate", with_proposed)
 
 
 def _sample(found: list[Trajectory]) -> list[Trajectory]:
@@ -177,13 +158,9 @@ def _questions(name: str, asked: Sequence[Trajectory]) -> dict[str, str]:
     """What each episode asks the tree, by its id. A text asked twice would only match itself."""
     texts: dict[str, str] = {}
     for each in asked:
-        if text := _question(name, each):
+        if text := questions_of(each)[name]:
             texts.setdefault(text, each.id)
     return {episode_id: text for text, episode_id in texts.items()}
-
-
-def _question(name: str, episode: Trajectory) -> str:
-    return questions_of(episode)[name]
 
 
 def _triggers(
@@ -231,14 +208,21 @@ def _compared(
     if len(tree) < _LEAST_ROWS:
         texts, kinds = list(questions.values()), list(triggers)
         scan = Scan(Rows.of_vectors(embedder.embed_passages(triggers)), weighting)
-        return _Compared("triggers", scan, _objects(texts), _objects(kinds))
+        return _Compared(
+            "triggers", scan, np.array(texts, dtype=object), np.array(kinds, dtype=object)
+        )
     of_text = dict(zip(questions.values(), triggers, strict=True))
-    of_episode = {each.id: _question(name, each) for each in asked}
+    of_episode = {each.id: questions_of(each)[name] for each in asked}
     texts = [""] * len(tree.dead)
     for row in tree.rows:
         texts[row] = of_episode.get(_source(tree, tree.node_at(int(row))), "")
     kinds = [of_text.get(text, "") for text in texts]
-    return _Compared("nodes", scan_of(tree, weighting), _objects(texts), _objects(kinds))
+    return _Compared(
+        "nodes",
+        scan_of(tree, weighting),
+        np.array(texts, dtype=object),
+        np.array(kinds, dtype=object),
+    )
 
 
 def _source(tree: Tree, node: Node) -> str:
@@ -251,10 +235,6 @@ def _source(tree: Tree, node: Node) -> str:
             return ""
         seen.add(node.id)
     return node.origin.trajectory
-
-
-def _objects(texts: Sequence[str]) -> NDArray[np.object_]:
-    return np.array(texts, dtype=object)
 
 
 def _share(best: NDArray[np.float32], threshold: float) -> float:

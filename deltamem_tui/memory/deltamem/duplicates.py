@@ -18,12 +18,7 @@ _PIECE_ROWS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """Why a node need not be written.
-
-    Attributes:
-        node: The living node that says the same; None if it was deleted.
-        reason: Why, in one line.
-    """
+    """Why a node need not be written: the living node that says the same; None if deleted."""
 
     node: Node | None
     reason: str
@@ -32,13 +27,7 @@ class Duplicate:
 def duplicate_of(tree: Tree, node: Node, vector: NDArray[np.float32]) -> Duplicate | None:
     """What makes a new node needless: its own id, or a sibling with the same label and payload.
 
-    Args:
-        tree: The tree that it would be added to.
-        node: The new node.
-        vector: Its key's vector, float32 [dimensions], unit length.
-
-    Returns:
-        None if the node is new.
+    The vector is its key's, float32 [dimensions], of unit length.
     """
     first = tree.snapshot.first_row(node.id)
     if first is not None:

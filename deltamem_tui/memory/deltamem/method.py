@@ -88,19 +88,11 @@ class DeltaMem(Method):
         deepest: int = settings.of(collection).d_max
         return deepest
 
-    def placement(self, collection: str, found: CollectionRecall | None, settings: Settings) -> str:
-        """Where equations 4 and 5 would put an episode with this question."""
-        return write.placement(found, settings.of(collection))
-
     def calibrate(
         self, bank: Bank, writer: Writer, embedder: Embedder, between: Callable[[], None]
     ) -> list[Proposal]:
         """τ_base per tree."""
         return calibrate.calibrate(bank, writer=writer, embedder=embedder, between=between)
-
-    def apply(self, bank: Bank, proposals: Sequence[Proposal]) -> Settings:
-        """Save the proposed thresholds."""
-        return calibrate.apply(bank, proposals)
 
     def uses_scene(self, settings: Settings) -> bool:
         """The env tree is asked with the scene alone."""

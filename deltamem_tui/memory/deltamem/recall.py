@@ -46,13 +46,7 @@ class Recollection(RecallResult):
     def __init__(
         self, task: CollectionRecall | None, env: CollectionRecall | None, context: str
     ) -> None:
-        """Join the trees' answers.
-
-        Args:
-            task: What the task tree answered; None if it was not asked.
-            env: What the env tree answered; None if it was not asked.
-            context: The text for the agent's prompt; empty if nothing matched.
-        """
+        """Join the trees' answers, None for one that was not asked."""
         super().__init__({"task": task, "env": env}, context)
 
 
@@ -79,16 +73,7 @@ def recall_tree(
     weighting: Weighting,
     count: int = 1,
 ) -> CollectionRecall:
-    """Ask one tree (equations 6 and 7).
-
-    Args:
-        tree: The tree.
-        query: The question, kept for the report.
-        vector: The question's vector, float32 [dimensions], unit length.
-        parameters: The tree's numbers.
-        weighting: How its embedder's dimensions are weighted.
-        count: How many nodes to return, runners-up included.
-    """
+    """Ask one tree (equations 6 and 7) with a vector, float32 [dimensions], of unit length."""
     found = ranked(tree, vector, weighting, parameters.failure_penalty, count)
     matched = bool(found) and found[0][1].score >= parameters.tau_base
     chains = (tree.chain_at(found[0][0]),) if matched else ()

@@ -159,13 +159,8 @@ def _with_fusion(result: CollectionResult, fused: MaintenanceResult) -> Collecti
 def parent_of(chain: Sequence[Node], d_max: int) -> Node | None:
     """Where a new node goes (equation 5).
 
-    Args:
-        chain: Root → match, or nothing: then the new node is a root.
-        d_max: The deepest level of the tree.
-
-    Returns:
-        The match if the new node may be below it; else the node of the chain above the
-        deepest level, so that the new node becomes the match's sibling; None for a root.
+    The match if the new node may be below it; else the node of the chain above the deepest
+    level, so that the new node becomes the match's sibling; None, a root, without a match.
     """
     return chain[min(len(chain), d_max - 1) - 1] if chain else None
 

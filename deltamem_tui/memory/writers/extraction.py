@@ -83,15 +83,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """One answer of a model, and what it took. One out of the response cache took nothing.
+    """One answer of a model, as in `Call`. One out of the response cache took nothing.
 
-    Attributes:
-        purpose: What was asked for, as in `Call`.
-        tree: The tree it was for; None if it was for no one tree.
-        source: The episode's id, or that of the last node of a chain.
-        model: Who was asked.
-        prompt: Digest of the prompt's files.
-        usage: What it took.
+    `source` is the episode's id, or that of the last node of a chain.
     """
 
     purpose: Purpose
@@ -127,11 +121,7 @@ def known_calls(*calls: Call | None) -> tuple[Call, ...]:
 
 
 class AskedInVainError(ExtractionError):
-    """A model was asked and gave nothing that can be used; what that took stays known.
-
-    Attributes:
-        call: The question.
-    """
+    """A model was asked and gave nothing that can be used; what that took stays known."""
 
     def __init__(
         self, message: str, call: Call, *, source: str | None = None, hint: str | None = None
@@ -150,11 +140,11 @@ class Extractor(Protocol):
         ...
 
     def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
-        """Distil what `trajectory` teaches one tree.
+        """Distil what an episode of known outcome teaches one tree.
 
         Args:
             tree: `task` for a skill, `env` for knowledge.
-            trajectory: An episode whose outcome is known.
+            trajectory: The episode.
             chain: Root to match as it stands, or empty: then the payload is a root's.
 
         Raises:
@@ -164,10 +154,6 @@ class Extractor(Protocol):
 
     def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
         """Fuse a chain into one self-contained payload for a new root (equation 8).
-
-        Args:
-            tree: The tree that holds the chain.
-            chain: Root to the residual that was hit often enough.
 
         Raises:
             ExtractionError: The chain could not be fused.

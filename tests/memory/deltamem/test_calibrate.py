@@ -16,9 +16,9 @@ from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.errors import BankExistsError, BankFrozenError, BankNotFoundError
 from deltamem_tui.memory.banks import create_bank, open_bank
 from deltamem_tui.memory.deltamem import calibrate as calibrate_module
-from deltamem_tui.memory.deltamem.calibrate import LEAST_SCORES, apply, dividing_line, widest_jump
+from deltamem_tui.memory.deltamem.calibrate import LEAST_SCORES, dividing_line, widest_jump
 from deltamem_tui.memory.deltamem.settings import of_bank, preset
-from deltamem_tui.memory.engine import calibrate, learn
+from deltamem_tui.memory.engine import apply_proposals, calibrate, learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.views.statistics import bank_statistics
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -54,7 +54,7 @@ def test_the_threshold_falls_between_the_kinds(tmp_path: Path) -> None:
         assert proposal.matching_then == 1.0
         assert sum(proposal.bin_counts) == 15
         assert len(proposal.bin_edges) == len(proposal.bin_counts) + 1
-    applied = apply(bank, proposals)
+    applied = apply_proposals(bank, proposals)
     assert of_bank(Bank.open(bank.path)) == applied
     assert applied["task"].tau_base == proposals[0].proposed
     last = list(bank.journal.commits())[-1]
@@ -90,7 +90,7 @@ def test_waiting_episodes_are_enough_to_tell_the_kinds_apart(tmp_path: Path, kno
     assert file_bytes(bank.path) == before
     assert (task.questions, task.compared_with, task.matching_then) == (15, "triggers", 1.0)
     assert (env.questions, env.proposed) == (0, None)  # no episode says where it was
-    apply(bank, [task, env])
+    apply_proposals(bank, [task, env])
     for trajectory in worded():
         learn(bank, trajectory)
     assert bank_statistics(bank).trees["task"].roots == 3
@@ -114,7 +114,7 @@ def test_too_little_to_tell_is_told_and_nothing_is_applied(tmp_path: Path, known
     assert [proposal.proposed for proposal in proposals] == [None, None]
     assert [proposal.matching_then for proposal in proposals] == [None, None]
     before = bank.manifest.settings
-    apply(bank, proposals)
+    apply_proposals(bank, proposals)
     assert bank.manifest.settings == before
 
 
@@ -179,7 +179,7 @@ def test_a_frozen_bank_is_calibrated_but_not_changed(tmp_path: Path) -> None:
     proposals = calibrate(bank)
     assert proposals[0].proposed is not None
     with pytest.raises(BankFrozenError):
-        apply(bank, proposals)
+        apply_proposals(bank, proposals)
 
 
 def test_a_large_bank_is_sampled_evenly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

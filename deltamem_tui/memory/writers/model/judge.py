@@ -16,11 +16,9 @@ from deltamem_tui.llm.answers import UnusableAnswer, spoken
 from deltamem_tui.llm.client import Client
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.prompts.file import Prompt
 from deltamem_tui.memory.writers.extraction import Call, OnPayment, Payment, no_payment
 from deltamem_tui.memory.writers.model.episode_prompt import SAFE, SHARES, RequestMaker
 from deltamem_tui.memory.writers.model.fence import block
-from deltamem_tui.memory.writers.model.truncate import CutEpisode
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
@@ -34,16 +32,7 @@ _NOT_LETTERS = re.compile(r"[^a-z]+")
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge said of an episode.
-
-    Attributes:
-        outcome: Yes or no, with source `judge` and the reasons.
-        model: Who judged.
-        prompt: Digest of the prompt.
-        usage: What it took, all attempts together.
-        attempts: How often the model was asked.
-        cut: What of the episode did not fit the model's window; empty if all did.
-    """
+    """What a judge said of an episode: the outcome with its reasons; the rest as in `Call`."""
 
     outcome: Outcome
     model: str
@@ -68,21 +57,11 @@ class Judge:
         *,
         on_payment: OnPayment = no_payment,
     ) -> None:
-        """Nothing is asked yet.
-
-        Args:
-            client: The model.
-            domain: The bank's domain; its prompt is used for episodes that name none.
-            folders: Where prompts are looked up; the usual places if not given.
-            on_payment: Told of each answer when it comes, in whatever thread.
-        """
+        """Nothing is asked yet; the arguments are those of `ModelExtractor`."""
         self._client = client
-        self._domain = domain
-        self._folders = folders
         self._on_payment = on_payment
-        self._maker = RequestMaker(
-            domain, int(client.info.prompt_tokens * SAFE), client.count, folders
-        )
+        room = int(client.info.prompt_tokens * SAFE)
+        self._maker = RequestMaker(domain, room, client.count, folders)
 
     @property
     def model(self) -> str:
@@ -96,7 +75,8 @@ class Judge:
 
     def paying(self, on_payment: OnPayment) -> Judge:
         """Returns the same judge, which reports what its answers take."""
-        return Judge(self._client, self._domain, self._folders, on_payment=on_payment)
+        maker = self._maker
+        return Judge(self._client, maker.domain, maker.folders, on_payment=on_payment)
 
     def cancel(self) -> None:
         """Ask nothing more for what is under way; see `Client.cancel`."""
@@ -126,7 +106,7 @@ class Judge:
             ConfigurationError: The prompt file is wrong.
         """
         try:
-            text = self._question(trajectory, self._prompt(trajectory))[0]
+            text, _ = self._question(trajectory)
         except PromptTooLongError:
             return Usage()  # `judge` would not send it either
         if self._client.is_known(text, None):
@@ -134,31 +114,24 @@ class Judge:
         return self._client.estimate(text, _USUAL_ANSWER)
 
     def _judged(self, trajectory: Trajectory, share: float) -> Judgement:
-        prompt = self._prompt(trajectory)
-        text, cut = self._question(trajectory, prompt, share)
-        digest = prompts.digest(prompt, self._folders)
+        text, cut = self._question(trajectory, share)
+        model = self.model
+        digest = prompts.digest(self._maker.find(PROMPT, trajectory), self._maker.folders)
 
         def on_answer(usage: Usage) -> None:
-            self._on_payment(Payment("judge", None, trajectory.id, self.model, digest, usage))
+            self._on_payment(Payment("judge", None, trajectory.id, model, digest, usage))
 
         answer = self._client.ask(text, verdict, on_answer=on_answer)
-        return Judgement(
-            outcome=answer.value,
-            model=self._client.model,
-            prompt=digest,
-            usage=answer.usage,
-            attempts=answer.attempts,
-            cut=cut.description,
-        )
+        return Judgement(answer.value, model, digest, answer.usage, answer.attempts, cut)
 
-    def _prompt(self, trajectory: Trajectory) -> Prompt:
-        return prompts.find(trajectory.domain or self._domain, PROMPT, self._folders)
-
-    def _question(
-        self, trajectory: Trajectory, prompt: Prompt, share: float = 1.0
-    ) -> tuple[str, CutEpisode]:
+    def _question(self, trajectory: Trajectory, share: float = 1.0) -> tuple[str, str]:
+        """The prompt, and what of the episode was cut."""
         maker = replace(self._maker, room=int(self._maker.room * share))
-        return maker.episode_prompt(prompt, trajectory, {"task": block("task", trajectory.task)})
+        prompt = maker.find(PROMPT, trajectory)
+        text, cut = maker.episode_prompt(
+            prompt, trajectory, {"task": block("task", trajectory.task)}
+        )
+        return text, cut.description
 
 
 def verdict(text: str) -> Outcome:

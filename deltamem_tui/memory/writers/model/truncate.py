@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Any
 
 from msgspec import structs
 
@@ -73,11 +74,6 @@ class CutEpisode:
 
 def fit(trajectory: Trajectory, room: int, count: Callable[[str], int]) -> CutEpisode:
     """Cut an episode until its scene and steps take at most `room` tokens.
-
-    Args:
-        trajectory: The episode.
-        room: The tokens there are for scene and steps; the task has its place elsewhere.
-        count: Counts the tokens of a text.
 
     Raises:
         PromptTooLongError: Even the steps that must stay do not fit.
@@ -158,14 +154,16 @@ def _candidates(
     episode = whole
     longest = max((len(step.observation) for step in trajectory.steps), default=0)
     for most in _rungs(longest, _SHORTEST_OBSERVATION):
-        episode = _short_observations(whole, most)
+        episode = replace(_short(whole, most, "observation"), longest_observation=most)
         yield episode
     episode = _fewer_steps(trajectory, episode, room, count)
     yield episode
     texts = [text for _, step in episode.steps for text in (step.thought, step.action)]
     longest = max(map(len, [episode.environment, *texts]))
     for most in _rungs(max(longest, _SHORTEST_OBSERVATION), _SHORTEST_TEXT):
-        yield _short_texts(episode, most)
+        short = _short(episode, most, "thought", "action", "observation")
+        environment = shortened(episode.environment, most)
+        yield replace(short, environment=environment, longest_text=most)
 
 
 def _rungs(longest: int, shortest: int) -> Iterator[int]:
@@ -175,29 +173,13 @@ def _rungs(longest: int, shortest: int) -> Iterator[int]:
         yield most
 
 
-def _short_observations(episode: CutEpisode, most: int) -> CutEpisode:
-    steps = tuple(
-        (number, structs.replace(step, observation=shortened(step.observation, most)))
-        for number, step in episode.steps
-    )
-    return replace(episode, steps=steps, longest_observation=most)
-
-
-def _short_texts(episode: CutEpisode, most: int) -> CutEpisode:
-    steps = tuple(
-        (
-            number,
-            structs.replace(
-                step,
-                thought=shortened(step.thought, most),
-                action=shortened(step.action, most),
-                observation=shortened(step.observation, most),
-            ),
-        )
-        for number, step in episode.steps
-    )
-    environment = shortened(episode.environment, most)
-    return replace(episode, environment=environment, steps=steps, longest_text=most)
+def _short(episode: CutEpisode, most: int, *names: str) -> CutEpisode:
+    """The episode with these texts of its steps shortened."""
+    steps = []
+    for number, step in episode.steps:
+        texts: dict[str, Any] = {name: shortened(getattr(step, name), most) for name in names}
+        steps.append((number, structs.replace(step, **texts)))
+    return replace(episode, steps=tuple(steps))
 
 
 def _fewer_steps(

@@ -61,12 +61,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is known of one subject.
-
-    Attributes:
-        subject: A place, a device, a tool, a kind of action.
-        items: What was seen there, or how it answered.
-    """
+    """What is known of a place, a device, a tool: what was seen there, or how it answered."""
 
     subject: str
     items: tuple[str, ...] = field(default=())
@@ -106,17 +101,11 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Moves in a row that were made once or more.
+    """Moves in a row that were made once or more."""
 
-    Attributes:
-        moves: The moves of the last round.
-        times: The number of rounds.
-        before: How the first round was answered at its end.
-    """
-
-    moves: tuple[Move, ...]
+    moves: tuple[Move, ...]  # of the last round
     times: int = 1
-    before: str = ""
+    before: str = ""  # how the first round was answered at its end
 
 
 def loops(moves: Sequence[Move]) -> list[Loop]:
@@ -241,11 +230,10 @@ class Dialect:
             book = refusals if move.effect == "refused" else answers
             text = f"{move.action} → {move.answer}" if book is refusals else move.answer
             book.setdefault(tool.group(), []).append(text)
-        worked = [Fact(f"{tool} answers", tuple(_few(texts))) for tool, texts in answers.items()]
-        refused = [Fact(f"{tool} fails", tuple(_few(texts))) for tool, texts in refusals.items()]
+        worked = [
+            Fact(f"{tool} answers", tuple(unlike(texts)[:2])) for tool, texts in answers.items()
+        ]
+        refused = [
+            Fact(f"{tool} fails", tuple(unlike(texts)[:2])) for tool, texts in refusals.items()
+        ]
         return [*worked, *refused]
-
-
-def _few(answers: Sequence[str]) -> list[str]:
-    """Two answers that differ in more than their numbers."""
-    return unlike(answers)[:2]

@@ -81,7 +81,7 @@ class ScienceWorldDialect(Dialect):
         kept: list[Move] = []
         for move in _in_hand_once(_relevant(_answered(moves))):
             if move.place:
-                lines += _told(kept)
+                lines += map(written, loops(kept))
                 kept = []
                 # Coming back to a room makes the way since then a detour.
                 if move.place in route:
@@ -93,7 +93,7 @@ class ScienceWorldDialect(Dialect):
                 lines.append(f"go to {' then '.join(route)} (open the doors between)")
                 route = []
             kept.append(move)
-        return lines + _told(kept)
+        return [*lines, *map(written, loops(kept))]
 
     def is_movement(self, phrase: str) -> bool:
         """The way between rooms depends on where an episode began."""
@@ -188,7 +188,3 @@ def _words(action: str) -> set[str]:
     """What an action names: its words without the verb, rooms and small words."""
     named = set(_WORD.findall(action.partition(" ")[2])) - _COMMON
     return named or set(_WORD.findall(action))
-
-
-def _told(moves: Sequence[Move]) -> list[str]:
-    return [written(loop) for loop in loops(moves)]

@@ -139,10 +139,6 @@ def command_facts(trajectory: Trajectory, moves: Sequence[Move]) -> list[Fact]:
 
     What works in one room may be refused in another, or a moment later in the same one: each
     is noted with its room, and a command that was answered both ways with its moment.
-
-    Args:
-        trajectory: The episode, for where the agent is.
-        moves: Its steps, understood, one each.
     """
     commands = [each for each in _commands(trajectory, moves) if each.verb.isalpha()]
     works: dict[str, _Command] = {}

@@ -17,7 +17,7 @@ from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import CredentialsError
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import NoBudget, Price, Usage
-from deltamem_tui.memory.deltamem.calibrate import _question
+from deltamem_tui.memory.deltamem.recall import questions_of
 from deltamem_tui.memory.deltamem.settings import change, changed
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.scenes import MODEL, PROMPT, SCENE, goal_of, lacks_scene, scene_of
@@ -322,7 +322,7 @@ def test_rules_and_thresholds_know_a_drawn_scene_too(server: ModelServer, tmp_pa
     bank = bank_with(tmp_path / "bank", told_together([log]))
     run_over(bank, server, draw=True)
     (drawn,) = episodes(bank)
-    assert _question("env", drawn) == log.environment
+    assert questions_of(drawn)["env"] == log.environment
     by_rules = extract(RulesExtractor(), "env", drawn, ())
     assert by_rules == extract(RulesExtractor(), "env", structs.replace(log, task=drawn.task), ())
 
