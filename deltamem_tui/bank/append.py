@@ -23,7 +23,8 @@ from deltamem_tui.bank.table import COUNTER, UNIT_TOLERANCE, Rows, Table, TableS
 from deltamem_tui.errors import BankCorruptError, DeltaMemError
 
 _CHUNK_ROWS = 16_384
-_PIECE_BYTES = 1 << 18  # small enough for the processor's own memory
+# Small enough for the processor's own memory; to join all lines takes longer than to write them.
+_PIECE_BYTES = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +168,7 @@ def _write(addition: Addition) -> None:
 
 
 def _pieces(lines: Iterable[bytes | memoryview]) -> Iterator[bytes]:
-    """Lines together, a quarter of a megabyte at a time.
-
-    To join them all would ask the system for as much memory again, which takes longer than to
-    write them.
-    """
+    """Lines together, a quarter of a megabyte at a time."""
     gathered: list[bytes | memoryview] = []
     size = 0
     for line in lines:
@@ -259,11 +256,7 @@ def whole(tables: Iterable[Table]) -> Commit:
 
 
 def _require_sound_end(table: Table, commit: Commit) -> None:
-    """See that what a writer would build on is whole, as far as one look at the end can show.
-
-    Raises:
-        BankCorruptError: The last line, its index row or its vector is not what was written.
-    """
+    """See that what a writer would build on is whole, as far as one look at the end can show."""
     snapshot = TableSnapshot(table, commit)
     last = snapshot.extent.rows - 1
     if last < 0:

@@ -157,11 +157,7 @@ class Bank:
         return self.manifest.collections
 
     def tree(self, name: str) -> Tree:
-        """One of the trees.
-
-        Raises:
-            UsageError: There is no such tree.
-        """
+        """One of the trees."""
         if name not in self.trees:
             raise UsageError(
                 f"there is no tree {one_line(str(name), 40)!r}", hint=" or ".join(self.trees)
@@ -264,11 +260,7 @@ class Bank:
             self._commit(changing)
 
     def freeze(self) -> None:
-        """Forbid all writing from now on, and note each file's digest in the manifest.
-
-        Raises:
-            BankFrozenError: It is frozen already.
-        """
+        """Forbid all writing from now on, and note each file's digest in the manifest."""
         with self._lock():
             if self.journal.exists:
                 self._redo()
@@ -330,11 +322,7 @@ class Bank:
         return True
 
     def require_writable(self) -> None:
-        """See that the bank is not frozen, as far as this handle knows, and no archive.
-
-        Raises:
-            BankFrozenError: It is.
-        """
+        """See that the bank is not frozen, as far as this handle knows, and no archive."""
         self.require_folder()
         if self.frozen:
             raise BankFrozenError(
@@ -345,10 +333,6 @@ class Bank:
 
     def find_node(self, prefix: str, tree_name: str | None = None) -> tuple[str, Node]:
         """The one living node whose id begins with `prefix`, as a person types it.
-
-        Args:
-            prefix: An id, or enough of its beginning.
-            tree_name: The tree to look in; all if None.
 
         Raises:
             NodeNotFoundError: There is none, or more than one.
@@ -388,11 +372,7 @@ class Bank:
             yield
 
     def require_folder(self) -> None:
-        """See that the bank is not an archive: what can never be written need not be planned.
-
-        Raises:
-            BankFrozenError: It is one.
-        """
+        """See that the bank is not an archive: what can never be written need not be planned."""
         if self.archived:
             raise BankFrozenError(
                 "the bank lies in an archive, which is never written",
@@ -429,10 +409,7 @@ class Bank:
         return manifest.read(self.path, tail.commit if tail else None)
 
     def _commit(self, changes: Batch, *, upgrading: bool = True) -> None:
-        """Write a batch, do in place what it states, and show it.
-
-        A bank of an earlier format gets a manifest of the present one along.
-        """
+        """Write a batch, do in place what it states, and show it."""
         if upgrading:
             changes.upgrade_manifest(self.manifest)
         self._redone = None

@@ -28,7 +28,7 @@ from deltamem_tui.bank import append, codec, episodes, manifest, tree_index
 from deltamem_tui.bank.append import Addition, VectorRows, append_all, take_back
 from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.journal import COUNTER_LIMIT, Commit, Journal, Tail
-from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node
@@ -130,18 +130,8 @@ class Batch:
     ) -> int:
         """Add to a node's counters. One that is full, at `COUNTER_LIMIT`, stays so.
 
-        Args:
-            tree_name: The tree that holds it.
-            node_id: The node.
-            hits: Successful episodes more whose match it was.
-            recalls: Episodes more whose chain held it.
-            successes: How many more of those succeeded.
-
         Returns:
             The node's hits, these included.
-
-        Raises:
-            BankError: There is no such node.
         """
         addition = self._additions[tree_name]
         first = addition.first_row(node_id)
@@ -170,10 +160,6 @@ class Batch:
     def put_episode_line(self, episode_id: str, line: bytes) -> None:
         """Add an episode that is written already, or give a known one a new record.
 
-        Args:
-            episode_id: Its id; the caller has seen to it that it is one.
-            line: Its record as one line of JSON, newline included, with that id.
-
         Raises:
             BankError: The line is longer than `LINE_LIMIT`.
         """
@@ -199,11 +185,7 @@ class Batch:
         addition.extend(index, lines)
 
     def set_state(self, episode_id: str, state: EpisodeState) -> None:
-        """Mark an episode as waiting or learnt.
-
-        Raises:
-            BankError: The bank does not have the episode.
-        """
+        """Mark an episode as waiting or learnt."""
         addition = self._additions[episodes.NAME]
         first = addition.first_row(episode_id)
         if first is None:
@@ -238,11 +220,6 @@ class Batch:
     def state_counters(self, table_name: str, rows: Rows, values: NDArray[np.int64]) -> None:
         """Say what some rows' counters shall be, absolutely.
 
-        Args:
-            table_name: The table.
-            rows: Rows of first lines.
-            values: int64 [rows, counters].
-
         Raises:
             BankError: One is more than a counter holds.
         """
@@ -256,11 +233,7 @@ class Batch:
         self._manifest = new
 
     def upgrade_manifest(self, present: Manifest) -> None:
-        """Let the manifest be of the present format after this batch.
-
-        Args:
-            present: The manifest as it is.
-        """
+        """Let the manifest be of the present format after this batch."""
         wanted = (self._manifest or present).upgraded
         if wanted != present:
             self._manifest = wanted
@@ -337,7 +310,7 @@ class Batch:
     def _take_back(self, history: Journal, before: Tail, commit: Commit) -> None:
         """Leave the files as they were, unless the journal may state the commit after all."""
         with suppress(DeltaMemError):
-            if files.size(history.path) <= before.length:
+            if archive_view.size(history.path) <= before.length:
                 take_back(self._additions.values())
                 files.remove(_draft_of_manifest(history, commit))
 

@@ -126,11 +126,7 @@ def payload_of(record: Line, collection: Collection) -> dict[str, str]:
 
 
 def from_line(line: bytes, collection: Collection, source: str, position: str) -> Node:
-    """Read one line as a node.
-
-    Raises:
-        BankCorruptError: As `read`.
-    """
+    """Read one line as a node."""
     (record,) = read([line], [position], collection, source)
     return node_of(record, collection)
 
@@ -139,12 +135,6 @@ def read(
     lines: Sequence[bytes], positions: Iterable[str], collection: Collection, source: str
 ) -> list[Line]:
     """Read lines.
-
-    Args:
-        lines: The lines, with or without their newlines.
-        positions: Where in the file each is, for the error.
-        collection: What their nodes consist of.
-        source: The file's name, for the error.
 
     Raises:
         BankCorruptError: A line is not a node; says which, and what is wrong with it.

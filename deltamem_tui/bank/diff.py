@@ -26,13 +26,7 @@ from deltamem_tui.text import clean, one_line
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field that two banks have differently.
-
-    Attributes:
-        name: The field.
-        before: Its value in the first bank.
-        after: Its value in the second.
-    """
+    """One field that two banks have differently."""
 
     name: str
     before: Any
@@ -54,13 +48,7 @@ class NodeChange:
 
 @dataclass(frozen=True, slots=True)
 class CountChange:
-    """A node that lives in both banks and counts differently.
-
-    Attributes:
-        node: Its id.
-        before: Its counts in the first bank.
-        after: Its counts in the second.
-    """
+    """A node that lives in both banks and counts differently."""
 
     node: str
     before: Counts
@@ -141,9 +129,6 @@ def diff(before: Bank, after: Bank, trees: Sequence[str] | None = None) -> BankD
         before: The first bank.
         after: The second.
         trees: The trees to compare; if they are not all, nothing else is compared. None: all.
-
-    Raises:
-        BankCorruptError: A line that must be looked at is not a node.
     """
     names = before.collections if trees is None else trees
     whole = set(names) == set(before.collections)

@@ -41,11 +41,7 @@ def table(folder: Path) -> Table:
 
 
 def build_index(table: Table, lines: Iterator[tuple[int, int, bytes]], rows: int) -> NDArray[Any]:
-    """Make the index from the lines.
-
-    Raises:
-        BankCorruptError: A line is not a record with an id, or lines are missing.
-    """
+    """Make the index from the lines."""
     index = np.zeros(rows, dtype=INDEX_TYPE)
     births: dict[str, int] = {}
     count = 0
@@ -104,11 +100,7 @@ class Episodes:
         return int(np.count_nonzero(self.snapshot.counters[self._births, 0] == EpisodeState.LEARNT))
 
     def state(self, episode_id: str) -> EpisodeState | None:
-        """Whether an episode was learnt; None if the bank does not have it.
-
-        Raises:
-            BankCorruptError: Its counter is none of the states.
-        """
+        """Whether an episode was learnt; None if the bank does not have it."""
         birth = self.snapshot.first_row(episode_id)
         if birth is None:
             return None
@@ -123,21 +115,13 @@ class Episodes:
         return EpisodeState(state)
 
     def record(self, episode_id: str) -> Mapping[str, Any] | None:
-        """An episode's record as last given; None if the bank does not have it.
-
-        Raises:
-            BankCorruptError: Its line is not a record with an id.
-        """
+        """An episode's record as last given; None if the bank does not have it."""
         if (row := self._row(episode_id)) is None:
             return None
         return _parse(self.snapshot.table, row, self.snapshot.line(row))
 
     def line(self, episode_id: str) -> bytes | None:
-        """An episode's record as last given, not parsed; None if the bank does not have it.
-
-        Raises:
-            BankCorruptError: The index does not say where it is.
-        """
+        """An episode's record as last given, not parsed; None if the bank does not have it."""
         row = self._row(episode_id)
         return None if row is None else self.snapshot.line(row)
 

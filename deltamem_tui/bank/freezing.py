@@ -26,10 +26,6 @@ def promising(before: Manifest, found: Mapping[str, str]) -> Manifest:
 
     The manifest cannot hold the digest of its whole text: its own digest is that of the text
     without it.
-
-    Args:
-        before: The manifest so far.
-        found: `sha256:…` of every file but the manifest, by name.
     """
     found = {name: value for name, value in found.items() if name not in _UNCOUNTED}
     unsigned = replace(before, frozen=True, digests=dict(sorted(found.items())))
@@ -58,13 +54,7 @@ def broken_promises(
 def disagreements(
     frozen: Manifest, text: bytes, found: Mapping[str, str | None]
 ) -> Iterator[tuple[str, str]]:
-    """Where a frozen manifest and the files that were found disagree, as (file, what is wrong).
-
-    Args:
-        frozen: The manifest.
-        text: The manifest as it is written.
-        found: `sha256:…` of every other file by name; None for what is not a plain file.
-    """
+    """Where a frozen manifest and the files that were found disagree, as (file, what is wrong)."""
     promised = {name: value for name, value in frozen.digests.items() if name != manifest.FILE_NAME}
     unsigned = manifest.encode(replace(frozen, digests=promised))
     as_written = text == manifest.encode(frozen)

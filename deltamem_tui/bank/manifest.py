@@ -127,10 +127,6 @@ _METHOD = re.compile(r"[a-z][a-z0-9_]{0,31}")
 def read(folder: Path, commit: Commit | None = None) -> Manifest:
     """Read the manifest of the bank in `folder`.
 
-    Args:
-        folder: The bank's folder.
-        commit: The last commit, which may have replaced the manifest.
-
     Raises:
         BankNotFoundError: The folder holds no manifest.
         BankFormatError: The bank has another format version.

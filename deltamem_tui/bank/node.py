@@ -96,13 +96,6 @@ def born(
 
     The id is a digest of the tree, the parent and all that the node says and comes from,
     so the same episode in the same place gives the same id on every machine.
-
-    Args:
-        tree: The name of its collection.
-        parent: The node above it.
-        label: The outcome of the episode that wrote it.
-        payload: What it says, in the order of the collection's fields.
-        origin: Where it comes from.
     """
     above = parent.id if parent else None
     return Node(

@@ -73,11 +73,7 @@ def table(folder: Path, trees: Sequence[str]) -> Table:
 def build_index(
     trees: Sequence[str], table: Table, lines: Iterator[tuple[int, int, bytes]], rows: int
 ) -> NDArray[Any]:
-    """Make the index from the lines.
-
-    Raises:
-        BankCorruptError: A line is not a share, stands twice, or lines are missing.
-    """
+    """Make the index from the lines."""
     index = np.zeros(rows, dtype=INDEX_TYPE)
     seen: set[str] = set()
     count = 0
@@ -157,11 +153,7 @@ class Shares:
         return self.kept(self.replica != key(replica))
 
     def totals(self, nodes: Keys) -> Values:
-        """The sums over all replicas, for nodes of one tree. int64 [nodes, 3].
-
-        Args:
-            nodes: The nodes, each once, in any order.
-        """
+        """The sums over all replicas, for nodes of one tree. int64 [nodes, 3]."""
         at = places(nodes, self.node)
         found = np.zeros((len(nodes), COUNTERS), dtype=np.int64)
         np.add.at(found, at[at >= 0], self.values[at >= 0])
@@ -214,10 +206,6 @@ def tree_names(snapshots: Mapping[str, TableSnapshot]) -> list[str]:
 
 def shares(snapshots: Mapping[str, TableSnapshot], replica: str) -> Shares:
     """All counts of a bank by replica, its own share among them.
-
-    Args:
-        snapshots: The bank's tables at one commit.
-        replica: The bank's own replica.
 
     Raises:
         BankCorruptError: A node counts less than others are said to have counted of it.
@@ -274,22 +262,13 @@ def first_rows(snapshot: TableSnapshot) -> Rows:
 
 
 def book(batch: Batch, snapshots: Mapping[str, TableSnapshot], replica: str) -> int:
-    """Write a bank's own share down under its replica, before it goes on under a new one.
-
-    Returns:
-        How many shares were written; 0 if there is nothing to write.
-    """
+    """Write a bank's own share down under its replica, before it goes on under a new one."""
     own = shares(snapshots, replica)
     return keep(batch, snapshots, own.kept(own.replica == key(replica)))
 
 
 def keep(batch: Batch, snapshots: Mapping[str, TableSnapshot], wanted: Shares) -> int:
     """Let the table say `wanted`, by new lines and changed counts.
-
-    Args:
-        batch: What is going to be committed.
-        snapshots: The bank as it is.
-        wanted: What it shall say; other lines stay as they are.
 
     Returns:
         How many shares were written or changed.

@@ -118,11 +118,7 @@ class Table:
                 matrix.create()
 
     def require(self, extent: Extent) -> None:
-        """See that everything of an extent is there but for the index, which can be made again.
-
-        Raises:
-            BankCorruptError: A file is missing, too short, or of another kind.
-        """
+        """See that everything of an extent is there but for the index, which can be made again."""
         if archive_view.size(self.lines_path) < extent.bytes:
             raise self.corrupt("the file is missing or was cut short")
         for matrix in self.matrices[1:]:
@@ -167,11 +163,7 @@ class Table:
         return rows if alone else None
 
     def lines(self, extent: Extent) -> Iterator[tuple[int, int, bytes]]:
-        """All lines that count, as (row, offset in bytes, line without newline).
-
-        Raises:
-            BankCorruptError: The file was cut short, or a line is too long.
-        """
+        """All lines that count, as (row, offset in bytes, line without newline)."""
         if not extent.bytes:
             return
         row, offset, begun = 0, 0, b""
@@ -237,11 +229,7 @@ class TableSnapshot:
         return self.table.build_index(self.table, lines, self.extent.rows)
 
     def _reading(self, read: Callable[[], Value]) -> Value:
-        """Open something late, and see that it is of this commit's files.
-
-        Raises:
-            BankRewrittenError: Another commit has replaced them.
-        """
+        """Open something late, and see that it is of this commit's files."""
         try:
             found = read()
         except BankError:
@@ -253,11 +241,7 @@ class TableSnapshot:
         return found
 
     def require_current(self) -> None:
-        """See that the files are still those of this commit, or have only grown since.
-
-        Raises:
-            BankRewrittenError: Another commit has replaced them.
-        """
+        """See that the files are still those of this commit, or have only grown since."""
         file_swap.require_current(self.table.folder, self.table.commit)
 
     def stored_index(self) -> NDArray[Any] | None:
@@ -281,11 +265,7 @@ class TableSnapshot:
 
     @cached_property
     def vectors(self) -> NDArray[np.float32]:
-        """The vectors, float32 [rows, dimensions], mapped and not read.
-
-        Raises:
-            BankCorruptError: The file is too short or not such an array.
-        """
+        """The vectors, float32 [rows, dimensions], mapped and not read."""
         return self._reading(self._found_vectors)
 
     def _found_vectors(self) -> NDArray[np.float32]:
@@ -296,11 +276,7 @@ class TableSnapshot:
 
     @cached_property
     def text(self) -> memoryview:
-        """All lines that count, mapped and not read.
-
-        Raises:
-            BankCorruptError: The file is too short.
-        """
+        """All lines that count, mapped and not read."""
         return self._reading(self._found_text)
 
     def _found_text(self) -> memoryview:
@@ -319,11 +295,7 @@ class TableSnapshot:
         return bytes(self.text[start : end - 1])
 
     def node(self, row: int) -> Node:
-        """The node that the line at `row` holds.
-
-        Raises:
-            BankCorruptError: The line is not a node.
-        """
+        """The node that the line at `row` holds."""
         table = self.table
         source, position = str(table.lines_path), f"line {row + 1}"
         return codec.from_line(self.line(row), table.collection, source, position)

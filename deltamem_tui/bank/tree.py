@@ -136,19 +136,11 @@ class Tree:
         return [bytes(value).decode() for value in found[:20]]
 
     def node(self, node_id: str) -> Node:
-        """The living node with this id.
-
-        Raises:
-            NodeNotFoundError: There is none.
-        """
+        """The living node with this id."""
         return self.node_at(self.row(node_id))
 
     def node_at(self, row: int) -> Node:
-        """The node whose last line is at `row`.
-
-        Raises:
-            BankCorruptError: The line is not a node, or the index says something else of it.
-        """
+        """The node whose last line is at `row`."""
         node = self.snapshot.node(row)
         stated = self.snapshot.index[row].item()
         _, offset, first, parent, *_ = stated

@@ -42,14 +42,7 @@ INDEX_TYPE = np.dtype(
 
 
 def index_row(node: Node, offset: int, first: int, parent: int) -> tuple[Any, ...]:
-    """The index row of a node's line.
-
-    Args:
-        node: The node that the line holds.
-        offset: Where the line begins, in bytes.
-        first: The row of the node's first line.
-        parent: The row of the parent's first line, or `NO_PARENT`.
-    """
+    """The index row of a node's line."""
     return (
         node.id.encode(),
         offset,
@@ -64,12 +57,7 @@ def index_row(node: Node, offset: int, first: int, parent: int) -> tuple[Any, ..
 
 
 def build_index(table: Table, lines: Iterator[tuple[int, int, bytes]], rows: int) -> NDArray[Any]:
-    """Make the index from the lines.
-
-    Raises:
-        BankCorruptError: A line is not a node, has an id twice at the same revision, or a
-            parent that is not there.
-    """
+    """Make the index from the lines."""
     index, _ = read_lines(table, lines, rows)
     return index
 
@@ -79,17 +67,8 @@ def read_lines(
 ) -> tuple[NDArray[Any], list[int]]:
     """Make the index from the lines, and look whether the nodes are as they were born.
 
-    Args:
-        table: The tree's files.
-        lines: All lines that count.
-        rows: How many there are.
-        born: Whether to look at that too.
-
     Returns:
         The index, and the rows whose nodes were altered although they say otherwise.
-
-    Raises:
-        BankCorruptError: As `build_index`.
     """
     index = np.zeros(rows, dtype=INDEX_TYPE)
     altered: list[int] = []
@@ -123,11 +102,7 @@ def read_lines(
 
 
 def parse(table: Table, lines: Sequence[bytes], rows: Iterable[int]) -> list[Line]:
-    """Read some lines of a tree, at these rows.
-
-    Raises:
-        BankCorruptError: A line is not a node.
-    """
+    """Read some lines of a tree, at these rows."""
     positions = (f"line {row + 1}" for row in rows)
     return codec.read(lines, positions, table.collection, str(table.lines_path))
 
@@ -253,9 +228,6 @@ def keys(ids: NDArray[Any]) -> Keys:
 
     Args:
         ids: bytes [n], 16 hexadecimal digits in small letters each.
-
-    Raises:
-        BankCorruptError: One is not.
     """
     if not len(ids):
         return np.zeros(0, dtype=np.uint64)

@@ -17,14 +17,7 @@ UNDO = "undo"
 
 
 def commits_since(bank: Bank, sequence: int) -> Iterator[Commit]:
-    """The commits behind the one of this sequence, up to the one that the bank shows.
-
-    Returns:
-        They, newest first.
-
-    Raises:
-        BankCorruptError: A line of the journal is not a commit.
-    """
+    """The commits behind the one of this sequence, up to the one that the bank shows."""
     shown = bank.commit.sequence
     commits = bank.journal.newest_first() if bank.journal.exists else iter(())
     newer = takewhile(lambda commit: commit.sequence > sequence, commits)
@@ -38,9 +31,6 @@ def last_standing(bank: Bank, is_one: Callable[[Commit], bool]) -> Commit | None
         bank: The bank.
         is_one: Whether a commit is of that kind. It is called with every commit that is not
             an undo and was not undone, newest first, until it is true.
-
-    Returns:
-        The commit; None if there is none.
 
     Raises:
         BankCorruptError: A line of the journal is not a commit.

@@ -28,12 +28,7 @@ def append(folder: Path, record: Mapping[str, Any]) -> None:
 
 
 def records(folder: Path) -> Iterator[Mapping[str, Any]]:
-    """The lines of a bank's folder or archive. What is not a record is passed over.
-
-    Raises:
-        BankCorruptError: A line is far too long.
-        StorageError: The disk refused.
-    """
+    """The lines of a bank's folder or archive. What is not a record is passed over."""
     if archive_view.exists(folder / FILE_NAME):
         yield from parsed(archive_view.forwards(folder / FILE_NAME, _LINE_LIMIT))
 

@@ -54,7 +54,7 @@ def sealed(files: Mapping[str, bytes]) -> Package:
     before = manifest.Manifest(
         **{"method": METHOD, "collections": COLLECTIONS, **known, "digests": {}, "frozen": True}
     )
-    return package._promising(before, others, found)
+    return package.promising(before, others, found)
 
 
 def forged(path: Path, files: Mapping[str, bytes]) -> Path:

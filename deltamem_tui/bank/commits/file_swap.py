@@ -63,11 +63,7 @@ def require_current(folder: Path, commit: Commit) -> None:
 
 
 def finish(folder: Path, commit: Commit) -> None:
-    """Rename what the last commit lists, and remove what no commit does. May be repeated.
-
-    Raises:
-        StorageError: The disk refused.
-    """
+    """Rename what the last commit lists, and remove what no commit does. May be repeated."""
     for name in commit.replaces:
         draft = draft_path(folder / name, commit.sequence)
         if archive_view.exists(draft):
@@ -81,11 +77,7 @@ def finish(folder: Path, commit: Commit) -> None:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what a run that was interrupted left, to be taken up again.
-
-    Raises:
-        StorageError: The disk refused.
-    """
+    """Remove what a run that was interrupted left, to be taken up again."""
     for name in (STORE_STATE, STORE_ROWS, STORE_LOCK):
         files.remove(folder / name)
 
@@ -126,15 +118,7 @@ class FileSwap:
         self._may_count = False
 
     def write(self, name: str, parts: Iterable[bytes]) -> None:
-        """Write a file's successor whole, and sync it.
-
-        Args:
-            name: The file's name in the bank's folder.
-            parts: Its bytes, in order.
-
-        Raises:
-            StorageError: The disk refused; the bank is as it was.
-        """
+        """Write a file's successor whole, and sync it."""
         draft = draft_path(self._folder / name, self.sequence)
         self._names.append(name)
         files.create_anew(draft)
@@ -150,13 +134,7 @@ class FileSwap:
         self._cells[table] = cells
 
     def log(self, event: str, detail: Mapping[str, Any], *, fold: bool = False) -> None:
-        """Name what the commit is, for the journal.
-
-        Args:
-            event: What happened.
-            detail: What the journal states of it.
-            fold: Whether this line takes the place of the whole history.
-        """
+        """Name what the commit is, for the journal."""
         self.event, self._detail, self._fold = event, detail, fold
 
     def cancel(self) -> None:

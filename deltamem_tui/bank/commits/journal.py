@@ -25,7 +25,7 @@ from deltamem_tui.errors import BankCorruptError, BankError
 FILE_NAME = "journal.jsonl"
 _LINE_LIMIT = 64 * 1024 * 1024
 _FEW_LISTS = 10_000
-_LIST_BYTES = 8
+_LIST_BYTES = 8  # the least that a counted row takes; nothing else in a commit comes in numbers
 COUNTER_LIMIT = 2**32 - 1
 """The most that a counter holds; one that is full stays so."""
 _COUNTS = range(COUNTER_LIMIT + 1)
@@ -141,11 +141,7 @@ def now() -> str:
 
 
 def parse(line: bytes, source: str, position: str) -> Commit:
-    """Read one line of a journal.
-
-    Raises:
-        BankCorruptError: It is not a commit.
-    """
+    """Read one line of a journal."""
     try:
         _require_flat(line)
         record = orjson.loads(line)
@@ -178,10 +174,7 @@ def parse(line: bytes, source: str, position: str) -> Commit:
 
 
 def _require_flat(line: bytes) -> None:
-    """See that a stranger's line does not become a hundred times larger as objects.
-
-    A counted row is a list of eight bytes at least; nothing else in a commit comes in numbers.
-    """
+    """See that a stranger's line does not become a hundred times larger as objects."""
     if line.count(b"[") + line.count(b"{") > _FEW_LISTS + len(line) // _LIST_BYTES:
         raise ValueError("holds more lists than a commit has a use for")
 
@@ -240,11 +233,7 @@ class Journal:
         return archive_view.exists(self.path)
 
     def tail(self) -> Tail:
-        """Read the last commit, from the end of the file, whatever the file's length.
-
-        Raises:
-            BankCorruptError: The last whole line is not a commit, or there is none.
-        """
+        """Read the last commit, from the end of the file, whatever the file's length."""
         line, end = next(archive_view.backwards(self.path, _LINE_LIMIT), (b"", 0))
         if not line:
             raise BankCorruptError(
@@ -288,19 +277,11 @@ class Journal:
             return
 
     def commits(self) -> Iterator[Commit]:
-        """All commits, oldest first.
-
-        Raises:
-            BankCorruptError: A line is not a commit, or too long to be one.
-        """
+        """All commits, oldest first."""
         for number, line in enumerate(archive_view.forwards(self.path, _LINE_LIMIT), start=1):
             yield parse(line, str(self.path), f"line {number}")
 
     def newest_first(self) -> Iterator[Commit]:
-        """All commits, newest first: who stops early has read only the end of the file.
-
-        Raises:
-            BankCorruptError: A line is not a commit, or too long to be one.
-        """
+        """All commits, newest first: who stops early has read only the end of the file."""
         for line, end in archive_view.backwards(self.path, _LINE_LIMIT):
             yield parse(line, str(self.path), f"byte {end - len(line)}")

@@ -80,11 +80,7 @@ _VERSION, _LARGE_VERSION = 20, 45
 
 
 def member_names(collections: Iterable[str]) -> tuple[str, ...]:
-    """Every file that a bank can consist of, in the order in which an archive holds them.
-
-    Args:
-        collections: The names of the bank's collections, in the manifest's order.
-    """
+    """Every file that a bank can consist of, in the order in which an archive holds them."""
     kinds = ("nodes.jsonl", "embeddings.npy", "counts.npy", "index.npy")
     return (
         MANIFEST,
@@ -98,13 +94,7 @@ def member_names(collections: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What an archive says of a file.
-
-    Attributes:
-        name: The file's name.
-        size: Its length in bytes.
-        crc: Its CRC-32.
-    """
+    """What an archive says of a file."""
 
     name: str
     size: int
@@ -113,11 +103,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where everything lies in the archive of some files.
-
-    Attributes:
-        entries: The files, in the order of `member_names`.
-    """
+    """Where everything lies in the archive of some files."""
 
     entries: Sequence[Entry]
 
@@ -264,23 +250,14 @@ def read_layout(path: Path, limits: Limits = LIMITS) -> Layout:
 
 
 def members(path: Path) -> dict[str, tuple[int, int]]:
-    """Where the files of an archive lie, as (start, length) by name.
-
-    Raises:
-        BankCorruptError: The archive is not one of a bank, or is not whole.
-        StorageError: It cannot be read.
-    """
+    """Where the files of an archive lie, as (start, length) by name."""
     with files.storage_errors(path):
         found = path.stat()
     return _members(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def require_names(path: Path, collections: Iterable[str]) -> None:
-    """See that an archive holds files of a bank with these collections only, in their order.
-
-    Raises:
-        BankCorruptError: It does not.
-    """
+    """See that an archive holds files of a bank with these collections only, in their order."""
     found = list(members(path))
     known = member_names(collections)
     if found != [name for name in known if name in found]:

@@ -79,11 +79,7 @@ def size(path: Path) -> int:
 
 
 def opened(path: Path) -> io.BufferedReader:
-    """The file, to be read from its beginning.
-
-    Raises:
-        StorageError: There is no such file, or the disk refused.
-    """
+    """The file, to be read from its beginning."""
     region = _found(path)
     with files.storage_errors(path):
         raw = region.path.open("rb")
@@ -105,11 +101,7 @@ def read(path: Path, limit: int) -> bytes:
 
 
 def mapped(path: Path, length: int) -> memoryview:
-    """The first `length` bytes of a file, mapped and not read.
-
-    Raises:
-        StorageError: There is no such file, it is shorter, or the disk refused.
-    """
+    """The first `length` bytes of a file, mapped and not read."""
     if not length:
         return memoryview(b"")
     region = _found(path)
@@ -200,10 +192,6 @@ _BLOCK = 64 * 1024
 def forwards(path: Path, limit: int) -> Iterator[bytes]:
     """The lines of a file, first first, each with its newline.
 
-    Args:
-        path: The file.
-        limit: The most bytes that a line may have, newline included.
-
     Raises:
         BankCorruptError: A line is longer. The lines before it were given.
         StorageError: The disk refused.
@@ -222,10 +210,6 @@ def backwards(path: Path, limit: int) -> Iterator[tuple[bytes, int]]:
     """The lines of a file, last first, each with its newline and the byte behind that.
 
     Who stops early has read only the end of the file.
-
-    Args:
-        path: The file.
-        limit: The most bytes that a line may have, newline included.
 
     Raises:
         BankCorruptError: A line is longer, or what may be one. The lines behind it were given.

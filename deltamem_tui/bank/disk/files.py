@@ -58,11 +58,7 @@ def storage_errors(path: Path, consequence: str = _AS_IT_WAS) -> Iterator[None]:
 
 
 def write_at(path: Path, position: int, data: bytes | memoryview) -> None:
-    """Write `data` at byte `position`; what lies before stays. Not yet on the disk: see `sync`.
-
-    Raises:
-        StorageError: The disk refused, or `path` is a link.
-    """
+    """Write `data` at byte `position`; what lies before stays. Not yet on the disk: see `sync`."""
     with storage_errors(path):
         descriptor = os.open(path, _WRITE | os.O_CREAT, 0o644)
         try:
@@ -99,11 +95,7 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def truncate(path: Path, length: int) -> None:
-    """Cut the file to `length` bytes; a file that is not longer stays untouched.
-
-    Raises:
-        StorageError: The disk refused, or `path` is a link.
-    """
+    """Cut the file to `length` bytes; a file that is not longer stays untouched."""
     with storage_errors(path):
         if not path.is_symlink() and path.stat().st_size <= length:
             return
@@ -173,11 +165,7 @@ def make_folders(path: Path) -> None:
 
 
 def require_free(path: Path) -> None:
-    """See that a new folder may appear at `path`: nothing is there, or an empty folder.
-
-    Raises:
-        BankExistsError: Something is there.
-    """
+    """See that a new folder may appear at `path`: nothing is there, or an empty folder."""
     if path.is_symlink() or (path.exists() and not (path.is_dir() and not any(path.iterdir()))):
         raise BankExistsError(
             "something is here already",
@@ -224,11 +212,7 @@ def other_folder(path: Path) -> Iterator[Path]:
 
 
 def exchange(one: Path, other: Path) -> None:
-    """Let two folders of one file system change places, in one step.
-
-    Raises:
-        StorageError: The system or the file system cannot do it.
-    """
+    """Let two folders of one file system change places, in one step."""
     import ctypes
 
     library = ctypes.CDLL(None, use_errno=True)
@@ -254,10 +238,6 @@ def exchange(one: Path, other: Path) -> None:
 def new_file(path: Path, *, replace: bool = False) -> Iterator[Path]:
     """A file to fill, which appears at `path` when the block ends, or not at all.
 
-    Args:
-        path: The file's path.
-        replace: Whether a file that is there already may go.
-
     Raises:
         BankExistsError: Something is at `path` already.
         StorageError: The file cannot be made.
@@ -278,11 +258,7 @@ def new_file(path: Path, *, replace: bool = False) -> Iterator[Path]:
 
 
 def _linked(draft: Path, path: Path) -> bool:
-    """Give a draft its name, without a moment in which a file made there meanwhile could go.
-
-    Returns:
-        False where the file system has no hard links.
-    """
+    """Give a draft its name, without a moment in which a file made there meanwhile could go."""
     with storage_errors(path):
         try:
             os.link(draft, path)
@@ -303,29 +279,6 @@ def _require_room(path: Path, *, replace: bool) -> None:
         if path.is_file() and not replace:
             hint = "`--replace` writes over it"
         raise BankExistsError("something is here already", source=str(path), hint=hint)
-
-
-def read(path: Path, limit: int) -> bytes:
-    """Read a whole small file.
-
-    Raises:
-        StorageError: It cannot be read, or is larger than `limit` bytes.
-    """
-    with storage_errors(path):
-        if path.stat().st_size > limit:
-            raise StorageError(f"larger than the {limit:,} bytes it may have", source=str(path))
-        return path.read_bytes()
-
-
-def size(path: Path) -> int:
-    """The file's length in bytes; 0 if there is none."""
-    try:
-        with storage_errors(path):
-            return path.stat().st_size
-    except StorageError as error:
-        if isinstance(error.__cause__, FileNotFoundError):
-            return 0
-        raise
 
 
 @contextmanager

@@ -77,11 +77,7 @@ class NpyFile:
         files.replace(self.path, self.header(0))
 
     def rows(self) -> int:
-        """The row count that the header states.
-
-        Raises:
-            BankCorruptError: No such array: another type, width or order, or not an array at all.
-        """
+        """The row count that the header states."""
         found = self._read_header()
         stated = _ROWS.search(found)
         if stated and found == self.header(int(stated[1])):
@@ -124,12 +120,6 @@ class NpyFile:
     def load(self, rows: int) -> NDArray[Any]:
         """Map the first `rows` rows into memory, read-only; nothing is read before it is used.
 
-        Args:
-            rows: How many rows count; the header may state fewer or more.
-
-        Returns:
-            `dtype` [rows, width], or [rows] if `width` is 0.
-
         Raises:
             BankCorruptError: The file is missing, too short for them, or another kind of array.
             StorageError: The disk refused.
@@ -152,27 +142,12 @@ class NpyFile:
             )
 
     def write_rows(self, row: int, values: NDArray[Any]) -> None:
-        """Write rows from `row` on; the header is not touched.
-
-        Args:
-            row: The first row to be written.
-            values: Convertible to `dtype`; [any, width], or [any] if `width` is 0.
-
-        Raises:
-            StorageError: The disk refused.
-        """
+        """Write rows from `row` on; the header is not touched."""
         array = np.ascontiguousarray(values, dtype=self.dtype)
         files.write_at(self.path, self.position(row), array.tobytes())
 
     def write_whole(self, values: NDArray[Any]) -> None:
-        """Replace the whole array in one step.
-
-        Args:
-            values: Convertible to `dtype`; [rows, width], or [rows] if `width` is 0.
-
-        Raises:
-            StorageError: The disk refused; the old array is still there.
-        """
+        """Replace the whole array in one step."""
         array = np.ascontiguousarray(values, dtype=self.dtype)
         files.replace(self.path, self.header(len(array)) + array.tobytes())
 

@@ -30,9 +30,6 @@ def beside(path: Path, make: Callable[[Path], object]) -> Iterator[Path]:
     Args:
         path: Where that which is written shall lie in the end.
         make: Makes an empty file or folder.
-
-    Raises:
-        OSError: It cannot be made.
     """
     clear(path.parent)
     draft, claim = _claimed(path, make)
@@ -70,11 +67,7 @@ def _claimed(path: Path, make: Callable[[Path], object]) -> tuple[Path, int | No
 
 
 def _claim(draft: Path) -> int:
-    """Lock a draft, if no other process has; the lock lasts as long as the descriptor is open.
-
-    Raises:
-        OSError: Another process has, or it cannot be locked.
-    """
+    """Lock a draft, if no other process has; the lock lasts as long as the descriptor is open."""
     descriptor = os.open(draft, _LOOK)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

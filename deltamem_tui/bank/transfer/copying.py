@@ -5,17 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from deltamem_tui.bank import episodes, manifest, replicas, usage_log
+from deltamem_tui.bank import manifest, replicas
 from deltamem_tui.bank.append import apply
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
-from deltamem_tui.bank.commits import file_swap, journal
-from deltamem_tui.bank.commits.journal import Commit, Journal
-from deltamem_tui.bank.disk import archive_view, files
-from deltamem_tui.bank.table import TableSnapshot
-
-_CHUNK_ROWS = 16_384
-_CHUNK_BYTES = 16 * 1024 * 1024
+from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.transfer import package
 
 
 def copy_bank(source: Bank, path: Path, *, history: bool = False) -> Bank:
@@ -43,20 +38,9 @@ def copy_bank(source: Bank, path: Path, *, history: bool = False) -> Bank:
 
 
 def copy_into(draft: Path, source: Bank, *, name: str, history: bool, learnt: bool = False) -> Bank:
-    """Copy a bank into a folder that no other process sees yet, under a new origin; book nothing.
-
-    Args:
-        draft: An empty folder.
-        source: The bank.
-        name: The copy's name.
-        history: Whether the episodes and the journal go along.
-        learnt: Whether the episodes go along, even without the journal.
-    """
-    for table, snapshot in source.snapshots.items():
-        if history or learnt or table != episodes.NAME:
-            _copy_table(snapshot, draft)
-    if history and source.journal.exists:
-        _copy_journal(source, draft)
+    """Copy a bank into a folder that only this process sees, under a new origin; book nothing."""
+    for member in package.members_of(source, episodes=history or learnt, history=history):
+        files.sync(member.write(draft))
     copied = replace(
         source.manifest.upgraded, name=name, frozen=False, digests={}, replica=replicas.drawn()
     )
@@ -73,35 +57,6 @@ def _book(copy: Bank, origin: str) -> None:
         batch.write_unseen()
     elif booked:
         tables = [snapshot.table for snapshot in copy.snapshots.values()]
+        for table in tables:
+            table.create()
         apply(batch.commit(copy.journal).commit, tables)
-
-
-def _copy_table(snapshot: TableSnapshot, folder: Path) -> None:
-    """Write what counts of a table: its lines, and the arrays as this commit has them."""
-    table = replace(snapshot.table, folder=folder, commit=Commit())
-    rows = snapshot.extent.rows
-    table.create()
-    position = 0
-    for part in archive_view.pieces(snapshot.text, _CHUNK_BYTES):
-        files.write_at(table.lines_path, position, part)
-        position += len(part)
-    arrays = [(table.index_file, snapshot.index), (table.counters_file, snapshot.counters)]
-    if table.vectors_file:
-        arrays.append((table.vectors_file, snapshot.vectors))
-    for matrix, values in arrays:
-        for start in range(0, rows, _CHUNK_ROWS):
-            matrix.write_rows(start, values[start : start + _CHUNK_ROWS])
-        matrix.write_header(rows)
-        files.sync(matrix.path)
-    files.sync(table.lines_path)
-
-
-def _copy_journal(source: Bank, folder: Path) -> None:
-    """Write the journal up to the commit that the handle shows."""
-    copy = Journal(folder / journal.FILE_NAME)
-    lines = [each for each in source.journal.commits() if each.sequence <= source.commit.sequence]
-    file_swap.require_current(source.path, source.commit)  # or the history was folded meanwhile
-    files.replace(copy.path, b"".join(each.line() for each in lines))
-    bill = source.path / usage_log.FILE_NAME
-    if length := archive_view.size(bill):
-        files.replace(folder / usage_log.FILE_NAME, bytes(archive_view.mapped(bill, length)))

@@ -157,11 +157,7 @@ def inspect(delivery: Delivery, *, pinned: str | None = None) -> str:
 
 
 def checked_digest(text: str | None) -> str | None:
-    """A digest as a person pins it.
-
-    Raises:
-        UsageError: It is none.
-    """
+    """A digest as a person pins it."""
     if text is None or _DIGEST.fullmatch(text):
         return text
     if _DIGEST.fullmatch(f"sha256:{text}"):  # as `sha256sum` prints it
@@ -255,15 +251,8 @@ def place(path: Path, *, replacing: bool) -> Iterator[Path]:
 
 
 def _copy(members: Iterable[Member], draft: Path) -> None:
-    """Copy files. Each is there only when it is whole: they may be read meanwhile."""
     for member in members:
-        unfinished = draft / f".{member.name}.draft"
-        files.create_anew(unfinished)
-        position = 0
-        for piece in member.pieces():
-            files.write_at(unfinished, position, piece)
-            position += len(piece)
-        files.move(unfinished, draft / member.name)
+        member.write(draft)
 
 
 def _members(folder: Path, names: Iterable[str]) -> list[Member]:
@@ -271,11 +260,7 @@ def _members(folder: Path, names: Iterable[str]) -> list[Member]:
 
 
 def _read(delivery: Delivery, members: Sequence[Member]) -> tuple[Mapping[str, Seal], str]:
-    """What is found on reading files, and `sha256:…` of the archive that they make.
-
-    An archive was compared with its layout when it was received, so if these are its files,
-    this is its own digest.
-    """
+    """What is found on reading files, and `sha256:…` of the archive that they make."""
     seals = package.sealed(members)
     archived = package.as_written(delivery.manifest, delivery.text, members, seals)
     return seals, archived.digest()

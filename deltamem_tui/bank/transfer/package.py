@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import episodes, freezing, manifest, usage_log
+from deltamem_tui.bank import freezing, manifest, usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import file_swap, journal
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.disk import archive, archive_view, files
 from deltamem_tui.bank.disk.archive import Entry, Layout
 from deltamem_tui.bank.disk.npy_file import NpyFile
+from deltamem_tui.bank.episodes import NAME as EPISODES
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.table import TableSnapshot
 from deltamem_tui.errors import StorageError
@@ -36,27 +37,28 @@ Pieces = Callable[[], Iterable[memoryview]]
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One file of a package.
-
-    Attributes:
-        name: Its name.
-        size: Its length in bytes.
-        pieces: Gives its bytes, as often as it is called.
-    """
+    """One file of a package."""
 
     name: str
     size: int
     pieces: Pieces
 
+    def write(self, folder: Path) -> Path:
+        """Copy it into a folder, where it is only when it is whole; returns its path."""
+        path = folder / self.name
+        draft = folder / f".{self.name}.draft"
+        files.create_anew(draft)
+        position = 0
+        for piece in self.pieces():
+            files.write_at(draft, position, piece)
+            position += len(piece)
+        files.move(draft, path)
+        return path
+
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What was found on reading a file once.
-
-    Attributes:
-        digest: `sha256:…` of its bytes.
-        crc: Their CRC-32.
-    """
+    """What was found on reading a file once."""
 
     digest: str
     crc: int
@@ -94,7 +96,7 @@ class Package:
         """The same package, whose manifest says `provenance` of who built the bank from what."""
         _, *others = self.members
         seals = {member.name: self.seals[member.name] for member in others}
-        return _promising(replace(self.manifest, provenance=provenance), others, seals)
+        return promising(replace(self.manifest, provenance=provenance), others, seals)
 
     def digest(self) -> str:
         """`sha256:…` of the archive, as `sha256sum` would say it of the file."""
@@ -105,10 +107,6 @@ class Package:
 
     def write(self, path: Path, *, replace: bool = False) -> str:
         """Write the archive, which appears whole or not at all.
-
-        Args:
-            path: The archive's path.
-            replace: Whether a file that is there already may go.
 
         Returns:
             `sha256:…` of the archive.
@@ -130,32 +128,28 @@ class Package:
 
 
 def pack(bank: Bank, *, with_episodes: bool = False, with_journal: bool = False) -> Package:
-    """Seal the commit that a handle shows. Reads everything once, writes nothing.
+    """Seal the commit that a handle shows. Reads everything once, writes nothing."""
+    members = members_of(bank, episodes=with_episodes, history=with_journal)
+    return promising(bank.manifest.called(bank.name), members, sealed(members))
 
-    Args:
-        bank: The bank; it may go on being written meanwhile.
-        with_episodes: Whether the episodes go along.
-        with_journal: Whether the journal goes along.
 
-    Raises:
-        BankCorruptError: A file was cut short or is of another kind.
-        StorageError: A file cannot be read.
-    """
-    left_out = () if with_episodes else (episodes.NAME,)
+def members_of(bank: Bank, *, episodes: bool, history: bool) -> list[Member]:
+    """The files of the commit that a handle shows, but for the manifest."""
+    left_out = () if episodes else (EPISODES,)
     members = [
         member
         for name, snapshot in bank.snapshots.items()
         if name in bank.collections or (name not in left_out and snapshot.extent.rows)
         for member in _table_members(snapshot)
     ]
-    if with_journal and bank.journal.exists:
+    if history and bank.journal.exists:
         members.append(_journal_member(bank, left_out))
         if archive_view.exists(bank.path / usage_log.FILE_NAME):
             members.append(member_at(bank.path / usage_log.FILE_NAME))
-    return _promising(bank.manifest.called(bank.name), members, sealed(members))
+    return members
 
 
-def _promising(before: Manifest, members: Sequence[Member], seals: Mapping[str, Seal]) -> Package:
+def promising(before: Manifest, members: Sequence[Member], seals: Mapping[str, Seal]) -> Package:
     """The package of files that were read: their digests go into the manifest."""
     after = freezing.promising(before, {name: each.digest for name, each in seals.items()})
     return as_written(after, manifest.encode(after), members, seals)
@@ -221,10 +215,7 @@ def _array_member(name: str, matrix: NpyFile, values: NDArray[Any]) -> Member:
 
 
 def _journal_member(bank: Bank, left_out: Sequence[str]) -> Member:
-    """The journal as far as it counts; if a table stays behind, a last line says so.
-
-    That line carries the time of the one before: the same commit gives the same bytes.
-    """
+    """The journal as far as it counts; if a table stays behind, a last line says so."""
     tail = bank.tail
     if tail is None:
         raise StorageError("the journal is gone", source=str(bank.journal.path))

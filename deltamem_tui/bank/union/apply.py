@@ -73,11 +73,7 @@ class TreeUpdate:
         return births
 
     def node(self, place: int) -> Node:
-        """A node as it stands when all claims are taken together.
-
-        Raises:
-            BankCorruptError: The line that counts of it is not a node.
-        """
+        """A node as it stands when all claims are taken together."""
         join, holds = self.join, self.join.resolution
         parent = None if holds.loosened[place] else self._claimed_parent(place)
         return replace(
@@ -318,15 +314,7 @@ class TreeChanges:
 def tree_changes(
     update: TreeUpdate, before: Values, after: Values, *, deepest: int | None, left_out: int
 ) -> TreeChanges:
-    """What is going to change.
-
-    Args:
-        update: What the bank has to write.
-        before: What its nodes count, in the order of the join. int64 [nodes, 3].
-        after: What they will count. int64 [nodes, 3].
-        deepest: The tree's D_max, if it has one.
-        left_out: How many nodes were not taken.
-    """
+    """What is going to change."""
     join, holds = update.join, update.join.resolution
     lived = np.zeros(len(join), dtype=np.bool_)
     first = join.sides[0]

@@ -75,11 +75,7 @@ class Claims:
 
 
 def read(snapshot: TableSnapshot) -> Claims:
-    """What a bank's tree claims, by its index, and by those lines that keep a claim aside.
-
-    Raises:
-        BankCorruptError: The index names what is not there, or a line is not a node.
-    """
+    """What a bank's tree claims, by its index, and by those lines that keep a claim aside."""
     index = snapshot.index
     births = first_rows(snapshot)
     rows = snapshot.current[births]
@@ -115,11 +111,7 @@ def _take_claim(claims: Claims, place: int) -> None:
 
 
 def meant_by(snapshot: TableSnapshot, row: int) -> Meant:
-    """What a line keeps aside: the `parent` and `deleted` that its node claims.
-
-    Raises:
-        BankCorruptError: The line is not a node.
-    """
+    """What a line keeps aside: the `parent` and `deleted` that its node claims."""
     (record,) = tree_index.parse(snapshot.table, [snapshot.line(row)], [row])
     return Meant() if record.meant is UNSET else record.meant
 

@@ -64,11 +64,7 @@ class EpisodeJoin:
         return learnt
 
     def write(self, batch: Batch) -> None:
-        """Put the lines and states into a batch.
-
-        Raises:
-            BankCorruptError: A line of another bank is not the episode that its index says.
-        """
+        """Put the lines and states into a batch."""
         births = np.empty(len(self.ids), dtype=np.int64)
         births[: self.before] = first_rows(self.snapshots[0])
         start = batch.next_row(episodes.NAME)
@@ -96,11 +92,7 @@ class EpisodeJoin:
 
 
 def join(snapshots: Sequence[TableSnapshot]) -> EpisodeJoin:
-    """Join the episodes of several banks.
-
-    Raises:
-        BankCorruptError: A bank has an episode in a state that there is not.
-    """
+    """Join the episodes of several banks."""
     first, *others = snapshots
     ids, rows, states = _episodes(first)
     before = len(ids)

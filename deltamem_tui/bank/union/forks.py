@@ -24,10 +24,6 @@ def counted_apart(one: Bank, two: Bank) -> bool:
     """Whether two banks have both counted one node since they parted, under one origin.
 
     This is read from their journals, as far as they were not compacted.
-
-    Raises:
-        BankCorruptError: A line of a journal is not a commit.
-        StorageError: A journal cannot be read.
     """
     same = one.manifest.counts_as == two.manifest.counts_as
     if not same or one.tail is None or two.tail is None:
@@ -69,14 +65,7 @@ def _from(sequence: int, line: bytes, rest: Iterator[bytes]) -> bytes:
 def _counted(
     lines: Iterable[bytes], trees: Sequence[str], shared: Mapping[str, Extent] | None
 ) -> set[tuple[str, int]]:
-    """What was counted by some commits: trees and rows.
-
-    Args:
-        lines: The commits.
-        trees: The names of the trees.
-        shared: What both banks had when they parted, so that a row is of one node in both;
-            None if it is not known, and all rows are returned.
-    """
+    """What was counted by some commits: trees and rows."""
     return {
         (name, row)
         for commit in map(_parsed, lines)

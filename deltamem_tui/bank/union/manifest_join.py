@@ -38,9 +38,6 @@ def joined(found: Sequence[Manifest]) -> tuple[Manifest, list[Disagreement]]:
 
     Its own word stays wherever it says something; a description or domain that it lacks is
     taken from the first that has one.
-
-    Returns:
-        The manifest, and everything that others say differently.
     """
     first = found[0]
     description = next((each.description for each in found if each.description), "")

@@ -129,11 +129,7 @@ class Plan:
         return not nodes and not counts and known and same and self.shares.equals(shares)
 
     def check(self) -> None:
-        """See that what is taken from the other banks is sound.
-
-        Raises:
-            BankCorruptError: A bank's line, index or vector is not.
-        """
+        """See that what is taken from the other banks is sound."""
         for update in self.updates.values():
             update.check()
 
@@ -156,9 +152,6 @@ class Plan:
             batch: A batch of the first bank, or of a copy of it.
             target: That bank.
             origin: What that bank counts as.
-
-        Raises:
-            BankCorruptError: What is taken from another bank is not sound.
         """
         self.check()
         for name, update in self.updates.items():

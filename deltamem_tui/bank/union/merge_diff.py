@@ -25,11 +25,7 @@ from deltamem_tui.bank.union.merge import Plan
 
 
 def difference(plan: Plan) -> BankDiff:
-    """What differs between the first bank and what it would be.
-
-    Raises:
-        BankCorruptError: A line that must be looked at is not a node.
-    """
+    """What differs between the first bank and what it would be."""
     return BankDiff(
         manifest=tuple(manifest_changes(plan.banks[0].manifest, plan.manifest)),
         trees={name: _tree_difference(plan, name) for name in plan.joins},

@@ -148,10 +148,6 @@ class Join:
     def hang(self, children: Rows, parents: Rows) -> None:
         """Hang roots below other nodes: a change of this merge's own, one revision on.
 
-        Args:
-            children: The roots' places. int64 [roots].
-            parents: The place of each one's new parent. int64 [roots].
-
         Raises:
             BankError: A root was revised as often as a node may be.
         """
@@ -172,11 +168,7 @@ class Join:
         return self.sides[int(self.source[place])].snapshot.line(int(self.rows[place]))
 
     def node(self, place: int) -> Node:
-        """The node as the line that counts has it, claims and all.
-
-        Raises:
-            BankCorruptError: The line is not a node.
-        """
+        """The node as the line that counts has it, claims and all."""
         return self._state(place).node
 
     def id(self, place: int) -> str:

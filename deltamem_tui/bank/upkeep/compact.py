@@ -88,11 +88,7 @@ class Compaction:
 
 
 def planned(bank: Bank) -> Compaction:
-    """Say what compaction would save. Nothing is written.
-
-    Raises:
-        BankCorruptError: The bank breaks the rules of the format.
-    """
+    """Say what compaction would save. Nothing is written."""
     bank.refresh()
     extents = {name: each.extent for name, each in bank.snapshots.items()}
     return _Plan(bank).described(FileSwap(bank.path, bank.tail, extents))
@@ -286,11 +282,6 @@ def _last_rows(first: Rows) -> Rows:
 def _parents_first(births: Rows, parents: NDArray[np.int64]) -> Rows:
     """First lines in their order, but none before its parent's: a node may have been moved
     below one that is younger.
-
-    Args:
-        births: The rows of first lines, rising.
-        parents: Per row, the row of the parent's first line as the last line of its record
-            has it, or -1.
     """
     if np.all(parents[births] < births):
         return births

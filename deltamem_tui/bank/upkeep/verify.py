@@ -52,10 +52,6 @@ class Flaw:
 def verify(bank: Bank, between: Between = lambda: None) -> list[Flaw]:
     """Check a bank: digests if it is frozen, then every line, tree, vector and counter.
 
-    Args:
-        bank: The bank.
-        between: Called before each piece of the work. What it raises ends the check.
-
     Returns:
         Every flaw found; none for a sound bank.
     """
@@ -70,10 +66,6 @@ def line_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
 
     Flaws are yielded as they are found, and the same one may come twice: who reads a
     stranger's bank can stop at the first.
-
-    Args:
-        bank: The bank.
-        between: Called before each piece of the work. What it raises ends the check.
     """
     for tree in bank.trees.values():
         yield from _tree_flaws(tree.snapshot, between)
@@ -83,12 +75,7 @@ def line_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
 
 
 def vector_flaws(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
-    """Check every vector of a bank; flaws are yielded as they are found.
-
-    Args:
-        bank: The bank.
-        between: Called before each piece of the work. What it raises ends the check.
-    """
+    """Check every vector of a bank; flaws are yielded as they are found."""
     for tree in bank.trees.values():
         yield from _vector_flaws(tree.snapshot, between)
 

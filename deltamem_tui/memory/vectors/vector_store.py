@@ -20,7 +20,7 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.commits import file_swap
-from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.disk import archive_view, files
 from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.protocol import EmbedderCard
@@ -56,9 +56,11 @@ class VectorStore:
     def _left_rows(self) -> NDArray[Any]:
         """All rows that lie there; none if they are of another embedder, or cannot be read."""
         try:
-            state = orjson.loads(files.read(self._folder / file_swap.STORE_STATE, _STATE_LIMIT))
+            state = orjson.loads(
+                archive_view.read(self._folder / file_swap.STORE_STATE, _STATE_LIMIT)
+            )
             require_same(EmbedderCard(**state["embedder"]), self._card)
-            size = files.size(self._matrix.path) - self._matrix.position(0)
+            size = archive_view.size(self._matrix.path) - self._matrix.position(0)
             return self._matrix.load(max(size // self._matrix.row_bytes, 0))
         except (BankError, EmbeddingError, ValueError, TypeError, KeyError, AttributeError):
             return np.empty(0, dtype=self._matrix.dtype)
