@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank.commits.journal import Commit, Extent, Tail
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.table import COUNTER, UNIT_TOLERANCE, Rows, Table, TableSnapshot
+from deltamem_tui.bank.table import COUNTER, Rows, Table, TableSnapshot, wrong_lengths
 from deltamem_tui.errors import BankCorruptError, DeltaMemError
 
 _CHUNK_ROWS = 16_384
@@ -102,16 +102,23 @@ class Addition:
         self.added_rows += 1
         self.added_bytes += len(line)
 
-    def extend(self, index: NDArray[Any], lines: Sequence[bytes | memoryview]) -> None:
-        """Add many lines at once; `index` is as `Batch.extend` has it."""
+    def extend(
+        self,
+        index: NDArray[Any],
+        lines: Sequence[bytes | memoryview],
+        sizes: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Add many lines at once; `index` and `sizes` are as `Batch.extend` has them."""
+        if sizes is None:
+            sizes = np.array([len(line) for line in lines], dtype=np.int64)
         placed = index.copy()
-        placed["offset"] += self.next_offset
+        placed["offset"] = self.next_offset + np.cumsum(sizes) - sizes
         for record_id, first in zip(index["id"].tolist(), index["first"].tolist(), strict=True):
             self.births.setdefault(record_id.decode(), first)
         self.index.append(placed)
         self.lines.extend(lines)
         self.added_rows += len(index)
-        self.added_bytes += sum(map(len, lines))
+        self.added_bytes += int(sizes.sum())
 
     def cell(self, row: int) -> list[int]:
         """The counters of a row, to be changed."""
@@ -272,8 +279,7 @@ def _require_sound_end(table: Table, commit: Commit) -> None:
     if not (alone and named and line.find(b"\n") == len(line) - 1):
         raise _broken(table.lines_path.name, table, f"line {last + 1} is not what was written")
     if table.vectors_file:
-        length = float(np.linalg.norm(snapshot.vectors[last].astype(np.float64)))
-        if not abs(length - 1.0) < UNIT_TOLERANCE:
+        for _, length in wrong_lengths(snapshot.vectors[last:]):
             name = table.vectors_file.path.name
             raise _broken(name, table, f"the vector at row {last} has length {length:.4g}, not 1")
 

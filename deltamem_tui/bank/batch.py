@@ -34,11 +34,11 @@ from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.table import (
     LINE_LIMIT,
-    UNIT_TOLERANCE,
     VECTOR,
     Rows,
     Table,
     TableSnapshot,
+    wrong_lengths,
 )
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankCorruptError, BankError, DeltaMemError
@@ -180,7 +180,6 @@ class Batch:
         addition = self._additions[episodes.NAME]
         index = np.zeros(len(lines), dtype=addition.table.index_type)
         index["id"] = [episode_id.encode() for episode_id in ids]
-        index["offset"][1:] = np.cumsum([len(line) for line in lines[:-1]])
         index["first"] = addition.next_row + np.arange(len(lines))
         addition.extend(index, lines)
 
@@ -198,6 +197,7 @@ class Batch:
         lines: Sequence[bytes | memoryview],
         index: NDArray[Any],
         vectors: Sequence[NDArray[np.float32] | VectorRows] = (),
+        sizes: NDArray[np.int64] | None = None,
     ) -> None:
         """Add many lines at once, as a merge does. Nothing of them is checked here.
 
@@ -205,12 +205,13 @@ class Batch:
             table_name: The table that they are added to.
             lines: The lines, newlines included, in pieces of any number of lines.
             index: Their index rows. `first` and `parent` are rows of this bank, those that
-                are added here among them; `offset` counts from the first of these lines.
+                are added here among them; `offset` is filled in here.
             vectors: Their vectors in pieces, float32 [rows, dimensions].
+            sizes: The bytes of each line, if the pieces hold more than one each. int64 [rows].
         """
         addition = self._additions[table_name]
         if len(index):
-            addition.extend(index, lines)
+            addition.extend(index, lines, sizes)
             addition.vectors.extend(vectors)
 
     def next_row(self, table_name: str) -> int:
@@ -301,7 +302,9 @@ class Batch:
             others = [each.table for each in self._additions.values() if not each.lines]
             append.sync_counters(tail.commit, others)
             if self._manifest:
-                _write_beside(_draft_of_manifest(history, commit), self._manifest)
+                text = manifest.encode(self._manifest)
+                file_swap.write_draft(_manifest_of(history), commit.sequence, [text])
+                files.sync(history.path.parent)
             return history.append(tail, commit)
         except DeltaMemError:
             self._take_back(history, tail, commit)
@@ -312,7 +315,7 @@ class Batch:
         with suppress(DeltaMemError):
             if archive_view.size(history.path) <= before.length:
                 take_back(self._additions.values())
-                files.remove(_draft_of_manifest(history, commit))
+                files.remove(file_swap.draft_path(_manifest_of(history), commit.sequence))
 
     def _append(
         self,
@@ -327,7 +330,7 @@ class Batch:
         row = np.asarray(vector, dtype=VECTOR)
         if row.shape != (addition.table.dimensions,):
             raise BankError(f"the vector has shape {row.shape}, not ({addition.table.dimensions},)")
-        if not abs(float(np.linalg.norm(row)) - 1.0) < UNIT_TOLERANCE:
+        if any(wrong_lengths(row[np.newaxis])):
             raise BankError("the vector is not finite or not of unit length", source=node.id)
         index = tree_index.index_row(node, addition.next_offset, first, parent)
         addition.append(node.id, first, index, _checked_line(addition.table, node))
@@ -356,16 +359,8 @@ class Batch:
         return first
 
 
-def _draft_of_manifest(history: Journal, commit: Commit) -> Path:
-    """Where a commit that replaces the manifest has it, until it is put in its place."""
-    return file_swap.draft_path(history.path.with_name(manifest.FILE_NAME), commit.sequence)
-
-
-def _write_beside(draft: Path, new: Manifest) -> None:
-    files.create_anew(draft)
-    files.write_at(draft, 0, manifest.encode(new))
-    files.sync(draft)
-    files.sync(draft.parent)
+def _manifest_of(history: Journal) -> Path:
+    return history.path.with_name(manifest.FILE_NAME)
 
 
 def _checked_line(table: Table, node: Node) -> bytes:

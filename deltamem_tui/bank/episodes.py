@@ -44,15 +44,9 @@ def build_index(table: Table, lines: Iterator[tuple[int, int, bytes]], rows: int
     """Make the index from the lines."""
     index = np.zeros(rows, dtype=INDEX_TYPE)
     births: dict[str, int] = {}
-    count = 0
-    for row, offset, line in lines:
-        if row >= rows:
-            raise table.corrupt("more lines than the journal states", f"line {row + 1}")
+    for row, offset, line in table.exactly(lines, rows):
         record_id = _parse(table, row, line)["id"]
         index[row] = (record_id.encode(), offset, births.setdefault(record_id, row))
-        count += 1
-    if count != rows:
-        raise table.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
     return index
 
 
@@ -78,26 +72,23 @@ class Episodes:
         self.snapshot = snapshot
 
     def __len__(self) -> int:
-        return len(self._births)
-
-    @property
-    def _births(self) -> NDArray[np.int64]:
-        first = self.snapshot.index["first"]
-        return np.flatnonzero(first == np.arange(len(first)))
+        return len(self.snapshot.births)
 
     def ids(self) -> list[str]:
         """All ids, in order of import."""
-        return [bytes(value).decode() for value in self.snapshot.index["id"][self._births]]
+        return [bytes(value).decode() for value in self.snapshot.index["id"][self.snapshot.births]]
 
     def waiting(self) -> list[str]:
         """The ids of the episodes that were not learnt yet, in order of import."""
-        births = self._births
+        births = self.snapshot.births
         waiting = births[self.snapshot.counters[births, 0] == EpisodeState.WAITING]
         return [bytes(value).decode() for value in self.snapshot.index["id"][waiting]]
 
     def learnt(self) -> int:
         """How many episodes were learnt."""
-        return int(np.count_nonzero(self.snapshot.counters[self._births, 0] == EpisodeState.LEARNT))
+        return int(
+            np.count_nonzero(self.snapshot.counters[self.snapshot.births, 0] == EpisodeState.LEARNT)
+        )
 
     def state(self, episode_id: str) -> EpisodeState | None:
         """Whether an episode was learnt; None if the bank does not have it."""

@@ -76,10 +76,7 @@ def build_index(
     """Make the index from the lines."""
     index = np.zeros(rows, dtype=INDEX_TYPE)
     seen: set[str] = set()
-    count = 0
-    for row, offset, line in lines:
-        if row >= rows:
-            raise table.corrupt("more lines than the journal states", f"line {row + 1}")
+    for row, offset, line in table.exactly(lines, rows):
         record = _parsed(trees, table, row, line)
         if record["id"] in seen:
             raise table.corrupt(f"id {record['id']} stands twice", f"line {row + 1}")
@@ -92,9 +89,6 @@ def build_index(
             record["node"],
             record["origin"],
         )
-        count += 1
-    if count != rows:
-        raise table.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
     return index
 
 
@@ -250,15 +244,8 @@ def _own(snapshot: TableSnapshot, others: Shares) -> tuple[Keys, Values]:
 
 def totals_of(snapshot: TableSnapshot) -> tuple[Keys, Values]:
     """All nodes of a tree, the deleted too, and what they count."""
-    births = first_rows(snapshot)
+    births = snapshot.births
     return keys(snapshot.index["id"][births]), snapshot.counters[births].astype(np.int64)
-
-
-def first_rows(snapshot: TableSnapshot) -> Rows:
-    """The rows of all records' first lines, in order. int64 [records]."""
-    first = snapshot.index["first"]
-    rows: Rows = np.flatnonzero(first == np.arange(len(first)))
-    return rows
 
 
 def book(batch: Batch, snapshots: Mapping[str, TableSnapshot], replica: str) -> int:
@@ -316,6 +303,4 @@ def _lines(new: Shares, trees: Sequence[str]) -> tuple[list[bytes], NDArray[Any]
         index["id"][row] = line_id
         record = {"id": line_id, "tree": name, "node": node_id, "origin": replica_id}
         lines.append(orjson.dumps(record) + b"\n")
-    sizes = np.array([len(line) for line in lines], dtype=np.int64)
-    index["offset"] = np.cumsum(sizes) - sizes
     return lines, index

@@ -186,6 +186,18 @@ class Table:
     def _line_error(self, row: int) -> BankCorruptError:
         return self.corrupt("the line is too long or was cut short", position=f"line {row + 1}")
 
+    def exactly(
+        self, lines: Iterator[tuple[int, int, bytes]], rows: int
+    ) -> Iterator[tuple[int, int, bytes]]:
+        """Some lines, of which there must be so many."""
+        count = 0
+        for count, line in enumerate(lines, start=1):
+            if count > rows:
+                raise self.corrupt("more lines than the journal states", f"line {count}")
+            yield line
+        if count != rows:
+            raise self.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
+
     def corrupt(self, message: str, position: str | None = None) -> BankCorruptError:
         """The error for a line file that breaks the format."""
         return BankCorruptError(
@@ -194,6 +206,28 @@ class Table:
             position=position,
             hint="restore the file from a copy of the bank",
         )
+
+
+def first_rows(first: Rows) -> Rows:
+    """The rows of all records' first lines, of an index's column `first`. int64 [records]."""
+    rows: Rows = np.flatnonzero(first == np.arange(len(first)))
+    return rows
+
+
+def last_rows(first: Rows) -> Rows:
+    """Per row, the row of its record's last line; meaningful at first lines. int64 [rows]."""
+    rows: Rows = np.arange(len(first), dtype=np.int64)
+    revised = np.flatnonzero(first != rows)
+    np.maximum.at(rows, first[revised], revised)
+    return rows
+
+
+def wrong_lengths(vectors: NDArray[np.float32]) -> Iterator[tuple[int, float]]:
+    """The rows whose vectors are not of unit length, and their lengths."""
+    with np.errstate(all="ignore"):
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    for row in np.flatnonzero(~(np.abs(lengths - 1.0) < UNIT_TOLERANCE)).tolist():
+        yield row, float(lengths[row])
 
 
 class TableSnapshot:
@@ -303,12 +337,12 @@ class TableSnapshot:
     @cached_property
     def current(self) -> Rows:
         """Per row, the row of its record's last line; meaningful at first lines. int64 [rows]."""
-        first = self.index["first"]
-        rows: Rows = np.arange(len(first), dtype=np.int64)
-        revised = np.flatnonzero(first != rows)
-        current = rows.copy()
-        np.maximum.at(current, first[revised], revised)
-        return current
+        return last_rows(self.index["first"])
+
+    @cached_property
+    def births(self) -> Rows:
+        """The rows of all records' first lines, in order. int64 [records]."""
+        return first_rows(self.index["first"])
 
     def first_row(self, record_id: str) -> int | None:
         """The row of the record's first line; None if there is no such record.

@@ -75,10 +75,8 @@ class Tree:
     @cached_property
     def rows(self) -> Rows:
         """The rows of all living nodes, in order of birth. int64 [nodes]."""
-        index = self.snapshot.index
-        births = np.flatnonzero(index["first"] == np.arange(len(index)))
-        rows: Rows = self.snapshot.current[births]
-        living: Rows = rows[~index["deleted"][rows]]
+        rows = self.snapshot.current[self.snapshot.births]
+        living: Rows = rows[~self.snapshot.index["deleted"][rows]]
         return living
 
     @cached_property

@@ -76,13 +76,12 @@ def read_lines(
     revisions: dict[str, int] = {}
     again: list[int] = []
     count = 0
+    lines = table.exactly(lines, rows)
     while taken := _piece(lines):
         records = parse(table, [line for _, _, line in taken], (row for row, _, _ in taken))
         if born:
             altered += [count + place for place in altered_places(table, records)]
         stop = count + len(taken)
-        if stop > rows:
-            raise table.corrupt("more lines than the journal states", f"line {rows + 1}")
         piece = index[count:stop]
         state(piece, records)
         piece["offset"] = [offset for _, offset, _ in taken]
@@ -95,8 +94,6 @@ def read_lines(
             piece["first"] = [first for first, _ in ties]
             piece["parent"] = [parent for _, parent in ties]
         count = stop
-    if count != rows:
-        raise table.corrupt(f"holds {count} lines where {rows} were written: it was cut short")
     _refuse_repeated(table, index, again)
     return index, altered
 

@@ -120,29 +120,6 @@ def test_a_booking_that_was_cut_short_says_nothing(copy: Bank) -> None:
     assert verify(Bank.open(copy.path)) == []
 
 
-def test_unfreezing_killed_after_any_write_counts_nothing_twice(copy: Bank) -> None:
-    from tests.bank.fragile import NEVER, FragileOS, KilledError
-
-    copy.freeze()
-    files = {path.name: path.read_bytes() for path in copy.path.iterdir()}
-    before = copy.snapshots["task"].counters.tolist()
-    with FragileOS(NEVER).at_work() as counting:
-        Bank.open(copy.path).unfreeze()
-    for last in range(1, len(counting.names) + 1):
-        for path in list(copy.path.iterdir()):
-            path.unlink()
-        for name, data in files.items():
-            (copy.path / name).write_bytes(data)
-        with pytest.raises(KilledError), FragileOS(last).at_work():
-            Bank.open(copy.path).unfreeze()
-        bank = Bank.open(copy.path)
-        bank.unfreeze()
-        assert bank.snapshots["task"].counters.tolist() == before
-        with bank.writing():
-            pass
-        assert verify(Bank.open(copy.path)) == [], f"effect {last}"
-
-
 @pytest.mark.parametrize("line", [b"{}\n", b"[1]\n", b'{"id":"0"}\n', b"\xff\n"])
 def test_a_line_that_is_no_share_is_found(copy: Bank, line: bytes) -> None:
     for name in ("journal.jsonl", "origins.index.npy"):

@@ -37,6 +37,14 @@ def draft_path(path: Path, sequence: int) -> Path:
     return path.with_name(f"{path.name}.{sequence}.next")
 
 
+def write_draft(path: Path, sequence: int, parts: Iterable[bytes]) -> None:
+    """Write a file's successor whole, and sync it."""
+    draft = draft_path(path, sequence)
+    files.create_anew(draft)
+    files.write_parts(draft, parts)
+    files.sync(draft)
+
+
 def present(path: Path, commit: Commit) -> Path:
     """Where a file of the last commit lies: beside its place until it was renamed."""
     if path.name in commit.replaces:
@@ -119,14 +127,8 @@ class FileSwap:
 
     def write(self, name: str, parts: Iterable[bytes]) -> None:
         """Write a file's successor whole, and sync it."""
-        draft = draft_path(self._folder / name, self.sequence)
         self._names.append(name)
-        files.create_anew(draft)
-        position = 0
-        for part in parts:
-            files.write_at(draft, position, part)
-            position += len(part)
-        files.sync(draft)
+        write_draft(self._folder / name, self.sequence, parts)
 
     def resize(self, table: str, extent: Extent, cells: Cells) -> None:
         """Say how much of a table's new files counts, and all that its new counters hold."""

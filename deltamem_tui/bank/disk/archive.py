@@ -215,21 +215,8 @@ def _end(count: int, length: int, start: int) -> bytes:
 _NAME_BYTES = 64
 _LINE_BYTES = CENTRAL.size + _NAME_BYTES + LARGE_CENTRAL.size
 _END_BYTES = LARGE_END.size + LOCATOR.size + END.size
-_ENCRYPTED = 1
 # What is read in place takes no room on the disk, and only that in memory which is looked at.
 _IN_PLACE = replace(LIMITS, total=2**48)
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One line of the list of files, as it stands there."""
-
-    name: bytes
-    flags: int
-    method: int
-    crc: int
-    size: int
-    mode: int
 
 
 def read_layout(path: Path, limits: Limits = LIMITS) -> Layout:
@@ -289,8 +276,9 @@ class _Reading:
     def layout(self) -> Layout:
         """The layout, of which every byte but the files' own was compared."""
         self._require_archive()
-        listed = self._list()
-        layout = Layout(tuple(self._entries(listed)))
+        layout = Layout(tuple(self._entries(self._list())))
+        if not layout.entries:
+            raise self._wrong("holds no files")
         if layout.size > self._limits.total:
             raise self._too_large(layout.size)
         pieces = [*zip(self._header_starts(layout), layout.headers, strict=True)]
@@ -306,8 +294,8 @@ class _Reading:
                 "is not an archive of a bank", hint="`deltamem export` makes them, as FILE.deltamem"
             )
 
-    def _list(self) -> Sequence[_Line]:
-        """The list of files as it stands there."""
+    def _list(self) -> Iterator[tuple[bytes, int, int]]:
+        """The list of files as it stands there: name, size, checksum."""
         text = self._read(max(self._size - END.size, 0), END.size)
         if len(text) < END.size or not text.startswith(END_SIGNATURE):
             raise self._wrong("was cut short, or something was added at its end")
@@ -316,15 +304,15 @@ class _Reading:
             raise self._wrong(f"lists more than the {self._limits.members} files it may have")
         if start == FULL:
             start = self._size - _END_BYTES - length
-        return list(self._lines(self._read(max(start, 0), length), count))
+        yield from self._lines(self._read(max(start, 0), length), count)
 
-    def _lines(self, text: bytes, count: int) -> Iterator[_Line]:
+    def _lines(self, text: bytes, count: int) -> Iterator[tuple[bytes, int, int]]:
         position = 0
         for _ in range(count):
             try:
                 fixed = CENTRAL.unpack_from(text, position)
-                signature, _, _, flags, method, _, _, crc, _, size = fixed[:10]
-                name_length, field_length, comment_length, _, _, mode, _ = fixed[10:]
+                signature, crc, size = fixed[0], fixed[7], fixed[9]
+                name_length, field_length, comment_length = fixed[10:13]
                 position += CENTRAL.size
                 name = text[position : position + name_length]
                 position += name_length
@@ -335,36 +323,28 @@ class _Reading:
                 raise self._wrong("has a list of files that is damaged") from error
             if signature != CENTRAL_SIGNATURE:
                 raise self._wrong("has a list of files that is damaged")
-            yield _Line(name, flags, method, crc, size, mode >> 16)
+            yield name, size, crc
 
-    def _entries(self, lines: Sequence[_Line]) -> Iterator[Entry]:
-        """The files, if all are such as a bank has, each once."""
-        for line in lines:
-            self._require_plain(line)
-        names = [line.name.decode("ascii") for line in lines]
-        if not names or names[0] != MANIFEST:
-            raise self._wrong(f"holds no {MANIFEST!r}")
-        for place, (name, line) in enumerate(zip(names, lines, strict=True)):
-            if name in names[:place]:
+    def _entries(self, lines: Iterable[tuple[bytes, int, int]]) -> Iterator[Entry]:
+        """The files, if all are such as a bank has, each once. Else the layout decides."""
+        names = set[str]()
+        for line, size, crc in lines:
+            name = line.decode("ascii", "replace")
+            if not FILE_NAME.fullmatch(name):
+                shown = one_line(name, 80)
+                raise self._wrong(f"holds {shown!r}, and no file of a bank is called so")
+            if name in names:
                 raise self._wrong(f"holds {name!r} twice")
-            yield Entry(name, line.size, line.crc)
-
-    def _require_plain(self, line: _Line) -> None:
-        name = line.name.decode("ascii", "replace")
-        if not FILE_NAME.fullmatch(name):
-            raise self._wrong(f"holds {one_line(name, 80)!r}, and no file of a bank is called so")
-        if stat.S_IFMT(line.mode) not in {0, stat.S_IFREG}:
-            raise self._wrong(f"holds {name!r} as a link or device, not as a plain file")
-        if line.flags & _ENCRYPTED:
-            raise self._wrong(f"holds {name!r} encrypted")
-        if line.method:
-            raise self._wrong(f"holds {name!r} compressed")
-        if name == MANIFEST and line.size > self._limits.manifest:
-            raise self._wrong(
-                f"has a {name!r} of {line.size:,} bytes, more than {self._limits.manifest:,}"
-            )
-        if line.size > self._limits.total:  # as much as a list claims, no offset can hold
-            raise self._too_large(line.size)
+            if not names and name != MANIFEST:
+                raise self._wrong(f"does not begin with {MANIFEST!r}")
+            if name == MANIFEST and size > self._limits.manifest:
+                raise self._wrong(
+                    f"has a {name!r} of {size:,} bytes, more than {self._limits.manifest:,}"
+                )
+            if size > self._limits.total:  # as much as a list claims, no offset can hold
+                raise self._too_large(size)
+            names.add(name)
+            yield Entry(name, size, crc)
 
     @staticmethod
     def _header_starts(layout: Layout) -> Iterator[int]:

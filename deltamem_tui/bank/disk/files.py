@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -69,6 +69,14 @@ def write_at(path: Path, position: int, data: bytes | memoryview) -> None:
                 view = view[written:]
         finally:
             os.close(descriptor)
+
+
+def write_parts(path: Path, parts: Iterable[bytes | memoryview]) -> None:
+    """Write parts one behind the other, from the beginning of the file."""
+    position = 0
+    for part in parts:
+        write_at(path, position, part)
+        position += len(part)
 
 
 def append_line(path: Path, line: bytes) -> None:

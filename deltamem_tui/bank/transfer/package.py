@@ -48,10 +48,7 @@ class Member:
         path = folder / self.name
         draft = folder / f".{self.name}.draft"
         files.create_anew(draft)
-        position = 0
-        for piece in self.pieces():
-            files.write_at(draft, position, piece)
-            position += len(piece)
+        files.write_parts(draft, self.pieces())
         files.move(draft, path)
         return path
 

@@ -22,7 +22,7 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.collection import DEPTH_LIMIT
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.replicas import Values
-from deltamem_tui.bank.table import LINE_LIMIT, UNIT_TOLERANCE, Rows, TableSnapshot
+from deltamem_tui.bank.table import LINE_LIMIT, Rows, TableSnapshot, wrong_lengths
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, keys, texts
 from deltamem_tui.bank.union.columns import Flags
 from deltamem_tui.bank.union.resolve import Join
@@ -67,8 +67,9 @@ class TreeUpdate:
             batch.extend(
                 self.join.tree,
                 [line for piece in pieces for line in piece.lines],
-                self._index(births, np.concatenate([piece.sizes for piece in pieces])),
+                self._index(births),
                 list(self._vectors()),
+                np.concatenate([piece.sizes for piece in pieces]),
             )
         return births
 
@@ -191,11 +192,10 @@ class TreeUpdate:
         parent: bytes = texts(self.join.parents[place : place + 1])[0]
         return parent.decode()
 
-    def _index(self, births: Rows, sizes: NDArray[np.int64]) -> NDArray[Any]:
+    def _index(self, births: Rows) -> NDArray[Any]:
         join, holds, places = self.join, self.join.resolution, self.written
         index = np.zeros(len(places), dtype=INDEX_TYPE)
         index["id"] = texts(join.ids[places])
-        index["offset"] = np.cumsum(sizes) - sizes
         index["first"] = births[places]
         above = holds.above[places]
         roots = above == len(join)
@@ -267,16 +267,12 @@ def _check_lines(snapshot: TableSnapshot, rows: Rows) -> None:
 def _check_vectors(snapshot: TableSnapshot, rows: Rows) -> None:
     for start in range(0, len(rows), _PIECE_ROWS):
         piece = rows[start : start + _PIECE_ROWS]
-        vectors = np.asarray(snapshot.vectors[piece])
-        with np.errstate(all="ignore"):
-            lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-        wrong = np.flatnonzero(~(np.abs(lengths - 1.0) < UNIT_TOLERANCE))
-        if len(wrong):
+        for row, _ in wrong_lengths(np.asarray(snapshot.vectors[piece])):
             matrix = snapshot.table.vectors_file
             raise BankCorruptError(
                 "a vector is not of unit length",
                 source=str(matrix.path) if matrix else None,
-                position=f"row {int(piece[wrong[0]])}",
+                position=f"row {int(piece[row])}",
                 hint="`deltamem verify` shows more",
             )
 

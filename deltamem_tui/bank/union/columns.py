@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from deltamem_tui.bank import tree_index
 from deltamem_tui.bank.codec import Meant
 from deltamem_tui.bank.collection import DEPTH_LIMIT
-from deltamem_tui.bank.replicas import first_rows
 from deltamem_tui.bank.table import Rows, TableSnapshot
 from deltamem_tui.bank.tree_index import Keys, key, keys, places
 from deltamem_tui.errors import BankCorruptError, BankError
@@ -77,7 +76,7 @@ class Claims:
 def read(snapshot: TableSnapshot) -> Claims:
     """What a bank's tree claims, by its index, and by those lines that keep a claim aside."""
     index = snapshot.index
-    births = first_rows(snapshot)
+    births = snapshot.births
     rows = snapshot.current[births]
     every = keys(index["id"])
     above = index["parent"][rows]

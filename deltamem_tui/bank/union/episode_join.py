@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from deltamem_tui.bank import episodes
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.replicas import first_rows
 from deltamem_tui.bank.table import Rows, TableSnapshot
 from deltamem_tui.bank.tree_index import Keys, keys, places, texts
 
@@ -59,22 +58,20 @@ class EpisodeJoin:
     def learnt(self) -> Rows:
         """Places of the episodes that wait in the first bank, and were learnt in another."""
         first = self.snapshots[0]
-        states = first.counters[first_rows(first), 0]
+        states = first.counters[first.births, 0]
         learnt: Rows = np.flatnonzero(self.states[: self.before] != states)
         return learnt
 
     def write(self, batch: Batch) -> None:
         """Put the lines and states into a batch."""
         births = np.empty(len(self.ids), dtype=np.int64)
-        births[: self.before] = first_rows(self.snapshots[0])
+        births[: self.before] = self.snapshots[0].births
         start = batch.next_row(episodes.NAME)
         births[self.before :] = start + np.arange(self.added)
         written = np.concatenate([np.arange(self.before, len(self.ids)), self.revised])
         lines = [self._line(int(place)) for place in written]
         index = np.zeros(len(written), dtype=episodes.INDEX_TYPE)
-        sizes = np.array([len(line) for line in lines], dtype=np.int64)
         index["id"], index["first"] = texts(self.ids[written]), births[written]
-        index["offset"] = np.cumsum(sizes) - sizes
         batch.extend(episodes.NAME, lines, index)
         states = np.concatenate([self.learnt, self.before + np.flatnonzero(self._new_states())])
         batch.state_counters(episodes.NAME, births[states], self.states[states][:, np.newaxis])
@@ -119,7 +116,7 @@ def join(snapshots: Sequence[TableSnapshot]) -> EpisodeJoin:
 
 def _episodes(snapshot: TableSnapshot) -> tuple[Keys, Rows, Rows]:
     """The ids, last rows and states of a bank's episodes."""
-    births = first_rows(snapshot)
+    births = snapshot.births
     states = snapshot.counters[births, 0].astype(np.int64)
     if len(states) and int(states.max()) > max(EpisodeState):
         raise snapshot.table.corrupt("an episode is in a state that there is not")

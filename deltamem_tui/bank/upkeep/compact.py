@@ -25,7 +25,7 @@ from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.commits.file_swap import Cells, FileSwap
 from deltamem_tui.bank.commits.journal import Commit, Extent
 from deltamem_tui.bank.disk.npy_file import NpyFile
-from deltamem_tui.bank.table import Rows, TableSnapshot
+from deltamem_tui.bank.table import Rows, TableSnapshot, first_rows, last_rows
 from deltamem_tui.bank.tree import Tree
 
 _PIECE_BYTES = 4 * 1024 * 1024
@@ -156,8 +156,8 @@ class _CompactTable:
             self._table, self._table.lines(snapshot.extent), snapshot.extent.rows
         )
         self._index = index
-        current = _last_rows(index["first"])
-        births = np.flatnonzero(index["first"] == np.arange(len(index)))
+        current = last_rows(index["first"])
+        births = first_rows(index["first"])
         if self._table.nodes is not None:
             births = _parents_first(births, index["parent"][current])
         self._births = births
@@ -269,14 +269,6 @@ class _CompactTable:
                 int(row),
                 codec.to_line(msgspec.structs.replace(found.node_at(int(row)), payload=empty)),
             )
-
-
-def _last_rows(first: Rows) -> Rows:
-    """Per row, the row of its record's last line; meaningful at first lines. int64 [rows]."""
-    rows = np.arange(len(first), dtype=np.int64)
-    last = rows.copy()
-    np.maximum.at(last, first, rows)
-    return last
 
 
 def _parents_first(births: Rows, parents: NDArray[np.int64]) -> Rows:

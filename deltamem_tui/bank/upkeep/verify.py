@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,7 +15,13 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import archive_view
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.table import UNIT_TOLERANCE, Table, TableSnapshot
+from deltamem_tui.bank.table import (
+    Table,
+    TableSnapshot,
+    first_rows,
+    last_rows,
+    wrong_lengths,
+)
 from deltamem_tui.bank.tree_index import NO_PARENT, read_lines
 from deltamem_tui.errors import BankCorruptError, BankError
 
@@ -157,10 +163,8 @@ def _is_forest(index: NDArray[Any]) -> bool:
 
     Says at once, for lines that were all read, whether `_node_flaws` would find anything.
     """
-    births = np.flatnonzero(index["first"] == np.arange(len(index)))
-    current = np.arange(len(index))
-    np.maximum.at(current, index["first"], np.arange(len(index)))
-    living = current[births]
+    current = last_rows(index["first"])
+    living = current[first_rows(index["first"])]
     children = living[(index["parent"][living] != NO_PARENT) & ~index["deleted"][living]]
     parents = current[index["parent"][children]]
     rising = index["depth"][parents] + 1 == index["depth"][children]
@@ -249,16 +253,9 @@ def _vector_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
         return
     for start in range(0, len(vectors), _CHUNK_ROWS):
         between()
-        chunk = vectors[start : start + _CHUNK_ROWS]
-        with np.errstate(all="ignore"):
-            lengths = np.sqrt(np.einsum("ij,ij->i", chunk, chunk))
-        wrong = np.flatnonzero(~(np.abs(lengths - 1.0) < UNIT_TOLERANCE))
-        for row in wrong[:10]:
-            yield Flaw(
-                f"the vector has length {lengths[row]:.4g} instead of 1",
-                matrix.path.name,
-                f"row {start + int(row)}",
-            )
+        for row, length in islice(wrong_lengths(vectors[start : start + _CHUNK_ROWS]), 10):
+            message = f"the vector has length {length:.4g} instead of 1"
+            yield Flaw(message, matrix.path.name, f"row {start + row}")
 
 
 def _episode_flaws(bank: Bank) -> Iterator[Flaw]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import usage_log
+from deltamem_tui.bank import replicas, usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.transfer.copying import copy_bank
@@ -85,7 +85,9 @@ def look(path: Path) -> Any:
     commits = bank.journal.newest_first() if bank.journal.exists else ()
     # The others say what is going to be done.
     last = next((each.event for each in commits if each.event not in ("adopt", "freeze")), "")
-    return contents(bank), last, said.name, said.domain, said.frozen, said.embedder
+    counted = replicas.shares(bank.snapshots, said.counts_as).but(said.counts_as)
+    others = [counted.node.tolist(), counted.replica.tolist(), counted.values.tolist()]
+    return contents(bank), last, others, said.name, said.domain, said.frozen, said.embedder
 
 
 def learn_more(path: Path) -> None:
@@ -102,6 +104,7 @@ def in_place(
     *steps: Callable[[Bank], object],
     prepare: Callable[[Path], object] = grown,
     go_on: Callable[[Path], object] = learn_more,
+    whole: bool = True,
 ) -> Scenario:
     """What is done to a bank through one handle."""
 
@@ -114,6 +117,7 @@ def in_place(
         steps_of,
         lambda root: look(root / "bank"),
         lambda root: go_on(root / "bank"),
+        whole,
     )
 
 
@@ -128,6 +132,7 @@ def appearing(
     def go_on(root: Path) -> None:
         if not (root / at).exists():
             make(root)
+            assert [each.name for each in (root / at.parent).iterdir()] == [at.name]
         if thaw:
             assert verify(Bank.open(root / at)) == []
             Bank.open(root / at).unfreeze()
@@ -158,6 +163,11 @@ def unsettled(path: Path) -> None:
 
 def frozen(path: Path) -> None:
     grown(path).freeze()
+
+
+def shipped_frozen(path: Path) -> None:
+    shipped(path)
+    Bank.open(path).freeze()
 
 
 def freeze_again(path: Path) -> None:
@@ -273,8 +283,11 @@ SCENARIOS = {
         in_place(interrupted, interrupted, prepare=lambda path: grown(path, 0, 1, 2)),
         look=look_at_store,
     ),
-    "freeze": in_place(learn(2), Bank.freeze, go_on=freeze_again),
-    "unfreeze": in_place(Bank.unfreeze, learn(2), prepare=frozen, go_on=thaw),
+    "freeze": in_place(learn(2), Bank.freeze, go_on=freeze_again, whole=False),
+    "unfreeze": in_place(Bank.unfreeze, learn(2), prepare=frozen, go_on=thaw, whole=False),
+    "unfreeze what was shipped": in_place(
+        Bank.unfreeze, prepare=shipped_frozen, go_on=thaw, whole=False
+    ),
     "compact": in_place(
         mark_first, compact, learn(2), compact, learn(4), prepare=lambda path: grown(path, 0)
     ),

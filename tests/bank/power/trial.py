@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from deltamem_tui.errors import StorageError
+from tests.bank.fragile import FragileOS
+from tests.bank.killing import run_until_killed
 from tests.bank.power.disk import Change, Disk, Fate, PowerCut, read_tree, write_tree
 
 Step = Callable[[], object]
@@ -26,14 +30,14 @@ class Scenario:
         steps: What is done; each is acknowledged when it returns.
         look: What a reader finds, to be compared; raises if it is not sound.
         go_on: What the next writer does; raises if it cannot or if what it leaves is not sound.
-        needless: The sites whose syncs are not needed here, and why they stay.
+        whole: Whether a step that the disk refuses, and reports so, has changed nothing.
     """
 
     prepare: Callable[[Path], object]
     steps: Callable[[Path], Sequence[Step]]
     look: Callable[[Path], Any]
     go_on: Callable[[Path], object]
-    needless: Mapping[str, str] = field(default_factory=dict)
+    whole: bool = False
 
 
 class Trial:
@@ -57,6 +61,7 @@ class Trial:
                 step()
             self.disk.acknowledge()
             trees.append(read_tree(root))
+        self._before = trees[0]
         self._states = [self._outcome(tree) for tree in trees]
         self._seen: dict[int, str] = {}
 
@@ -68,12 +73,45 @@ class Trial:
             self._seen[known] = self._fault(tree, cut.acknowledged)
         return self._seen[known]
 
-    def _fault(self, tree: Mapping[str, Any], acknowledged: int) -> str:
+    def effects(self) -> int:
+        """How many effects on the disk the steps have, at each of which a process can be killed."""
+        with self._root() as root:
+            return run_until_killed(lambda: self._run(root)) or 0
+
+    def fault_if_killed(self, last: int) -> str:
+        """What is broken if the process is killed before one of its effects; empty if nothing."""
+        with self._root() as root:
+            run_until_killed(lambda: self._run(root), last)
+            acknowledged = len(_log_of(root).read_bytes()) if _log_of(root).exists() else 0
+            return self._fault(read_tree(root), acknowledged)
+
+    def fault_if_full(self, last: int) -> str:
+        """What is broken if the disk is full at one of the effects; empty if nothing."""
+        with self._root() as root:
+            with FragileOS(last, "disk full").at_work(), suppress(StorageError):
+                self._run(root)
+            acknowledged = len(_log_of(root).read_bytes()) if _log_of(root).exists() else 0
+            return self._fault(read_tree(root), acknowledged, refused=self._scenario.whole)
+
+    def _run(self, root: Path) -> None:
+        for step in self._scenario.steps(root):
+            step()
+            with _log_of(root).open("ab") as log:
+                log.write(b".")
+
+    @contextmanager
+    def _root(self) -> Iterator[Path]:
+        root = self._folder / str(next(self._fresh))
+        write_tree(self._before, root)
+        yield root
+        shutil.rmtree(root)
+
+    def _fault(self, tree: Mapping[str, Any], acknowledged: int, *, refused: bool = False) -> str:
         try:
             found = self._outcome(tree)
         except Exception as error:  # noqa: BLE001 - whatever a bank's user would have met
             return f"{type(error).__name__}: {error}"
-        begun = self._states[acknowledged : acknowledged + 2]
+        begun = self._states[acknowledged : acknowledged + (1 if refused else 2)]
         if found in begun:
             return ""
         if found[0] == UNFINISHED and found[1] in [each[1] for each in begun[1:]]:
@@ -91,6 +129,11 @@ class Trial:
             return found, self._scenario.look(path)
         finally:
             shutil.rmtree(path)
+
+
+def _log_of(root: Path) -> Path:
+    """Where a run notes each step that was acknowledged: beside what it works on."""
+    return root.with_suffix(".log")
 
 
 def fates(cut: PowerCut, random: Random, drawn: int) -> Iterator[Callable[[Change], Fate]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -27,9 +26,8 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from tests.bank.forging import digest_of_file, everything, packed, small_bank, unpacked
-from tests.bank.killing import run_until_killed
 from tests.bank.support import contents, learn_one, manifest, node, vector
-from tests.effort import examples, in_turn
+from tests.effort import examples
 
 
 @pytest.fixture
@@ -258,41 +256,6 @@ def test_sizes_are_bounded(tmp_path: Path, source: Path) -> None:
         receive(source, Limits(manifest=100))
     with pytest.raises(BankCorruptError, match="--max-gigabytes"):
         receive(source.with_suffix(""), Limits(total=100))
-
-
-@pytest.mark.parametrize("replacing", [False, True])
-def test_a_kill_leaves_the_old_or_the_new(tmp_path: Path, source: Path, replacing: bool) -> None:
-    old = small_bank(tmp_path / "old", episodes=2) if replacing else None
-    states = [contents(old) if old else None, contents(Bank.open(source))]
-    path = tmp_path / "banks" / "kitchen"
-    path.parent.mkdir()
-    if old:
-        shutil.copytree(old.path, path)
-
-    def arrive() -> None:
-        install(receive(source), path, replacing=replacing)
-
-    effects = run_until_killed(arrive)
-    assert effects is not None
-    assert effects > 20
-    seen = []
-    for number, last in enumerate(in_turn(effects)):
-        shutil.rmtree(path.parent)
-        path.parent.mkdir()
-        if old:
-            shutil.copytree(old.path, path)
-        assert run_until_killed(arrive, last) is None
-        found = contents(Bank.open(path)) if path.exists() else None
-        assert found in states
-        seen.append(states.index(found))
-        if found is not None:
-            assert verify(Bank.open(path)) == []
-        if number % 3 == 0:  # what is left over is in nobody's way
-            install(receive(source), path, replacing=path.exists())
-            assert contents(Bank.open(path)) == states[1]
-            assert [each.name for each in path.parent.iterdir()] == [path.name]
-    assert seen == sorted(seen)
-    assert set(seen) == {0, 1}
 
 
 def test_the_pinned_digest_of_a_parcel_is_that_of_its_file(tmp_path: Path, source: Path) -> None:

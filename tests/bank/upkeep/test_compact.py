@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -27,11 +26,9 @@ from deltamem_tui.errors import (
     BankCorruptError,
     BankFrozenError,
     BankRewrittenError,
-    StorageError,
 )
-from tests.bank.fragile import NEVER, FragileOS, KilledError
-from tests.bank.support import change_domain, learn_one, manifest, mark_first, node, vector
-from tests.effort import examples, in_turn
+from tests.bank.support import learn_one, manifest, mark_first, node, vector
+from tests.effort import examples
 from tests.places import ROOT
 
 
@@ -219,87 +216,6 @@ def test_a_bank_without_journal_gets_one(tmp_path: Path) -> None:
     assert [each.event for each in opened.journal.commits()] == ["compact"]
     assert verify(Bank.open(bank.path)) == []
     learn_one(opened, 50)
-    assert verify(Bank.open(bank.path)) == []
-
-
-@pytest.fixture(scope="module", autouse=True)
-def clock_that_stands() -> Any:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(journal, "now", lambda: "2026-01-01T00:00:00Z")
-        yield
-
-
-@pytest.mark.parametrize("how", ["before", "half", "disk full"])
-def test_killed_at_every_effect_it_is_the_old_bank_or_the_new(tmp_path: Path, how: str) -> None:
-    base = tmp_path / "base"
-    bank = grown(base, 1)
-    shutil.copytree(base, tmp_path / "done")
-    done = Bank.open(tmp_path / "done")
-    with FragileOS(NEVER).at_work() as counting:
-        compact(done)
-    old_bytes, new_bytes = every_byte(base), every_byte(done.path)
-    known = knowledge(bank)
-    seen = set()
-    for last in in_turn(len(counting.names)):
-        name = counting.names[last - 1]
-        if how == "half" and name != "pwrite":
-            continue
-        path = tmp_path / str(last)
-        shutil.copytree(base, path)
-        try:
-            with FragileOS(last, how).at_work():
-                compact(Bank.open(path))
-            acknowledged = True
-        except (KilledError, StorageError):
-            acknowledged = False
-        # A reader, without repairing anything, sees one of the two.
-        reader = Bank.open(path)
-        assert knowledge(reader) == known, f"effect {last}"
-        is_new = reader.commit.event == "compact"
-        assert is_new or not acknowledged
-        assert how != "disk full" or is_new == acknowledged
-        # The next writer finds the old files or the new ones, and no others.
-        with Bank.open(path).writing():
-            pass
-        left = every_byte(path)
-        whole = left["journal.jsonl"].rfind(b"\n") + 1  # half a line is cut by the next commit
-        left["journal.jsonl"] = left["journal.jsonl"][:whole]
-        assert left == (new_bytes if is_new else old_bytes), f"effect {last} {name}"
-        assert verify(Bank.open(path)) == []
-        seen.add(is_new)
-        if not is_new:
-            compact(Bank.open(path))
-            assert every_byte(path) == new_bytes
-        learn_one(reader, 77)  # a handle from the wreck goes on
-        assert verify(Bank.open(path)) == []
-        shutil.rmtree(path)
-    assert seen == ({False} if how == "half" else {True, False})
-
-
-def wreck(path: Path, effect: str, number: int) -> None:
-    """Compact, killed before the `number`th effect of a kind."""
-    copy = path.with_name("count")
-    shutil.copytree(path, copy)
-    with FragileOS(NEVER).at_work() as counting:
-        compact(Bank.open(copy))
-    at = [i for i, name in enumerate(counting.names, start=1) if name == effect][number]
-    with FragileOS(at).at_work(), pytest.raises(KilledError):
-        compact(Bank.open(path))
-
-
-@pytest.mark.parametrize("number", [0, 3, -1])
-def test_a_bank_whose_files_wait_to_be_renamed_is_whole(tmp_path: Path, number: int) -> None:
-    bank = grown(tmp_path / "bank")
-    before = knowledge(bank)
-    wreck(bank.path, "replace", number)
-    assert list(bank.path.glob("*.next"))
-    opened = Bank.open(bank.path)
-    assert knowledge(opened) == before
-    assert verify(opened) == []
-    assert not opened.refresh()
-    change_domain(opened, "kitchen")
-    assert not list(bank.path.glob("*.next"))
-    assert Bank.open(bank.path).manifest.domain == "kitchen"
     assert verify(Bank.open(bank.path)) == []
 
 
