@@ -66,7 +66,7 @@ def flaws(path: Path, folder: Path, folders: Sequence[Path]) -> list[Configurati
         found += _name_flaws(path)
         if found:
             return found
-        prompt = load(path, path.stat().st_mtime_ns)
+        prompt = load(path)
         if prompt.name == HEADER:
             return list(_header_flaws(prompt))
         return list(_template_flaws(prompt, folder, folders)) or list(_trial_flaws(prompt, folders))

@@ -108,26 +108,24 @@ def _spelt(domain: str, file: str, folder: Path) -> Path | None:
     if path.is_file():
         return path
     try:
-        names = _names_in(folder, folder.stat().st_mtime_ns)
+        names = sorted(each.name for each in folder.iterdir())
     except OSError:
         return None  # as if nothing were in it
     spellings = (name for name in names if domains.key(name) == domains.key(domain))
     return next((path for name in spellings if (path := folder / name / file).is_file()), None)
 
 
-@cache
-def _names_in(folder: Path, _modified: int) -> tuple[str, ...]:
-    """The names in a folder; read again only after it was changed."""
-    return tuple(sorted(path.name for path in folder.iterdir()))
-
-
-@cache
-def load(path: Path, _modified: int) -> Prompt:
+def load(path: Path) -> Prompt:
     """Read a prompt file; once, until its time of change is another.
 
     Raises:
         ConfigurationError: It cannot be read, or its front matter is wrong.
     """
+    return _load(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _load(path: Path, _modified: int) -> Prompt:
     matter = front_matter(path)
     for flaw in matter_flaws(path, matter):
         raise flaw

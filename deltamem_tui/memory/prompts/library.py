@@ -46,7 +46,7 @@ def find(domain: str, name: str, folders: Sequence[Path] | None = None) -> Promp
     path = locate(domain, f"{name}{SUFFIX}", _folders(folders))
     if path is None:
         raise _not_found(domain, name, folders)
-    return replace(load(path, path.stat().st_mtime_ns), domain=domain or GENERIC)
+    return replace(load(path), domain=domain or GENERIC)
 
 
 def listing(folders: Sequence[Path] | None = None) -> list[tuple[str, str]]:
@@ -93,12 +93,13 @@ def render(
     """
     import jinja2
 
-    for _ in sources(prompt, folders):  # has a better error for a missing include than Jinja
-        pass
     given = {name: values[name] for name in prompt.inputs if name in values}
     environment = _environment(prompt.domain, _folders(folders))
     try:
         text = environment.get_template(prompt.path.name).render(given)
+    except jinja2.TemplateNotFound:
+        all(sources(prompt, folders))  # has a better error for a missing include than Jinja
+        raise
     except jinja2.TemplateSyntaxError as error:
         raise _syntax(Path(error.filename or prompt.path), error) from error
     except Exception as error:  # whatever an expression of the template can raise
@@ -182,7 +183,7 @@ def names_used(path: Path) -> dict[str, int]:
     return dict.fromkeys(sorted(needed), 1) | lines
 
 
-def included(path: Path) -> tuple[tuple[str, int], ...]:
+def included(path: Path) -> list[tuple[str, int]]:
     """The files that a template includes, each with its line.
 
     Raises:
@@ -192,7 +193,7 @@ def included(path: Path) -> tuple[tuple[str, int], ...]:
 
 
 @cache
-def _included(path: Path, _modified: int) -> tuple[tuple[str, int], ...]:
+def _included(path: Path, _modified: int) -> list[tuple[str, int]]:
     import jinja2
 
     found: list[tuple[str, int]] = []
@@ -209,7 +210,7 @@ def _included(path: Path, _modified: int) -> tuple[tuple[str, int], ...]:
         if not isinstance(name, str):
             raise file_error(path, "includes a file whose name is not written out", line)
         found.append((name, line))
-    return tuple(found)
+    return found
 
 
 def _parsed(path: Path) -> jinja2.nodes.Template:

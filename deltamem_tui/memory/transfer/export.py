@@ -8,7 +8,6 @@ in it is searched once more, by the same rules.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -93,18 +92,13 @@ def prepare(
     """
     found: list[Leak] = []
     origins = _Origins()
-    with ThreadPoolExecutor(1) as beside:
-        # Computing digests releases the interpreter lock.
-        packing = beside.submit(
-            package.pack, bank, with_episodes=with_episodes, with_journal=with_journal
-        )
-        for name in bank.trees:
-            found += _node_leaks(bank, name, origins)
-        if with_episodes:
-            found += _episode_leaks(bank)
-        if with_journal and bank.journal.exists:
-            found += _journal_leaks(bank)
-        packed = packing.result()
+    for name in bank.trees:
+        found += _node_leaks(bank, name, origins)
+    if with_episodes:
+        found += _episode_leaks(bank)
+    if with_journal and bank.journal.exists:
+        found += _journal_leaks(bank)
+    packed = package.pack(bank, with_episodes=with_episodes, with_journal=with_journal)
     contents = _contents(bank, origins)
     provenance = _provenance(bank.manifest.provenance, contents, builder)
     found += _manifest_leaks(bank, provenance)

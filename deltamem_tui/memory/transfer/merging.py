@@ -27,7 +27,7 @@ from deltamem_tui.bank.union.resolve import Join
 from deltamem_tui.bank.upkeep.verify import line_flaws, vector_flaws
 from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.errors import BankCorruptError, EmbedderMismatchError, UsageError
-from deltamem_tui.memory.transfer import NEAR, NEAR_POLICIES, NearPolicy
+from deltamem_tui.memory.transfer import NEAR, NEAR_POLICIES
 from deltamem_tui.memory.vectors.embedder import card_of
 from deltamem_tui.memory.vectors.nearest_pairs import nearest
 from deltamem_tui.text import one_line
@@ -102,11 +102,10 @@ def merge(
         StorageError: The disk refused; everything is as it was.
         UsageError: Fewer than two banks, or an impossible limit or policy.
     """
-    _refuse_impossible(banks, near)
-    policy = _policy(near_policy)
+    _refuse_impossible(banks, near, near_policy)
     for other in banks[1:]:
         _require_one_embedder(banks[0], other)
-    neighbours = _Neighbours([bank.name for bank in banks], near, policy)
+    neighbours = _Neighbours([bank.name for bank in banks], near, near_policy)
 
     def plan() -> Plan:
         neighbours.found.clear()
@@ -126,7 +125,7 @@ def merge(
     return Merge(made, tuple(neighbours.found), None if dry_run else bank, changed)
 
 
-def _refuse_impossible(banks: Sequence[Bank], near: float | None) -> None:
+def _refuse_impossible(banks: Sequence[Bank], near: float | None, policy: str) -> None:
     if len(banks) < 2:
         raise UsageError(
             "a merge needs at least two banks", hint="name the others behind the first"
@@ -135,15 +134,11 @@ def _refuse_impossible(banks: Sequence[Bank], near: float | None) -> None:
         raise UsageError(
             f"{near:g} is not a similarity", hint=f"choose one from -1 to 1, such as {NEAR}"
         )
-
-
-def _policy(name: str) -> NearPolicy:
-    for policy in NEAR_POLICIES:
-        if policy == name:
-            return policy
-    raise UsageError(
-        f"there is no policy {one_line(name, 40)!r} for near roots", hint=" or ".join(NEAR_POLICIES)
-    )
+    if policy not in NEAR_POLICIES:
+        raise UsageError(
+            f"there is no policy {one_line(policy, 40)!r} for near roots",
+            hint=" or ".join(NEAR_POLICIES),
+        )
 
 
 def _refuse_unsound_archive(first: Bank) -> None:
@@ -171,7 +166,7 @@ def _require_one_embedder(first: Bank, other: Bank) -> None:
 class _Neighbours:
     """Finds the near roots while the trees are joined, and applies the policy."""
 
-    def __init__(self, names: Sequence[str], limit: float | None, policy: NearPolicy) -> None:
+    def __init__(self, names: Sequence[str], limit: float | None, policy: str) -> None:
         self.found: list[NearRoots] = []
         self._names = names
         self._limit = limit
@@ -203,30 +198,20 @@ class _Neighbours:
         pairs = []
         for place, which, similarity in zip(there, best, similarities, strict=True):
             if which >= 0:
-                pairs.append((int(place), int(here[which])))
-                self._note(join, side, tree, pairs[-1], label, float(similarity))
+                root = int(here[which])
+                pairs.append((int(place), root))
+                self.found.append(
+                    NearRoots(
+                        tree=join.tree,
+                        label=label,
+                        similarity=round(float(similarity), 6),
+                        root=join.node(root),
+                        bank=self._names[int(join.source[root])],
+                        near=tree.node_at(int(side.rows[place])),
+                        near_bank=self._names[len(join.sides)],
+                    )
+                )
         return pairs
-
-    def _note(
-        self,
-        join: Join,
-        side: Claims,
-        tree: Tree,
-        pair: tuple[int, int],
-        label: Label,
-        similarity: float,
-    ) -> None:
-        self.found.append(
-            NearRoots(
-                tree=join.tree,
-                label=label,
-                similarity=round(similarity, 6),
-                root=join.node(pair[1]),
-                bank=self._names[int(join.source[pair[1]])],
-                near=tree.node_at(int(side.rows[pair[0]])),
-                near_bank=self._names[len(join.sides)],
-            )
-        )
 
 
 def _roots(join: Join, side: Claims) -> Rows:

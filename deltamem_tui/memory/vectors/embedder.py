@@ -6,8 +6,9 @@ through here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
+from functools import cache
 from typing import TYPE_CHECKING, get_args
 
 from deltamem_tui.bank.bank import Bank
@@ -60,33 +61,19 @@ class EmbeddingCache:
     """An embedder that embeds no text twice. For a few texts: it forgets nothing."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._queries: dict[str, NDArray[np.float32]] = {}
-        self._passages: dict[str, NDArray[np.float32]] = {}
-
-    @property
-    def card(self) -> EmbedderCard:
-        """The embedder's own card."""
-        return self._embedder.card
+        self.card = embedder.card
+        # Each alone: a vector's last bits depend on the texts that are embedded beside it.
+        self._query = cache(lambda text: embedder.embed_queries([text])[0])
+        self._passage = cache(lambda text: embedder.embed_passages([text])[0])
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed each text once, each by itself."""
-        return _embedded(texts, self._passages, self._embedder.embed_passages)
+        import numpy as np
+
+        return np.stack([self._passage(text) for text in texts])
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed each text once, each by itself."""
-        return _embedded(texts, self._queries, self._embedder.embed_queries)
+        import numpy as np
 
-
-def _embedded(
-    texts: Sequence[str],
-    known: dict[str, NDArray[np.float32]],
-    embed: Callable[[Sequence[str]], NDArray[np.float32]],
-) -> NDArray[np.float32]:
-    import numpy as np
-
-    # Each alone: a vector's last bits depend on the texts that are embedded beside it.
-    for text in texts:
-        if text not in known:
-            known[text] = embed([text])[0]
-    return np.stack([known[text] for text in texts])
+        return np.stack([self._query(text) for text in texts])
