@@ -62,6 +62,7 @@ def refused(program: Program, *call: str, code: int = 1) -> str:
         (("parameters", "kitchen", "task.tau_base=2"), "tau_base must be a similarity"),
         (("parameters", "kitchen", "task.d_max=1"), "d_max must be a depth"),
         (("parameters", "kitchen", "tau=1"), "there is no parameter"),
+        (("export", "kitchen", "--as", "parchment"), "parchment"),
         (("recall", "kitchen"), "missing argument"),
         (("import", "kitchen"), "missing argument"),
         (("import", "kitchen", "log.jsonl", "--success-at", "0"), "success is at a reward"),

@@ -86,12 +86,6 @@ def test_a_secret_keeps_the_bank_here(program: Program) -> None:
     assert program("export", "kitchen", "--allow-secrets").code == 0
 
 
-def test_an_unknown_form_is_named(program: Program) -> None:
-    answer = program("export", "kitchen", "--as", "parchment")
-    assert answer.code == 2
-    assert "parchment" in answer.error
-
-
 def test_every_reading_command_reads_an_archive(program: Program) -> None:
     exported(program)
     for command, *rest in READING:
@@ -114,7 +108,7 @@ def test_no_writing_command_writes_an_archive(program: Program) -> None:
     for command, *rest in WRITING:
         answer = program(command, "kitchen.deltamem", *rest)
         assert answer.code == 1
-        assert "in an archive" in answer.error
+        assert "an archive" in answer.error
     assert path.read_bytes() == before
 
 
@@ -180,26 +174,36 @@ def test_a_strangers_name_is_no_path(program: Program) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "reason"),
     [
         (("nowhere.deltamem",), "nothing is here"),
+        (("log.txt",), "not an archive"),
         (("kitchen.deltamem", "--digest", "sha256:12"), "not a digest"),
         (("kitchen.deltamem", "--name", "copy", "--digest", "sha256:" + "0" * 64), "pinned"),
-        (("kitchen.deltamem", "--name", "copy", "--max-gigabytes", "0.001"), None),
-        (("log.txt",), "not an archive"),
-        (("kitchen.deltamem", "--name", "a/../.b"), "cannot be the name"),
+        *(
+            (("kitchen.deltamem", "--name", "copy", "--max-gigabytes", size), "--max-gigabytes")
+            for size in ("inf", "nan")
+        ),
+        *(
+            (("kitchen.deltamem", "--name", name), "name")
+            for name in ("a/../.b", "a/b", "../up", "/tmp/x", "")
+        ),
     ],
 )
 def test_what_cannot_be_installed_is_said_in_one_line(
-    program: Program, arguments: tuple[str, ...], words: str | None
+    program: Program, arguments: tuple[str, ...], reason: str
 ) -> None:
     exported(program)
     (program.folder / "log.txt").write_text("hello")
-    answer = program("install", *arguments)
-    if words is None:
-        assert answer.code == 0
-    else:
-        assert words in answer.error
+    before = sorted(program.folder.rglob("*"))
+    assert reason in program("install", *arguments).error
+    assert sorted(program.folder.rglob("*")) == before
+
+
+def test_the_size_of_what_is_installed_can_be_limited(program: Program) -> None:
+    exported(program)
+    call = ("install", "kitchen.deltamem", "--name", "copy", "--max-gigabytes", "0.001")
+    assert program(*call).code == 0
 
 
 def test_what_a_stranger_wrote_is_shown_and_not_obeyed(program: Program) -> None:
@@ -257,29 +261,12 @@ def test_only_an_export_is_written_over(program: Program) -> None:
     assert program("export", "kitchen", "--replace").code == 0
 
 
-@pytest.mark.parametrize("name", ["a/b", "../up", "/tmp/x", ""])
-def test_a_name_to_install_under_is_no_path(program: Program, name: str) -> None:
-    assert program("export", "kitchen").code == 0
-    before = sorted(program.folder.rglob("*"))
-    answer = program("install", "kitchen.deltamem", "--name", name)
-    assert answer.code == 2
-    assert sorted(program.folder.rglob("*")) == before
-
-
 def test_a_digest_is_pinned_as_sha256sum_prints_it(program: Program) -> None:
     digest = str(program.json("export", "kitchen").data["digest"])
     bare = digest.removeprefix("sha256:")
     pinned = ("install", "kitchen.deltamem", "--name", "copy", "--digest")
     assert "pinned" in program(*pinned, bare[::-1]).error
     assert program(*pinned, bare).code == 0
-
-
-@pytest.mark.parametrize("size", ["inf", "nan"])
-def test_a_size_is_a_number(program: Program, size: str) -> None:
-    assert program("export", "kitchen").code == 0
-    answer = program("install", "kitchen.deltamem", "--name", "x", "--max-gigabytes", size)
-    assert answer.code == 2
-    assert "--max-gigabytes" in answer.error
 
 
 @pytest.mark.parametrize("call", [("compact",), ("reembed", "--embedder", "hashing")])

@@ -73,15 +73,6 @@ def test_a_folder_that_is_something_else_is_never_replaced(program: Program) -> 
     assert (program.folder / "mine" / "thesis.txt").read_text() == "years of work"
 
 
-def test_what_others_put_among_the_skills_stays(program: Program) -> None:
-    program("export", "kitchen", "--as", "skills")
-    folder = program.folder / "kitchen-skills"
-    (folder / "mine").mkdir()
-    (folder / "mine" / "SKILL.md").write_text("my work")
-    assert program("export", "kitchen", "--as", "skills", "--replace").code == 0
-    assert (folder / "mine" / "SKILL.md").read_text() == "my work"
-
-
 def test_a_skill_that_was_changed_is_written_over_only_if_it_is_said(program: Program) -> None:
     program("export", "kitchen", "--as", "skills")
     skill = next(iter(sorted((program.folder / "kitchen-skills").glob("*/SKILL.md"))))
@@ -198,31 +189,12 @@ def test_a_dry_run_says_whether_the_bank_would_be_frozen(
     assert dry["frozen"] == program.json(*words).data["frozen"] == (not options)
 
 
-def test_the_skills_of_an_empty_bank_are_an_empty_bank(program: Program) -> None:
-    assert program("init", "pantry", "--embedder", "hashing").code == 0
-    assert program("export", "pantry", "--as", "skills").code == 0
-    answer = program("install", "pantry-skills", "--name", "larder")
-    assert answer.code == 0, answer.err
-    assert "is sound" in program("verify", "larder").err
-
-
 def test_a_folder_that_no_skill_is_in(program: Program) -> None:
     (program.folder / "notes").mkdir()
     (program.folder / "notes" / "README.md").write_text("hello")
     answer = program("install", "notes")
     assert answer.code == 1
     assert "notes" in answer.error
-
-
-def test_a_skill_without_front_matter_is_refused_and_nothing_is_left(program: Program) -> None:
-    skill = program.folder / "skills" / "odd"
-    skill.mkdir(parents=True)
-    (skill / "SKILL.md").write_text("# no front matter\n")
-    before = sorted(program.bank.parent.iterdir())
-    answer = program("install", "skills")
-    assert answer.code == 1
-    assert "SKILL.md" in answer.error
-    assert sorted(program.bank.parent.iterdir()) == before
 
 
 def test_only_skills_are_embedded_and_only_archives_pinned(program: Program) -> None:

@@ -95,13 +95,6 @@ def test_what_an_export_wrote_goes_and_nothing_else(
     assert not (boiling / "references").exists()  # it was the export's, and is empty
 
 
-def test_without_strangers_the_folder_is_as_a_new_one(
-    bank: Bank, folder: Path, tmp_path: Path
-) -> None:
-    write_skills(bank, folder, replace=True)
-    assert contents(folder) == fresh(bank, tmp_path / "fresh")
-
-
 def test_a_file_that_a_person_changed_is_kept_until_it_is_said(
     bank: Bank, folder: Path, tmp_path: Path
 ) -> None:
