@@ -113,7 +113,7 @@ class Budget:
     @contextmanager
     def promise(
         self, worst: float | None, cancelled: threading.Event | None = None
-    ) -> Iterator[Payment]:
+    ) -> Iterator[Charge]:
         """Set the worst cost of a call aside while it is made; what it really cost is then paid.
 
         What others have set aside is mostly more than they will pay. So a call that fits but
@@ -128,7 +128,7 @@ class Budget:
             QuestionCancelledError: It had to wait for room, and is not wanted any more.
         """
         aside = self._set_aside(worst, cancelled)
-        payment = Payment()
+        payment = Charge()
         try:
             yield payment
         finally:
@@ -182,7 +182,7 @@ class NoBudget(Budget):
 
 
 @dataclass(slots=True)
-class Payment:
+class Charge:
     """What a promised call cost in US dollars: 0 until the caller writes down what was paid."""
 
     cost: float = 0.0

@@ -410,6 +410,10 @@ class Method(ABC):
         """The deepest level that a node of a collection may have."""
         return 1
 
+    def placement(self, collection: str, found: CollectionRecall | None, settings: Settings) -> str:
+        """Where an episode with this question would be written, for a person; empty: unknown."""
+        return ""
+
     def cleaned(self, collection: str, payload: Mapping[str, str]) -> dict[str, str]:
         """The texts of a node of a collection as they may be written.
 

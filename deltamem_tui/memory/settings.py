@@ -23,7 +23,7 @@ class Numbers(Struct, frozen=True, forbid_unknown_fields=True):
     """Some numbers that belong together. A field's `Meta` has its range and its description."""
 
 
-class Settings(Numbers, frozen=True):
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """All numbers of a method: fields of its own, or a `Numbers` per collection."""
 
     @classmethod
@@ -51,7 +51,7 @@ def _is_group(kind: Any) -> bool:
 
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
-NumbersT = TypeVar("NumbersT", bound=Numbers)
+NumbersT = TypeVar("NumbersT", bound=Struct)
 
 
 class Setting(Struct, frozen=True):
@@ -117,7 +117,7 @@ def change(
     return of_bank(bank, kind)
 
 
-def to_record(settings: Numbers) -> dict[str, Any]:
+def to_record(settings: Struct) -> dict[str, Any]:
     """The settings as the manifest keeps them."""
     record: dict[str, Any] = msgspec.to_builtins(settings)
     return record
@@ -180,7 +180,7 @@ def checked(settings: NumbersT) -> NumbersT:
     return from_record(type(settings), to_record(settings))
 
 
-def listed(settings: Numbers, prefix: str = "") -> list[Setting]:
+def listed(settings: Struct, prefix: str = "") -> list[Setting]:
     """Every number with the path that assigns it, in order."""
     found: list[Setting] = []
     for field in msgspec.structs.fields(settings):

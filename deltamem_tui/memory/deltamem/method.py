@@ -88,6 +88,10 @@ class DeltaMem(Method):
         deepest: int = settings.of(collection).d_max
         return deepest
 
+    def placement(self, collection: str, found: CollectionRecall | None, settings: Settings) -> str:
+        """Where equations 4 and 5 would put an episode with this question."""
+        return write.placement(found, settings.of(collection))
+
     def calibrate(
         self, bank: Bank, writer: Writer, embedder: Embedder, between: Callable[[], None]
     ) -> list[Proposal]:
