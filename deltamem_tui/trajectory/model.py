@@ -135,7 +135,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
             found = bytes(translate(self._identity, _QUOTES_AS_LINE_BREAKS))
         except TypeError:  # a lone surrogate, which JSON does not have
             found = b"\\u"
-        if any(contains(found, escape) for escape in _OTHER_ESCAPES):
+        if b"\\" in found and any(contains(found, escape) for escape in _OTHER_ESCAPES):
             return self.text.encode("utf-8", "surrogatepass")
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -11,6 +12,8 @@ from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets, names_may_hold_secrets
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions, Redactor
 
+# Each episode has another, so remembering the answer would not help.
+_PLAIN_POSITION = re.compile(r"(?:line|record) [0-9]{1,9}")
 # Most episodes of a log end for one of a few reasons.
 _reason_may_hold_secrets = lru_cache(maxsize=256)(may_hold_secrets)
 
@@ -54,7 +57,9 @@ def _texts(trajectory: Trajectory) -> list[str]:
 
 def _notes(trajectory: Trajectory) -> list[str]:
     source = trajectory.source
-    names = (trajectory.domain, trajectory.agent, source.file, source.position, source.format)
+    names = [trajectory.domain, trajectory.agent, source.file, source.format]
+    if not _PLAIN_POSITION.fullmatch(source.position):
+        names.append(source.position)
     return notes_of(*names, metadata=trajectory.metadata)
 
 

@@ -122,8 +122,9 @@ def _may_hold_passwords(data: bytes, kinds: bytes, lowered: bytes) -> bool:
     """Whether a text may hold a secret that is known without a long run."""
     if _contains_any(lowered, _WORDS):
         return True
-    if any(_matches(pattern, beginning, lowered) for beginning, pattern in _BEGINNINGS):
-        return True
+    for beginning, pattern in _BEGINNINGS:
+        if contains(lowered, beginning) and _matches(pattern, beginning, lowered):
+            return True
     # One byte is found far faster than a word.
     if b"_" in data and _contains_any(lowered, _WITH_UNDERSCORE):
         return True
@@ -134,8 +135,8 @@ def _may_hold_passwords(data: bytes, kinds: bytes, lowered: bytes) -> bool:
     if b"'" in kinds or b'"' in data:
         if _contains_any(lowered, _WITH_QUOTE):
             return True
-        called = _contains_any(data, _ENDS_OF_ARGUMENTS)
-        if called and _contains_any(lowered, _WITH_ARGUMENT):
+        ends = _ENDS_OF_ARGUMENTS if b'"' in data else _ENDS_OF_ARGUMENTS[:2]
+        if _contains_any(data, ends) and _contains_any(lowered, _WITH_ARGUMENT):
             return True
     return b"!" in kinds and _signs_indicate(data, lowered)
 
