@@ -18,16 +18,26 @@ from deltamem_tui.tui.widgets.dialogs import AskDialog, ConfirmDialog
 from tests.tui.support import Person, add_plain, bare_bank, browse
 
 
-async def click(person: Person, words: str) -> None:
-    """Click on words of the dialog's last lines."""
+def place_of(person: Person, words: str) -> tuple[int, int]:
+    """Where words of the dialog's last lines stand, as column and row."""
     region = person.app.screen.query_one(KeyLine).region
     lines = person.screen.splitlines()
-    for y in range(region.y, region.bottom):
-        if (x := lines[y].find(words)) >= 0:
-            await person.pilot.click(offset=(x + 1, y))
-            await person.settle()
-            return
-    raise AssertionError(f"no {words!r} in\n{person.screen}")
+    found = ((lines[y].find(words) + 1, y) for y in range(region.y, region.bottom))
+    return next((x, y) for x, y in found if x)
+
+
+async def click(person: Person, words: str) -> None:
+    """Click on words of the dialog's last lines."""
+    await person.pilot.click(offset=place_of(person, words))
+    await person.settle()
+
+
+async def click_twice(person: Person, x: int, y: int) -> None:
+    """Click on a place twice, both clicks in one burst."""
+    for _ in range(2):
+        for kind in (events.MouseDown, events.MouseUp):
+            person.app.post_message(kind(None, x, y, 0, 0, 1, False, False, False))
+    await person.settle()
 
 
 @pytest.mark.parametrize("size", [(60, 20), (120, 40)])
@@ -79,21 +89,6 @@ def test_no_key_is_cut_in_two_where_there_is_little_room(folder: Path) -> None:
     browse(folder, story, size=(46, 24))
 
 
-async def click_twice(person: Person, words: str) -> None:
-    """Click on words of the dialog twice, both clicks in one burst."""
-    region = person.app.screen.query_one(KeyLine).region
-    lines = person.screen.splitlines()
-    x, y = next(
-        (found + 1, y)
-        for y in range(region.y, region.bottom)
-        if (found := lines[y].find(words)) >= 0
-    )
-    for _ in range(2):
-        for kind in (events.MouseDown, events.MouseUp):
-            person.app.post_message(kind(None, x, y, 0, 0, 1, False, False, False))
-    await person.settle()
-
-
 @pytest.mark.parametrize("bank", [None, "kitchen"])
 @pytest.mark.parametrize(
     ("keys", "words"),
@@ -107,7 +102,7 @@ def test_a_double_click_on_a_dialog_answers_it_once(
             await person.press("enter")
         person.app.notes.notify("something")
         await person.press(*keys)
-        await click_twice(person, words)
+        await click_twice(person, *place_of(person, words))
         assert isinstance(person.app.screen, BankScreen)
         assert person.app.session.bank.path == person.app.screen.home.path
         await person.press("1", "b", "enter")
@@ -119,10 +114,7 @@ def test_a_double_click_on_a_dialog_answers_it_once(
 def test_a_double_click_in_jump_mode_stays_once(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("enter", "o")
-        for _ in range(2):
-            for kind in (events.MouseDown, events.MouseUp):
-                person.app.post_message(kind(None, 1, 1, 0, 0, 1, False, False, False))
-        await person.settle()
+        await click_twice(person, 1, 1)
         assert isinstance(person.app.screen, TreesScreen)
 
     browse(folder, story)
@@ -132,7 +124,7 @@ def test_a_double_click_that_goes_on_goes_on_once(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("e")
         assert isinstance(person.app.screen, AskDialog)
-        await click_twice(person, "enter goes on")
+        await click_twice(person, *place_of(person, "enter goes on"))
         assert isinstance(person.app.screen, ConfirmDialog | BanksScreen)
         assert person.app.failure is None
 

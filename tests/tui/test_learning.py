@@ -163,7 +163,14 @@ def test_a_model_that_cannot_be_asked_is_told_and_nothing_is_written(folder: Pat
 
 @pytest.mark.parametrize(
     "typed",
-    [("-1", "", ""), ("nan", "", ""), ("", "0", ""), ("", "300", ""), ("", "", "file:///etc")],
+    [
+        ("-1", "", ""),
+        ("nan", "", ""),
+        ("$", "", ""),
+        ("", "0", ""),
+        ("", "300", ""),
+        ("", "", "file:///etc"),
+    ],
 )
 def test_a_choice_that_cannot_be_is_refused(typed: tuple[str, str, str]) -> None:
     with pytest.raises(UsageError):

@@ -165,7 +165,7 @@ def plan_export(path: Path, out: str, *, episodes: bool, journal: bool, builder:
         out: The file, or the folder for it; empty: here, called like the bank.
         episodes: Whether its episodes go along.
         journal: Whether its history goes along.
-        builder: Who built it; as it says already if empty.
+        builder: Who built it; unchanged if empty.
 
     Raises:
         BankError: It cannot be read.
@@ -203,7 +203,7 @@ def plan_install(source: str, folder: Path, *, name: str, digest: str, writable:
     Args:
         source: An archive or the folder of a bank.
         folder: The banks folder.
-        name: What to call it; as it says if empty.
+        name: What to call it; its own name if empty.
         digest: `sha256:…` that it must have; any if empty.
         writable: Whether it may be written from now on.
 

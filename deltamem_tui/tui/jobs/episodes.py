@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from deltamem_tui.trajectory.model import Trajectory
 
 NAME = "learning"
+
+NumberT = TypeVar("NumberT", int, float)
 
 
 # Importing
@@ -59,7 +62,8 @@ def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> Ba
         _run(job, at_work, pauses=False)
         return _imported(path, job, at_work)
 
-    return _question(path, one_line(other, 40), one_line(domain_of(bank), 40), job.report, go_on)
+    before = _summary(job.report) if job.report.files else ""
+    return _question(path, one_line(other, 40), one_line(domain_of(bank), 40), before, go_on)
 
 
 def _run(job: LogImport, progress: Progress, *, pauses: bool) -> str:
@@ -71,32 +75,19 @@ def _run(job: LogImport, progress: Progress, *, pauses: bool) -> str:
 
 
 def _question(
-    path: Path,
-    other: str,
-    usual: str,
-    found: ImportReport,
-    go_on: Callable[[Progress], BankChange],
+    path: Path, other: str, usual: str, before: str, go_on: Callable[[Progress], BankChange]
 ) -> WorkPlan:
-    """Ask about episodes of another domain.
-
-    Args:
-        path: The bank.
-        other: The domain of the first such episode.
-        usual: The bank's domain.
-        found: What was imported before it.
-        go_on: Imports what is left.
-    """
-    rest = "all that follow are"
-    if found.files:
-        so_far = Section(f"So far: {_summary(found)}", "This stays, whatever you answer.")
+    """Ask about the first episode of another domain; `before` is what was imported until then."""
+    if before:
+        so_far = Section(f"So far: {before}", "This stays, whatever you answer.")
         declined = (
             f"stopped at the first episode of {other}: neither it nor what follows was imported; "
-            f"what came before stays: {_summary(found)}"
+            f"what came before stays: {before}"
         )
     else:
         so_far = Section("Nothing is written so far", "With no, nothing is imported.")
         declined = f"nothing was imported: an episode is of {other}"
-        rest = "all are"
+    rest = "all that follow are" if before else "all are"
     yes = Section(
         f"The next episode is of {other}",
         f"With yes {rest} imported, of whatever domain they are. An import cannot be undone.",
@@ -127,7 +118,7 @@ def _summary(found: ImportReport) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """Which language model shall distil, as a person wants it.
+    """Which language model shall distil, as a user wants it.
 
     Attributes:
         model: Its name as litellm knows it.
@@ -150,33 +141,25 @@ class ModelChoice:
         """
         from deltamem_tui.llm.client import checked_address
 
+        dollars = max_cost.lstrip("$").replace(",", ".")
         with about("max_cost"):
-            most = _cost(max_cost) if max_cost else None
+            most = _number(dollars, float, "dollars", 0, inf) if max_cost else None
         with about("concurrency"):
-            width = _width(concurrency) if concurrency else 1
+            width = _number(concurrency, int, "questions at once", 1, 256) if concurrency else 1
         with about("address"):
             checked_address(address or None)
         return cls(model, most, width, address)
 
 
-def _cost(text: str) -> float:
+def _number(text: str, kind: type[NumberT], what: str, least: int, most: float) -> NumberT:
     try:
-        cost = float(text.lstrip("$").replace(",", "."))
+        number = kind(text)
     except ValueError as error:
-        raise UsageError(f"{one_line(text, 40)!r} is not a number of dollars") from error
-    if not cost >= 0:
-        raise UsageError("a cost is not below 0")
-    return cost
-
-
-def _width(text: str) -> int:
-    try:
-        width = int(text)
-    except ValueError as error:
-        raise UsageError(f"{one_line(text, 40)!r} is not a number of questions") from error
-    if not 1 <= width <= 256:
-        raise UsageError("questions at once are 1 to 256")
-    return width
+        raise UsageError(f"{one_line(text, 40)!r} is not a number of {what}") from error
+    if not least <= number <= most:
+        bound = f"from {least} to {most}" if most < inf else f"not below {least}"
+        raise UsageError(f"the number of {what} must be {bound}")
+    return number
 
 
 def extract_by_rules(path: Path, progress: Progress) -> BankChange:
@@ -245,9 +228,9 @@ def extract_by_model(
     Args:
         path: The bank.
         choice: The model, and what it may take.
-        configuration: The person's settings.
+        configuration: The user's settings.
         progress: Notified of how far it is.
-        ids: The episodes that the person agreed to pay for, and no others; those among them
+        ids: The episodes that the user agreed to pay for, and no others; those among them
             that wait no more are left out.
 
     Raises:

@@ -52,8 +52,8 @@ def _undo(path: Path, commit: Commit, whose: str) -> BankChange:
     change = editing.undo(Bank.open(path), commit)
     node = change.nodes[0]
     number = counted(len(change.nodes), "node")
-    said = f"undone: {_what(commit)}{whose}; {number} as before"
-    return BankChange(path, said, (change.tree, node.id))
+    summary = f"undone: {_what(commit)}{whose}; {number} as before"
+    return BankChange(path, summary, (change.tree, node.id))
 
 
 def _what(commit: Commit) -> str:

@@ -107,7 +107,7 @@ class EpisodeBook:
         return self._nodes.get(self.ids[number], ())
 
     def refusal(self, number: int) -> str:
-        """Why an episode that waits could not be learnt; empty if nobody tried in vain."""
+        """Why an episode that waits could not be learnt; empty if it was not tried."""
         return self._refusals.get(self.ids[number], "")
 
     def line(self, number: int) -> EpisodeLine:
@@ -132,9 +132,9 @@ def episode_sections(
 
     Args:
         trajectory: The episode.
-        refusal: Why it could not be learnt; empty if nobody tried in vain.
-        read_key: The key that shows all steps, told where of very many only the first and the
-            last are here; None if all are told here.
+        refusal: Why it could not be learnt; empty if it was not tried.
+        read_key: The key that shows all steps, where of very many only the first and the
+            last are here; None to give all of them.
     """
     source = trajectory.source
     place = " ".join(part for part in (source.file, source.position, source.format) if part)
@@ -167,8 +167,8 @@ def episode_sections(
 
 def outcome_facts(outcome: Outcome) -> str:
     """How an episode ended: who says so, with which reward, and why."""
-    said = {True: "success", False: "failure", None: "outcome unknown"}[outcome.success]
-    facts = [f"{said} (source: {outcome.source})"]
+    ended = {True: "success", False: "failure", None: "outcome unknown"}[outcome.success]
+    facts = [f"{ended} (source: {outcome.source})"]
     if outcome.reward is not None:
         facts.append(f"reward {outcome.reward:g}")
     if outcome.reason:

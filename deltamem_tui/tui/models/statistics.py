@@ -116,27 +116,27 @@ def _between(counts: Mapping[int, int], first: int, last: int) -> int:
     return sum(count for value, count in counts.items() if first <= value <= last)
 
 
-def token_rows(said: BankStatistics) -> list[BarRow]:
+def token_rows(found: BankStatistics) -> list[BarRow]:
     """Tokens of a root and of a residual; nothing of a bank without nodes."""
-    if not any(tree.nodes for tree in said.trees.values()):
+    if not any(tree.nodes for tree in found.trees.values()):
         return []
     return [
-        BarRow("root", {name: tree.mean_tokens_root for name, tree in said.trees.items()}),
-        BarRow("residual", {name: tree.mean_tokens_residual for name, tree in said.trees.items()}),
+        BarRow("root", {name: tree.mean_tokens_root for name, tree in found.trees.items()}),
+        BarRow("residual", {name: tree.mean_tokens_residual for name, tree in found.trees.items()}),
     ]
 
 
 def overview_sections(found: Overview) -> list[Section]:
     """The numbers as text."""
-    said = found.statistics
+    counts = found.statistics
     sections = [
         Section(
             "Episodes",
-            f"{said.episodes:,} · learnt {said.learnt:,} · waiting {said.waiting:,}"
-            f" · without outcome {said.without_outcome:,}",
+            f"{counts.episodes:,} · learnt {counts.learnt:,} · waiting {counts.waiting:,}"
+            f" · without outcome {counts.without_outcome:,}",
         )
     ]
-    for name, tree in said.trees.items():
+    for name, tree in counts.trees.items():
         means = _mean(tree.mean_tokens_root), _mean(tree.mean_tokens_residual)
         lines = [
             ", ".join(
@@ -156,7 +156,7 @@ def overview_sections(found: Overview) -> list[Section]:
         chosen = [*found.growth[::step]]
         if chosen[-1] is not found.growth[-1]:
             chosen.append(found.growth[-1])
-        names = list(said.trees)
+        names = list(counts.trees)
         lines = [" ".join((f"{'episodes':>9}", *(f"{name:>7}" for name in names)))]
         lines += [
             " ".join(

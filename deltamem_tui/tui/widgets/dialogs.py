@@ -220,7 +220,7 @@ class SheetDialog(Dialog[str | None]):
 
     Args:
         text: What is to be edited.
-        keep: Told what was typed, if the program ends before the person has answered.
+        keep: Told what was typed, if the program ends before the user has answered.
     """
 
     IS_BOX = False
@@ -256,7 +256,7 @@ class SheetDialog(Dialog[str | None]):
         self.query_one(TextArea).cursor_blink = False
 
     def on_text_area_changed(self) -> None:
-        """Who types on has answered."""
+        """Typing on answers the question whether to throw the text away."""
         self._typed = self.query_one(TextArea).text
         if self._asked:
             self._asked = False

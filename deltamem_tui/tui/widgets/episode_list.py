@@ -51,18 +51,18 @@ class EpisodeList(LineList):
     def line_text(self, line: int, width: int) -> Text:
         """Outcome, task, and what became of it."""
         try:
-            said = self._line(line)
+            episode = self._line(line)
         except DeltaMemError as error:
             return line_of((f" ✗ {error}", self.style_of("warning")))
         mark, name = {
             "success": ("✓", "good"),
             "failure": ("✗", "warning"),
             "unknown": ("?", "strong"),
-        }[said.outcome]
-        left = line_of((f" {mark} ", self.style_of(name)), (said.task, None))
+        }[episode.outcome]
+        left = line_of((f" {mark} ", self.style_of(name)), (episode.task, None))
         if width < _NARROW:
-            return columns(left, line_of((said.state, self.style_of("quiet"))), width)
-        right = f"{said.source} · {counted(said.steps, 'step')} · {said.state:>7}"
+            return columns(left, line_of((episode.state, self.style_of("quiet"))), width)
+        right = f"{episode.source} · {counted(episode.steps, 'step')} · {episode.state:>7}"
         return columns(left, line_of((right, self.style_of("quiet"))), width)
 
     def _line(self, line: int) -> EpisodeLine:

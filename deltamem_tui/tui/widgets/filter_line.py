@@ -1,4 +1,4 @@
-"""The line that filters a list, and below it what is to be said of what was typed."""
+"""The line that filters a list, and below it help, or what is wrong with what was typed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class FilterLine(Vertical):
     FilterLine.-open > LineInput { display: block; }
     FilterLine > Static {
         display: none; height: auto; padding: 0 1;
-        &.-said { display: block; }
+        &.-shown { display: block; }
         &.-help { text-style: dim; }
         &.-warning { color: $text-warning; }
         &:ansi.-warning { color: ansi_red; }
@@ -47,7 +47,7 @@ class FilterLine(Vertical):
 
     @property
     def text(self) -> str:
-        """What the line says."""
+        """What was typed."""
         return self._line.value
 
     @property
@@ -56,38 +56,38 @@ class FilterLine(Vertical):
         return self._line.has_focus
 
     def open(self) -> None:
-        """Let the person type."""
+        """Let the user type."""
         self.add_class("-open")
         self._line.focus()
 
     def show(self, text: str, *, open: bool = False) -> None:  # noqa: A002 - the opposite of shut
-        """Say this filter; an empty one is put away, unless it is to be open."""
+        """Show this filter; an empty one is put away, unless it is to be open."""
         if self._line.value != text:
             self._line.value = text
         self.set_class(bool(text) or open, "-open")
-        self._say()
+        self._show_remark()
 
     def on_input_changed(self) -> None:
-        """Say at once what is wrong with what was typed."""
-        self._say()
+        """Show at once what is wrong with what was typed."""
+        self._show_remark()
 
     def on_descendant_focus(self) -> None:
-        """Say what can be typed."""
-        self._say()
+        """Show what can be typed."""
+        self._show_remark()
 
     def on_descendant_blur(self) -> None:
-        """Who types no more needs no help."""
-        self._say()
+        """Hide the help."""
+        self._show_remark()
 
-    def _say(self) -> None:
-        words, kind = self._remark_on(self.text)
-        self._remark.update(Text(words))
-        self._remark.set_class(bool(words), "-said")
+    def _show_remark(self) -> None:
+        text, kind = self._remark_on(self.text)
+        self._remark.update(Text(text))
+        self._remark.set_class(bool(text), "-shown")
         for each in ("-help", "-warning"):
             self._remark.set_class(kind == each, each)
 
     def _remark_on(self, text: str) -> tuple[str, str]:
-        """What is to be said of a filter, and whether it is help or a warning."""
+        """The remark on a filter, and whether it is help or a warning."""
         if not text:
             return (self._language.help if self.is_typed_in else ""), "-help"
         try:

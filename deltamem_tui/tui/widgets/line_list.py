@@ -125,7 +125,7 @@ class LineList(ScrollView, can_focus=True):
         self._keep_in_sight()
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor on the line; a second click chooses it. The title is no line."""
+        """Put the cursor on the line; a second click chooses it. The title is not a line."""
         offset = event.get_content_offset_capture(self)
         line = offset.y + self.scroll_offset.y
         if offset.y >= 0 and line < self.line_count():

@@ -62,22 +62,22 @@ class MatchList(LineList):
 
     def line_text(self, line: int, width: int) -> Text:
         """Score, what it is made of, and the trigger; or the threshold."""
-        said = self.lines[line]
+        shown = self.lines[line]
         quiet, strong = self.style_of("quiet"), self.style_of("strong")
-        if said.candidate is None:
-            rule = f"──── {said.text} "
+        if shown.candidate is None:
+            rule = f"──── {shown.text} "
             return line_of((rule + "─" * max(width - len(rule), 0), strong))
-        candidate = said.candidate
+        candidate = shown.candidate
         failure = candidate.node.label == "failure"
         style = self.style_of("warning") if failure else None
-        mark = "▶" if said.kind == "match" else " "
+        mark = "▶" if shown.kind == "match" else " "
         left = line_of(
             (f"{mark}{candidate.score:.3f} ", self.style_of("good") if mark == "▶" else quiet),
             (_sum(candidate) if width >= _NARROW else "", quiet),
             ("✗ " if failure else "", style),
         )
         before = self.lines[line - 1].text if line else ""
-        left.append_text(line_of((told_apart(said.text, before, width - left.cell_len), style)))
+        left.append_text(line_of((told_apart(shown.text, before, width - left.cell_len), style)))
         return left
 
 

@@ -117,10 +117,10 @@ class OutlineView(LineList):
 
     def line_text(self, line: int, width: int) -> Text:
         """A node: its place, label and trigger at the left, its numbers at the right."""
-        said = self._line(line)
+        node = self._line(line)
         outline = self._shown
         quiet, strong = self.style_of("quiet"), self.style_of("strong")
-        label = self.style_of("warning") if said.failure else None
+        label = self.style_of("warning") if node.failure else None
         row = int(outline.rows[line])
         kept = outline.family.kept
         if kept is not None and not kept[row]:
@@ -129,23 +129,23 @@ class OutlineView(LineList):
         if outline.family.count(row):
             fold = "▾ " if row in outline.expanded else "▸ "
         left = line_of(
-            (" " * self._indent(said.depth, width), None),
+            (" " * self._indent(node.depth, width), None),
             (fold, strong),
-            ("» " if said.id == self.moving else _mark(said), label or strong),
+            ("» " if node.id == self.moving else _mark(node), label or strong),
         )
-        numbers = _numbers(said, width, quiet)
+        numbers = _numbers(node, width, quiet)
         room = width - left.cell_len - numbers.cell_len - 1
-        left.append_text(line_of((self._words(line, said, room), label)))
+        left.append_text(line_of((self._text_apart(line, node, room), label)))
         return columns(left, numbers, width)
 
-    def _words(self, line: int, said: NodeLine, room: int) -> str:
+    def _text_apart(self, line: int, node: NodeLine, room: int) -> str:
         """What tells a node apart from the line above, and from its sibling above."""
         near = [above for above in (self._shown.sibling_above(line), line - 1) if above is not None]
         lines = [self._line(above) for above in near if above >= 0]
         for other in lines:
-            if other.trigger == said.trigger:
-                return same_but(said.procedure, other.procedure, said.id)
-        return told_apart(said.trigger, lines[-1].trigger if lines else "", room)
+            if other.trigger == node.trigger:
+                return same_but(node.procedure, other.procedure, node.id)
+        return told_apart(node.trigger, lines[-1].trigger if lines else "", room)
 
     def _indent(self, depth: int, width: int) -> int:
         """Deep nodes are not pushed out of sight: their depth is on the line."""
@@ -245,16 +245,16 @@ class OutlineView(LineList):
         return tree.failure if what == "failure" else self._due(tree)
 
 
-def _mark(said: NodeLine) -> str:
+def _mark(node: NodeLine) -> str:
     """Failures can be told without colours."""
-    if said.failure:
+    if node.failure:
         return "✗ "
-    return "● " if said.root else "○ "
+    return "● " if node.root else "○ "
 
 
-def _numbers(said: NodeLine, width: int, style: Style) -> Text:
-    fused = "≡" if said.consolidated else " "
-    hits = f"{said.hits:,}×" if said.hits else "·"
+def _numbers(node: NodeLine, width: int, style: Style) -> Text:
+    fused = "≡" if node.consolidated else " "
+    hits = f"{node.hits:,}×" if node.hits else "·"
     if width < _NARROW:
         return line_of((f"{hits}{fused}", style))
-    return line_of((f"d{said.depth} {hits:>4}{fused}", style))
+    return line_of((f"d{node.depth} {hits:>4}{fused}", style))

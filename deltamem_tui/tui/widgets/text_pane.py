@@ -129,10 +129,10 @@ class TextPane(ScrollView, can_focus=True):
         line = y + self.scroll_offset.y
         if line >= len(self._lines):
             return Strip.blank(width, self.rich_style)
-        said = self._lines[line]
-        text = Text(said.text, self._style(said.style) if said.style else "", end="")
+        folded = self._lines[line]
+        text = Text(folded.text, self._style(folded.style) if folded.style else "", end="")
         if self.current is not None:
-            mark = "▌ " if said.section == self.current else "  "
+            mark = "▌ " if folded.section == self.current else "  "
             text = Text(end="").append(mark, self._style("title")).append_text(text)
         return strip_of(text, self.app.console, width, self.rich_style)
 
