@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.coding import call_text, is_command, own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
-from deltamem_tui.trajectory.readers.records import conversation_readings
-from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray_kind
+from deltamem_tui.trajectory.readers.sessions import Session, session_of, sessions, stray_kind
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 
 # What the program notes among the messages.
@@ -32,7 +30,8 @@ class _GeminiSession(Session):
         messages = session.get("messages")
         if not isinstance(messages, list):
             return None
-        return _readings(as_text(session.get("sessionId")), messages, record.position)
+        whole = _GeminiSession(id=as_text(session.get("sessionId")))
+        return session_of(whole, messages, record.position, "message")
 
     def begins_another(self, value: object) -> bool:
         line = as_mapping(value)
@@ -50,18 +49,6 @@ class _GeminiSession(Session):
 
     def episode(self, conversation: Conversation) -> Trajectory:
         return _episode(conversation, self.id, self.messages)
-
-
-def _readings(name: str, items: list[object], position: str) -> Iterator[Reading]:
-    """What is not a message, and the episode of the messages."""
-    messages: list[Json] = []
-    for number, item in enumerate(map(as_mapping, items), 1):
-        if _is_message(item):
-            messages.append(item)
-        elif not _is_note(item):
-            where = f"{position}, message {number}"
-            yield located(stray_kind(as_text(item.get("type")), "a message"), "", where)
-    yield from conversation_readings(position, _episode, name, messages)
 
 
 def _episode(conversation: Conversation, session: str, messages: list[Json]) -> Trajectory:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcome_keys import recorded
@@ -16,7 +15,13 @@ from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader, share
 from deltamem_tui.trajectory.readers.records import conversation_readings
-from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray, stray_kind
+from deltamem_tui.trajectory.readers.sessions import (
+    Session,
+    session_of,
+    sessions,
+    stray,
+    stray_kind,
+)
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 
 # Events about the program's own state, which neither the agent nor the task is part of.
@@ -223,7 +228,9 @@ class _SdkSession(Session):
     def whole(self, record: Record) -> Iterator[Reading] | None:
         value = record.value
         events = value if isinstance(value, list) else as_mapping(value).get("events")
-        return _readings(events, record.position) if isinstance(events, list) else None
+        if not isinstance(events, list):
+            return None
+        return session_of(_SdkSession(), events, record.position, "event")
 
     def begins_another(self, value: object) -> bool:
         """Whether a new system prompt follows the agent's work."""
@@ -236,18 +243,6 @@ class _SdkSession(Session):
 
     def episode(self, conversation: Conversation) -> Trajectory:
         return _sdk_episode(conversation, self.events)
-
-
-def _readings(values: list[object], position: str) -> Iterator[Reading]:
-    """What is not an event, and the episode of the events, each with its position."""
-    events: list[Json] = []
-    for number, value in enumerate(values, 1):
-        try:
-            events.append(_event(value))
-        except RecordError as error:
-            yield located(error, "", f"{position}, event {number}")
-    if events:
-        yield from conversation_readings(position, _sdk_episode, events)
 
 
 def _event(value: object) -> Json:

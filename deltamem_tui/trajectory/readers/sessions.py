@@ -7,7 +7,7 @@ read it is not known what answers what: a session ends there.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError, TrajectoryError
@@ -247,6 +247,21 @@ class Session(ABC):
     def whole(self, record: Record) -> Iterable[Reading] | None:  # noqa: ARG002 — half of them have none
         """What a record says that is a session by itself; None if it is none."""
         return None
+
+
+def session_of(
+    session: Session, items: Sequence[object], position: str, what: str
+) -> Iterator[Reading]:
+    """What a new session makes of a list of records, each a `what` in its position."""
+    refused = 0
+    for number, item in enumerate(items, 1):
+        try:
+            session.take(item)
+        except RecordError as error:
+            refused += 1
+            yield located(error, "", f"{position}, {what} {number}")
+    if refused < len(items):
+        yield from conversation_readings(position, session.episode)
 
 
 def sessions(begin: Callable[[str], Session]) -> Callable[[Log], Iterator[Reading]]:

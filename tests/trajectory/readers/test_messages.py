@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from deltamem_tui.trajectory.readers.messages import (
 )
 from tests.trajectory.readers.samples import Json, episode, lines, only, readings, refusal
 from tests.trajectory.readers.test_branches import claude
+from tests.trajectory.readers.writers import CHATS
 
 BYTES = "iVBORw0KGgo" * 100
 
@@ -194,54 +195,42 @@ def test_words_of_nobody_are_refused_either_way(message: object) -> None:
         spoken(message)
 
 
-USER, DID = {"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "Done."}
-CRITIC = {"role": "critic", "content": "Bad."}
+USER: Json = {"role": "user", "content": "Fix it."}
+DID: Json = {"role": "assistant", "content": "Done."}
+CRITIC: Json = {"role": "critic", "content": "Bad."}
 
 
-def _codex(*messages: Json) -> bytes:
-    return lines(
-        *(
-            {"type": "response_item", "payload": {"type": "message", **message}}
-            for message in messages
-        )
-    )
-
-
-def _atif(*messages: Json) -> bytes:
+def _atif(messages: Sequence[Json]) -> Json:
     words = {"assistant": "agent"}
     steps = [
         {"source": words.get(str(each["role"]), each["role"]), "message": each["content"]}
         for each in messages
     ]
-    return lines({"schema_version": "ATIF-v1.4", "steps": steps})
+    return {"schema_version": "ATIF-v1.4", "steps": steps}
 
 
-def _swe_agent(*messages: Json) -> bytes:
-    return lines({"history": [{"action": "", "thought": "", **each} for each in messages]})
+SAID: dict[str, Callable[[Sequence[Json]], Json]] = {
+    **CHATS,
+    "atif": _atif,
+    "swe-agent": lambda messages: {
+        "history": [{"action": "", "thought": "", **each} for each in messages]
+    },
+    "mini-swe-agent": lambda messages: {
+        "trajectory_format": "mini-swe-agent-1", "info": {}, "messages": messages
+    },
+}  # fmt: skip
 
 
-def _mini_swe_agent(*messages: Json) -> bytes:
-    return lines({"trajectory_format": "mini-swe-agent-1", "info": {}, "messages": messages})
+@pytest.mark.parametrize("name", [*SAID, "codex"])
+def test_a_stranger_in_any_format(tmp_path: Path, name: str) -> None:
+    def log(*messages: Json) -> bytes:
+        if name == "codex":
+            items = ({"type": "message", **each} for each in messages)
+            return lines(*({"type": "response_item", "payload": item} for item in items))
+        return lines(SAID[name](messages))
 
-
-def _inspect(*messages: Json) -> bytes:
-    sample = {"id": 1, "input": "Fix it.", "messages": messages}
-    return lines({"status": "success", "eval": {"task": "t", "model": "m"}, "samples": [sample]})
-
-
-def _langfuse(*messages: Json) -> bytes:
-    facts = {"id": "o", "type": "GENERATION", "startTime": "1", "output": None}
-    return lines({"trace": {"id": "t"}, "observations": [{**facts, "input": messages}]})
-
-
-@pytest.mark.parametrize(
-    "write",
-    [_codex, _atif, _swe_agent, _mini_swe_agent, _inspect, _langfuse],
-    ids=lambda write: write.__name__,
-)
-def test_a_stranger_in_any_format(tmp_path: Path, write: Callable[..., bytes]) -> None:
-    only(readings(tmp_path, write(USER, DID)))
-    told = refusal(readings(tmp_path, write(USER, DID, CRITIC)))
+    assert only(readings(tmp_path, log(USER, DID))).source.format == name
+    told = refusal(readings(tmp_path, log(USER, DID, CRITIC), format=name))
     assert told.message == "a message of unknown role critic"
     assert told.position
 
