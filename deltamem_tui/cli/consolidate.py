@@ -83,13 +83,13 @@ def _foreseen(bank: Bank, extractor: Writer) -> Result:
     """What is due, and what a model would take for it. Nothing is sent."""
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.engine import due
-    from deltamem_tui.memory.runs.estimate import rehearse_fusions
+    from deltamem_tui.memory.runs.estimate import estimate_fusions
     from deltamem_tui.memory.writers.model import ModelExtractor
 
     chains = due(bank)
     usage = Usage()
     if isinstance(extractor, ModelExtractor):
-        usage = rehearse_fusions(bank, chains, extractor)
+        usage = estimate_fusions(bank, chains, extractor)
     rows = [
         {"tree": each.tree, "node": each.nodes[-1].id, "root": None, "reason": "due"}
         for each in chains

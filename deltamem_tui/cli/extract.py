@@ -79,7 +79,7 @@ def run(
     found = candidates(opened, policy, limit)
     with interruptible() as stop:
         if dry_run:
-            done = _rehearsed(invocation, opened, found.episodes, chosen, draw_scenes, stop)
+            done = _estimated(invocation, opened, found.episodes, chosen, draw_scenes, stop)
         else:
             done = _learnt(
                 invocation, opened, found.episodes, chosen, draw_scenes, concurrency, stop
@@ -126,7 +126,7 @@ def _check_drawing(extractor: Writer) -> None:
     extractor.check((SCENE,))
 
 
-def _rehearsed(
+def _estimated(
     invocation: Invocation,
     bank: Bank,
     episodes: Sequence[Trajectory],
@@ -140,11 +140,11 @@ def _rehearsed(
 
     if not isinstance(extractor, ModelExtractor):
         return LearningReport()
-    from deltamem_tui.memory.runs.estimate import rehearse
+    from deltamem_tui.memory.runs.estimate import estimate_learning
     from deltamem_tui.memory.vectors.embedder import embedder_of
 
     with invocation.output.progress("estimating", len(episodes)) as advance:
-        usage = rehearse(
+        usage = estimate_learning(
             bank,
             episodes,
             extractor,

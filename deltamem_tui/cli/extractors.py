@@ -69,7 +69,7 @@ def chosen_extractor(
         api_base=wanted.api_base,
         max_cost=wanted.max_cost,
         no_cache=wanted.no_cache,
-        rehearsed=wanted.dry_run,
+        dry_run=wanted.dry_run,
         timeout=wanted.timeout,
     )
     extractor = ModelExtractor(client, bank.manifest.domain, folders, method=bank.manifest.method)

@@ -57,7 +57,7 @@ def run(
         api_base=api_base,
         max_cost=max_cost,
         no_cache=no_cache,
-        rehearsed=dry_run,
+        dry_run=dry_run,
         timeout=timeout,
     )
     judge = Judge(client, opened.manifest.domain, folders)

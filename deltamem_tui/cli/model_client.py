@@ -18,7 +18,7 @@ def model_client(
     api_base: str | None = None,
     max_cost: float | None = None,
     no_cache: bool = False,
-    rehearsed: bool = False,
+    dry_run: bool = False,
     timeout: float | None = None,
 ) -> Client:
     """The client for a model. No call is made.
@@ -29,7 +29,7 @@ def model_client(
         api_base: The address of a server other than the provider's own.
         max_cost: US dollars that are never passed; None for no limit.
         no_cache: Whether to neither look up nor keep answers.
-        rehearsed: Whether this is a dry run, in which nothing can be sent.
+        dry_run: Whether this is a dry run, in which nothing can be sent.
         timeout: Seconds to wait for each answer; the default of `Server` if None.
 
     Raises:
@@ -53,5 +53,5 @@ def model_client(
         timeout=timeout,
         max_cost=max_cost,
         cached=not no_cache,
-        asks=not rehearsed,
+        asks=not dry_run,
     )

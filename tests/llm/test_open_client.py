@@ -18,7 +18,7 @@ def no_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
-def test_a_rehearsal_needs_no_key_and_says_that_there_is_none() -> None:
+def test_an_estimate_needs_no_key_and_reports_that_there_is_none() -> None:
     told: list[str] = []
     open_client(MODEL, notify=told.append, asks=False)
     assert len(told) == 1

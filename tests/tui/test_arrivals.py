@@ -305,7 +305,7 @@ def test_an_estimate_names_its_bank_and_what_came_since_is_not_paid_for(
     two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(episodes, "_extractor", lambda *_, **__: RulesExtractor())
-    monkeypatch.setattr(estimate, "rehearse", lambda *_, **__: Usage())
+    monkeypatch.setattr(estimate, "estimate_learning", lambda *_, **__: Usage())
     choice = episodes.ModelChoice("gpt-x")
 
     async def story(person: Person) -> None:

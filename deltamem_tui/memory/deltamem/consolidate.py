@@ -26,9 +26,9 @@ from deltamem_tui.memory.method import (
 )
 from deltamem_tui.memory.payload import cleaned
 from deltamem_tui.memory.writers.extraction import (
-    AskedInVainError,
     Call,
     Extraction,
+    FailedCallError,
     known_calls,
 )
 
@@ -91,7 +91,7 @@ def fuse(
         extraction = writer.write(f"{name}_consolidation", None, chain)
         calls = known_calls(extraction.call("fuse", name))
         root = fused_root(name, chain, extraction, writer.name)
-    except AskedInVainError as error:
+    except FailedCallError as error:
         return MaintenancePlan(MaintenanceResult(name, chain, None, str(error), (error.call,)))
     except ExtractionError as error:
         return MaintenancePlan(MaintenanceResult(name, chain, None, str(error), calls))

@@ -1,4 +1,4 @@
-"""Rehearsals: what a run will take, found out by doing it without the model.
+"""Estimates: what a run will take, found out by doing it without the model.
 
 Every episode is learnt into a copy of the bank that is thrown away. Where the response cache has
 the model's answer, that is used; where it has none, the prompt that would be sent is counted and
@@ -42,7 +42,7 @@ _TELLS_THE_GOAL = re.compile(
 )
 
 
-def rehearse(
+def estimate_learning(
     bank: Bank,
     trajectories: Iterable[Trajectory],
     extractor: ModelExtractor,
@@ -60,8 +60,8 @@ def rehearse(
         extractor: Asks through a client with a `NoBudget`, so that nothing can be sent.
         embedder: The bank's embedder.
         draw_scenes: Whether scenes are drawn that logs lack.
-        advance: Told after each episode.
-        stopped: Whether somebody wants to stop; then the estimate is of what was rehearsed.
+        advance: Called after each episode.
+        stopped: Whether to stop; then the estimate is of the episodes so far.
 
     Returns:
         Calls to be made with their tokens and cost, and answers that the cache has already.
@@ -70,9 +70,9 @@ def rehearse(
         LanguageModelError: The extractor's model cannot be asked at all.
         StorageError: There is no room for the copy.
     """
-    understudy = _Understudy(extractor)
+    writer = _EstimatingWriter(extractor)
     of_scenes = draw_scenes and method_of(bank).uses_scene(settings_of(bank))
-    with tempfile.TemporaryDirectory(prefix="deltamem-rehearsal-") as folder:
+    with tempfile.TemporaryDirectory(prefix="deltamem-estimate-") as folder:
         stage = copy_bank(bank, Path(folder) / bank.path.name)
         for trajectory in trajectories:
             if stopped():
@@ -80,22 +80,16 @@ def rehearse(
             try:
                 kept = as_kept(bank, trajectory)
                 if of_scenes and lacks_scene(kept):
-                    kept = understudy.with_scene(kept)
-                learn_kept(stage, kept, understudy, embedder)
+                    kept = writer.with_scene(kept)
+                learn_kept(stage, kept, writer, embedder)
             except (ExtractionError, TrajectoryError, VectorError):
-                pass  # the run will tell
+                pass  # the run will report it
             advance()
-    return understudy.usage
+    return writer.usage
 
 
-def rehearse_fusions(bank: Bank, chains: Iterable[Due], extractor: ModelExtractor) -> Usage:
-    """Estimate what fusing chains will take. Nothing is sent.
-
-    Args:
-        bank: The bank that holds them.
-        chains: What is due.
-        extractor: Asks for the fusions.
-    """
+def estimate_fusions(bank: Bank, chains: Iterable[Due], extractor: ModelExtractor) -> Usage:
+    """Estimate what fusing chains that are due will take. Nothing is sent."""
     estimates = (
         extractor.estimate(
             f"{each.tree}_consolidation", None, bank.tree(each.tree).chain(each.nodes[-1].id)
@@ -105,18 +99,15 @@ def rehearse_fusions(bank: Bank, chains: Iterable[Due], extractor: ModelExtracto
     return sum(estimates, Usage())
 
 
-class _Understudy:
+class _EstimatingWriter:
     """Takes the model's place: answers from the cache, else counts and lets the rules write."""
 
     def __init__(self, extractor: ModelExtractor) -> None:
+        self.name = extractor.name
         self._extractor = extractor
         self._drawn: set[str] = set()
         self._rules = RulesExtractor()
         self.usage = Usage()
-
-    @property
-    def name(self) -> str:
-        return self._extractor.name
 
     def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
         try:
@@ -152,11 +143,9 @@ class _Understudy:
 
 
 def _asked_with(tree: str, trajectory: Trajectory, extraction: Extraction) -> Extraction:
-    """The same lesson under a trigger of the words, not the numbers, that the tree is asked with.
-
-    Which chains later prompts show hangs on the triggers. Those of the rules follow the dialect
-    of one world; of another writer's, nothing is known but what they are to be found by.
-    """
+    """The same lesson under a trigger of the words, not the numbers, of its tree's question."""
+    # Which chains later prompts show hangs on the triggers. Those of the rules follow the dialect
+    # of one world; of a model's, nothing is known but what they are to be found by.
     question = questions_of(trajectory)[tree]
     trigger = " ".join(_NUMBER.sub(" ", question).split()[:_TRIGGER_WORDS])
     if extraction.payload is None or not trigger:
@@ -165,10 +154,7 @@ def _asked_with(tree: str, trajectory: Trajectory, extraction: Extraction) -> Ex
 
 
 def _likely_scene(task: str) -> str:
-    """The sentences that do not say what to do; half of the text if that leaves all or nothing.
-
-    It is only as like the real one as an estimate asks for.
-    """
+    """The sentences that do not say what to do; half of the text if that leaves all or nothing."""
     sentences = list(filter(None, _BETWEEN_SENTENCES.split(task)))
     kept = [each for each in sentences if not _TELLS_THE_GOAL.search(each)]
     if 0 < len(kept) < len(sentences):

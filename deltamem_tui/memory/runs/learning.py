@@ -109,8 +109,8 @@ def learn_episodes(
     except (DeltaMemError, KeyboardInterrupt) as error:
         report.failure = error
     finally:
-        if run.on_their_way:
-            closing(run.on_their_way)
+        if run.in_flight:
+            closing(run.in_flight)
         try:
             run.close()
         except StorageError as error:  # of what was paid, `usage.jsonl` lacks the last
@@ -118,7 +118,7 @@ def learn_episodes(
         except KeyboardInterrupt:
             pass
     report.usage, report.wasted = run.usage, run.wasted
-    report.in_flight, report.scenes_drawn = run.on_their_way, run.scenes_drawn
+    report.in_flight, report.scenes_drawn = run.in_flight, run.scenes_drawn
     return report
 
 

@@ -20,7 +20,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import BudgetError, LanguageModelError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.method import ModelWriter
-from deltamem_tui.memory.writers.extraction import AskedInVainError, Extraction
+from deltamem_tui.memory.writers.extraction import Extraction, FailedCallError
 from deltamem_tui.trajectory.model import Trajectory
 
 GRACE = 5.0
@@ -215,7 +215,7 @@ class Prefetcher:
                 raise
             del self._sent[key]  # what others had set aside may be free again
             return self.answer(key, ask)
-        except AskedInVainError as error:
+        except FailedCallError as error:
             self._use(question, error.call.usage)
             raise
         self._use(question, found.usage)

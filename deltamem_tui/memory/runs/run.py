@@ -43,10 +43,10 @@ from deltamem_tui.memory.runs.prefetch import (
 from deltamem_tui.memory.runs.scene_records import take_drawing
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
-    AskedInVainError,
     Call,
     Extraction,
     Extractor,
+    FailedCallError,
 )
 from deltamem_tui.memory.writers.model.scene_extraction import SCENE
 from deltamem_tui.text import one_line
@@ -150,7 +150,7 @@ class LearningRun:
         return self.usage - self.used
 
     @property
-    def on_their_way(self) -> int:
+    def in_flight(self) -> int:
         """How many calls have no answer yet."""
         return self._prefetcher.under_way if self._prefetcher else 0
 
@@ -209,7 +209,7 @@ class LearningRun:
             shown = self._shown(turn, self._kept(turn))
             return learn_kept(self._bank, shown, self._writer, self._vectors(turn))
         except (ExtractionError, VectorError, TrajectoryError) as error:
-            calls = (error.call,) if isinstance(error, AskedInVainError) else ()
+            calls = (error.call,) if isinstance(error, FailedCallError) else ()
             return self._refused(Refusal(turn.trajectory.id, error, calls))
 
     def _questions(self, window: Iterable[_Turn], prefetcher: Prefetcher) -> Iterator[Question]:

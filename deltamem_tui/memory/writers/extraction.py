@@ -120,7 +120,7 @@ def known_calls(*calls: Call | None) -> tuple[Call, ...]:
     return tuple(call for call in calls if call is not None)
 
 
-class AskedInVainError(ExtractionError):
+class FailedCallError(ExtractionError):
     """A model was asked and gave nothing that can be used; what that took stays known."""
 
     def __init__(

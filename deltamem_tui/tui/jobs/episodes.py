@@ -185,7 +185,7 @@ def plan_by_model(
         ConfigurationError: A prompt cannot be used.
         BankError: The bank cannot be opened.
     """
-    from deltamem_tui.memory.runs.estimate import rehearse
+    from deltamem_tui.memory.runs.estimate import estimate_learning
     from deltamem_tui.memory.runs.learning import candidates
     from deltamem_tui.memory.vectors.embedder import embedder_of
 
@@ -194,7 +194,7 @@ def plan_by_model(
     if not episodes:
         return Info("no episode with a known outcome waits")
     extractor = _extractor(bank, choice, configuration, progress, asks=False)
-    usage = rehearse(
+    usage = estimate_learning(
         bank,
         episodes,
         extractor,

@@ -16,9 +16,9 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.methods import DEFAULT
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.writers.extraction import (
-    AskedInVainError,
     Call,
     Extraction,
+    FailedCallError,
     OnPayment,
     Payment,
     Purpose,
@@ -210,7 +210,7 @@ class ModelExtractor:
             answer = self._client.ask(request.prompt, request.read, request.contract, on_answer)
         except NoUsableAnswerError as error:
             call = Call(kind, tree, model, digest, error.usage, error.attempts, request.cut)
-            raise AskedInVainError(
+            raise FailedCallError(
                 error.message, call, source=source or None, hint=error.hint
             ) from error
         again = f", asked {answer.attempts} times" if answer.attempts > 1 else ""

@@ -380,7 +380,7 @@ def test_every_call_is_on_the_bill_however_a_run_ends(
     ):
         list(run.learn(waiting(bank)))
     assert (bank.episodes.waiting() == []) == (end == "the last one")
-    assert run.on_their_way == 0
+    assert run.in_flight == 0
     took = taken(server.requests)
     for bill in (run.usage, history(bank).usage, run.used + run.wasted):
         assert replace(bill, cost=took.cost) == took
@@ -410,7 +410,7 @@ def test_a_call_that_stays_on_its_way_is_told_as_such(
     server.replies = replies
     bank = bank_with(tmp_path / "bank", generated(8))
     _, run = run_over(bank, server, concurrency, stopped=reached.is_set, grace=0.05)
-    assert 1 <= run.on_their_way <= concurrency
+    assert 1 <= run.in_flight <= concurrency
     assert run.usage.calls == history(bank).usage.calls == 5
 
 

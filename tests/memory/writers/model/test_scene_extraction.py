@@ -12,7 +12,7 @@ from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Price, Usage
 from deltamem_tui.llm.retrying_client import RetryPolicy
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.writers.extraction import AskedInVainError, Extraction, Payment
+from deltamem_tui.memory.writers.extraction import Extraction, FailedCallError, Payment
 from deltamem_tui.memory.writers.model import ModelExtractor
 from deltamem_tui.memory.writers.model.scene_extraction import SCENE
 from deltamem_tui.trajectory.domains import GENERIC
@@ -96,7 +96,7 @@ def test_there_may_be_none(server: ModelServer, none: str) -> None:
 def test_other_words_are_refused_with_a_reason_and_paid_all_the_same(
     server: ModelServer, answer: str, reason: str
 ) -> None:
-    with pytest.raises(AskedInVainError, match=reason) as caught:
+    with pytest.raises(FailedCallError, match=reason) as caught:
         drawn(server, answer)
     call = caught.value.call
     assert (call.purpose, call.tree, call.attempts, call.usage.calls) == ("draw", "env", 3, 3)

@@ -24,7 +24,7 @@ from deltamem_tui.memory.episodes.scenes import MODEL, PROMPT, SCENE, goal_of, l
 from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
 from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.runs.estimate import rehearse
+from deltamem_tui.memory.runs.estimate import estimate_learning
 from deltamem_tui.memory.runs.run import LearningRun, Refusal
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.views.history import history
@@ -327,9 +327,9 @@ def test_rules_and_thresholds_know_a_drawn_scene_too(server: ModelServer, tmp_pa
     assert by_rules == extract(RulesExtractor(), "env", structs.replace(log, task=drawn.task), ())
 
 
-def rehearsed(bank: Bank, server: ModelServer, **more: Any) -> Usage:
+def estimated(bank: Bank, server: ModelServer, **more: Any) -> Usage:
     extractor = ModelExtractor(client(server, budget=NoBudget(), price=PRICE, **more))
-    return rehearse(bank, waiting(bank), extractor, embedder_of(bank), draw_scenes=True)
+    return estimate_learning(bank, waiting(bank), extractor, embedder_of(bank), draw_scenes=True)
 
 
 @pytest.mark.parametrize("kind", ["short", "long", "alfworld", "scienceworld"])
@@ -349,7 +349,7 @@ def test_a_dry_run_counts_the_drawings_and_is_within_a_tenth(
     bank = bank_with(tmp_path / "bank", logs)
     before = learnt_files(bank)
     cache = ResponseCache(tmp_path / "cache")
-    estimate = rehearsed(bank, server, cache=cache)
+    estimate = estimated(bank, server, cache=cache)
     assert server.requests == []
     assert learnt_files(bank) == before
     _, run = run_over(bank, server, concurrency=4, draw=True, price=PRICE, cache=cache)
@@ -357,7 +357,7 @@ def test_a_dry_run_counts_the_drawings_and_is_within_a_tenth(
     assert estimate.calls == pytest.approx(run.used.calls, rel=0.1)
     again = bank_with(tmp_path / "again", logs)
     answers = run.used.calls + run.used.cached
-    assert rehearsed(again, server, cache=cache) == Usage(cached=answers)
+    assert estimated(again, server, cache=cache) == Usage(cached=answers)
     assert payments(again) == []
 
 

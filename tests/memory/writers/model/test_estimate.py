@@ -17,7 +17,7 @@ from deltamem_tui.llm.cost import NoBudget, Price, Usage
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters, change
 from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.episodes.stored_episodes import waiting
-from deltamem_tui.memory.runs.estimate import rehearse, rehearse_fusions
+from deltamem_tui.memory.runs.estimate import estimate_fusions, estimate_learning
 from deltamem_tui.memory.runs.maintenance import consolidate
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
@@ -52,9 +52,9 @@ def sample(domain: str, count: int) -> Iterable[Trajectory]:
     return islice((each for each in logs if isinstance(each, Trajectory)), count)
 
 
-def rehearsed(bank: Bank, server: ModelServer, **more: Any) -> Usage:
+def estimated(bank: Bank, server: ModelServer, **more: Any) -> Usage:
     extractor = ModelExtractor(client(server, budget=NoBudget(), price=PRICE, **more))
-    return rehearse(bank, waiting(bank), extractor, embedder_of(bank))
+    return estimate_learning(bank, waiting(bank), extractor, embedder_of(bank))
 
 
 EPISODES: dict[str, Callable[[], Iterable[Trajectory]]] = {
@@ -72,7 +72,7 @@ def test_the_estimate_is_within_a_tenth_and_nothing_is_sent(
 ) -> None:
     bank = bank_with(tmp_path / "bank", EPISODES[episodes]())
     before = learnt_files(bank)
-    estimate = rehearsed(bank, server)
+    estimate = estimated(bank, server)
     assert server.requests == []
     assert learnt_files(bank) == before
     _, run = run_over(bank, server, concurrency=4, price=PRICE)
@@ -105,7 +105,7 @@ def test_the_estimate_of_long_episodes_is_of_what_is_left_of_them(
 ) -> None:
     small: dict[str, Any] = {"window": 3_000, "answer_tokens": 600}
     bank = bank_with(tmp_path / "bank", long_winded(16))
-    estimate = rehearsed(bank, server, **small)
+    estimate = estimated(bank, server, **small)
     outcomes, run = run_over(bank, server, concurrency=4, price=PRICE, **small)
     cut = [lesson for lesson in lessons_of(outcomes) if lesson.trees["task"].cut]
     assert len(cut) == 8
@@ -118,7 +118,7 @@ def test_the_estimate_holds_for_a_model_that_is_asked_again_now_and_then(
 ) -> None:
     """Which answers will be bad is not known beforehand; one in thirty changes little."""
     bank = bank_with(tmp_path / "bank", generated(30))
-    estimate = rehearsed(bank, server)
+    estimate = estimated(bank, server)
     numbers = count(1)
     server.replies = lambda request: (
         Reply("I would rather not say.") if next(numbers) % 30 == 0 else sensible.reply(request)
@@ -142,19 +142,19 @@ def test_what_the_cache_has_is_not_counted_and_makes_the_rest_exact(
     _, run = run_over(bank_with(tmp_path / "first", episodes), server, cache=cache)
     again = bank_with(tmp_path / "again", episodes)
     server.script()
-    assert rehearsed(again, server, cache=cache) == Usage(cached=run.used.calls)
+    assert estimated(again, server, cache=cache) == Usage(cached=run.used.calls)
     half = bank_with(tmp_path / "half", [*episodes, *generated(3, seed=8)])
-    estimate = rehearsed(half, server, cache=cache)
+    estimate = estimated(half, server, cache=cache)
     assert estimate.cached == run.used.calls
     assert estimate.calls >= 6
     assert server.requests == []
 
 
-def test_a_rehearsal_stops_when_it_shall(server: ModelServer, tmp_path: Path) -> None:
+def test_an_estimate_stops_when_it_shall(server: ModelServer, tmp_path: Path) -> None:
     bank = bank_with(tmp_path / "bank", generated(5))
     extractor = ModelExtractor(client(server, budget=NoBudget()))
     done: list[None] = []
-    rehearse(
+    estimate_learning(
         bank,
         waiting(bank),
         extractor,
@@ -174,7 +174,7 @@ def test_fusions_are_estimated_and_then_made(server: ModelServer, tmp_path: Path
     server.replies = sensible.reply
     chains = due(bank)
     assert len(chains) > 2
-    estimate = rehearse_fusions(bank, chains, ModelExtractor(client(server, budget=NoBudget())))
+    estimate = estimate_fusions(bank, chains, ModelExtractor(client(server, budget=NoBudget())))
     assert server.requests == []
     asking = ModelExtractor(client(server))
     fusing = consolidate(bank, asking, concurrency=4)
