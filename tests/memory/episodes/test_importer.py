@@ -313,17 +313,6 @@ def test_an_episode_that_was_tampered_with_is_told(bank: Bank, change: bytes) ->
     assert path.read_bytes() == tampered
 
 
-def test_a_person_overrules_a_judge_and_a_judge_nobody(bank: Bank) -> None:
-    waits = episode(X, success=None)
-    judge = waits.with_outcome(Outcome(success=True, source="judge"))
-    person = waits.with_outcome(Outcome(success=False, source="user"))
-    assert receptions(bank, waits, judge, judge) == ["imported", "updated", "duplicate"]
-    assert receptions(bank, waits, judge) == ["duplicate"] * 2
-    assert receptions(bank, person) == ["updated"]
-    assert receptions(bank, judge, person) == ["duplicate"] * 2
-    assert list(episodes(bank)) == [person]
-
-
 def said(success: bool | None, source: OutcomeSource = "stated", line: int = 1) -> Trajectory:
     outcome = Outcome() if success is None else Outcome(success, source=source)
     return replace(
@@ -331,29 +320,26 @@ def said(success: bool | None, source: OutcomeSource = "stated", line: int = 1) 
     )
 
 
-def test_a_person_corrects_their_own_word_while_the_episode_waits(bank: Bank) -> None:
-    take_in(bank, [said(True, "user")])
+@pytest.mark.parametrize(
+    ("before", "changed", "again"),
+    [
+        (said(True, "user"), 1, "updated"),
+        (said(None), 0, "duplicate"),
+        (said(True), 1, "duplicate"),
+        (said(True, "judge"), 1, "duplicate"),
+    ],
+)
+def test_a_person_has_the_last_word_while_the_episode_waits(
+    bank: Bank, before: Trajectory, changed: int, again: Reception
+) -> None:
+    take_in(bank, [before])
     found = take_in(bank, [said(False, "user")])
-    assert (found.count("updated"), found.changed, found.rejected) == (1, 1, [])
+    assert (found.count("updated"), found.changed, found.rejected) == (1, changed, [])
     assert found.files["log.jsonl"].failures == 1
     (kept,) = episodes(Bank.open(bank.path))
     assert kept.outcome == Outcome(success=False, source="user")
+    assert receptions(bank, before) == [again]
     assert verify(bank) == []
-
-
-def test_to_fill_a_gap_changes_no_outcome(bank: Bank) -> None:
-    take_in(bank, [said(None)])
-    found = take_in(bank, [said(True, "user")])
-    assert (found.count("updated"), found.changed) == (1, 0)
-
-
-def test_a_persons_word_overrules_the_logs_and_outlasts_it(bank: Bank) -> None:
-    take_in(bank, [said(True)])
-    assert take_in(bank, [said(False, "user")]).changed == 1
-    again = take_in(bank, [said(True)])
-    assert (again.count("duplicate"), again.rejected) == (1, [])
-    assert (again.files["log.jsonl"].successes, again.files["log.jsonl"].failures) == (0, 1)
-    assert [each.outcome.success for each in episodes(bank)] == [False]
 
 
 @pytest.mark.parametrize("source", ["user", "stated"])
@@ -407,12 +393,6 @@ def test_where_all_is_refused_nothing_is_written(bank: Bank) -> None:
     assert take_in(bank, [error, error]).refused == 2
     with pytest.raises(BankFrozenError):
         take_in(bank, [error, episode(X)])
-
-
-def test_a_log_that_contradicts_the_bank_is_told(bank: Bank) -> None:
-    take_in(bank, [said(True)])
-    (error,) = take_in(bank, [said(False, line=7)]).rejected
-    assert "states failure, but log.jsonl, line 1 states success" in str(error)
 
 
 def test_a_duplicate_is_counted_as_the_bank_holds_it(bank: Bank) -> None:
