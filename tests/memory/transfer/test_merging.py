@@ -21,12 +21,7 @@ from deltamem_tui.errors import (
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.transfer.merging import merge
-from deltamem_tui.memory.writers.rules import RulesExtractor
-from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import read_logs
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
 from tests.places import DOCS
 
@@ -191,51 +186,3 @@ def test_a_third_bank_is_compared_with_both_before(tmp_path: Path, pair: tuple[B
         batch.log("learn")
     done = merge((*pair, third), tmp_path / "all")
     assert [(each.bank, each.near_bank) for each in done.near] == [("one", "two"), ("two", "three")]
-
-
-def test_shards_of_one_import_hold_what_one_import_holds(tmp_path: Path) -> None:
-    """What differs is what a shard could not know: the chains that other shards had grown."""
-    episodes = [each for each in read_logs([SAMPLE]) if isinstance(each, Trajectory)][:36]
-    whole = _learnt(tmp_path / "whole", episodes)
-    shards = [_learnt(tmp_path / f"shard{n}", episodes[n::12]) for n in range(12)]
-    done = merge(shards, tmp_path / "merged", near=None)
-    merged = done.bank
-    assert merged is not None
-    assert verify(merged) == []
-    assert set(merged.episodes.ids()) == set(whole.episodes.ids())
-    assert merged.episodes.learnt() == whole.episodes.learnt() == len(set(whole.episodes.ids()))
-    assert done.plan.conflicts == []
-    for name, tree in merged.trees.items():
-        ids = [node.id for node in tree]
-        assert len(ids) == len(set(ids))
-        assert set(ids) == {node.id for shard in shards for node in shard.tree(name)}
-        learnt_from = {node.origin.trajectory for node in tree} - {""}
-        assert learnt_from <= set(whole.episodes.ids())
-        # A shard knows less, so it finds less said already: no episode taught the whole bank
-        # something that it did not teach its shard.
-        assert {node.origin.trajectory for node in whole.tree(name)} - {""} <= learnt_from
-        for node_id in ids:
-            counts = [
-                s.tree(name).counts(node_id).recalls for s in shards if _has(s, name, node_id)
-            ]
-            assert tree.counts(node_id).recalls == sum(counts)
-    pairs = [
-        merge(shards[n : n + 2], tmp_path / f"pair{n}", near=None).bank for n in range(0, 12, 2)
-    ]
-    again = merge([each for each in pairs if each], tmp_path / "again", near=None).bank
-    assert again is not None
-    for name, tree in again.trees.items():
-        held = {node.id: (node, merged.tree(name).counts(node.id)) for node in merged.tree(name)}
-        assert {node.id: (node, tree.counts(node.id)) for node in tree} == held
-
-
-def _learnt(path: Path, episodes: list[Trajectory]) -> Bank:
-    bank = create_bank(path, embedder="hashing", domain="alfworld")
-    take_in(bank, episodes)
-    for trajectory in list(waiting(bank)):
-        learn(bank, trajectory, RulesExtractor())
-    return bank
-
-
-def _has(bank: Bank, name: str, node_id: str) -> bool:
-    return any(node.id == node_id for node in bank.tree(name))
