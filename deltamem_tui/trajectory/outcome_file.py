@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from deltamem_tui.errors import RecordError, UsageError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Line, Record
+from deltamem_tui.trajectory.logs.record import Record, TextLine
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.outcome_keys import REWARD_KEYS, is_tally, reward_under
 from deltamem_tui.trajectory.outcomes import decided, stated, together, verdict_of
@@ -61,7 +61,7 @@ def table_rows(log: Log, known: Collection[str]) -> Iterator[Row]:
             yield cells, f"row {number}"
 
 
-def _begun(lines: list[Line]) -> tuple[list[Line], str]:
+def _begun(lines: list[TextLine]) -> tuple[list[TextLine], str]:
     """A table's lines from its first row on, and what parts its cells."""
     lines = _from_first_row(lines)
     if not lines or not (named := _SEPARATOR.fullmatch(lines[0].text)):
@@ -75,15 +75,15 @@ def _begun(lines: list[Line]) -> tuple[list[Line], str]:
     return _from_first_row(lines[1:]), named["delimiter"]
 
 
-def _from_first_row(lines: list[Line]) -> list[Line]:
+def _from_first_row(lines: list[TextLine]) -> list[TextLine]:
     rows = (i for i, line in enumerate(lines) if line.text.strip(_DELIMITERS + " "))
     return lines[next(rows, len(lines)) :]
 
 
-def _readable_lines(log: Log) -> list[Line]:
+def _readable_lines(log: Log) -> list[TextLine]:
     """All lines of a side file; bytes replaced in one of them are no matter."""
     items = list(log.lines())
-    lines = [item for item in items if isinstance(item, Line)]
+    lines = [item for item in items if isinstance(item, TextLine)]
     there = {line.position for line in lines}
     for item in items:
         if isinstance(item, RecordError) and item.position not in there:
@@ -91,7 +91,7 @@ def _readable_lines(log: Log) -> list[Line]:
     return lines
 
 
-def _cells(lines: list[Line], delimiter: str) -> list[list[str]]:
+def _cells(lines: list[TextLine], delimiter: str) -> list[list[str]]:
     """The cells of a table, row by row."""
     rows = csv.reader((line.text for line in lines), delimiter=delimiter)
     try:

@@ -27,7 +27,7 @@ from deltamem_tui.trajectory.logs.layout import (
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
 from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.progress import Pace
-from deltamem_tui.trajectory.logs.record import Line, Preview, Record, Value
+from deltamem_tui.trajectory.logs.record import Preview, Record, TextLine, Value
 from deltamem_tui.trajectory.logs.streams import is_gzip
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
@@ -182,7 +182,7 @@ class Log:
         """
         return parse_json(self._content.whole(), self.limits.nesting)
 
-    def lines(self) -> Iterator[Line | RecordError]:
+    def lines(self) -> Iterator[TextLine | RecordError]:
         """The lines of a text log; bytes that are not UTF-8 are replaced and reported."""
         if self.problem or self.layout == "zip":
             yield RecordError(self.problem or "a zip archive", source=self.name)
@@ -195,14 +195,14 @@ class Log:
                 yield data
                 continue
             try:
-                yield Line(number, data.decode("utf-8"))
+                yield TextLine(number, data.decode("utf-8"))
             except UnicodeDecodeError as error:
                 yield RecordError(
                     f"byte {error.start + 1} of the line is not valid UTF-8 and was replaced",
                     source=self.name,
                     position=f"line {number}",
                 )
-                yield Line(number, data.decode("utf-8", "replace"))
+                yield TextLine(number, data.decode("utf-8", "replace"))
 
     def _zip_preview(self) -> Preview:
         try:
@@ -216,9 +216,9 @@ class Log:
         )
         return Preview("zip", names[:HEAD_BYTES], refusals=(unknown,))
 
-    def _printed_lines(self) -> Iterator[Line]:
+    def _printed_lines(self) -> Iterator[TextLine]:
         for cell, number, text in output_lines(self.document()):
-            yield Line(number, text, f"cell {cell}")
+            yield TextLine(number, text, f"cell {cell}")
 
     def _printed_head(self) -> str:
         size = 0

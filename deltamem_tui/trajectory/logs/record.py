@@ -35,7 +35,7 @@ class Value(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """One line of a text log.
 
     Attributes:

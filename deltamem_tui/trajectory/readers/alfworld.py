@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import located
-from deltamem_tui.trajectory.logs.record import Line, Preview, Record
+from deltamem_tui.trajectory.logs.record import Preview, Record, TextLine
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.outcomes import stated
@@ -159,7 +159,7 @@ def _read(log: Log) -> Iterator[Reading]:
         yield from [item] if isinstance(item, RecordError) else _named_texts(item, log)
 
 
-def _block_episodes(block: list[Line], log: Log) -> Iterator[Reading]:
+def _block_episodes(block: list[TextLine], log: Log) -> Iterator[Reading]:
     block = [line for line in block if not _SEPARATOR.match(line.text)]
     lines = [line.text for line in block]
     header = next(filter(None, map(_HEADER.match, lines)), None)

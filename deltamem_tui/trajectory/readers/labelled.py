@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import located
-from deltamem_tui.trajectory.logs.record import Line, Preview
+from deltamem_tui.trajectory.logs.record import Preview, TextLine
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import explained
 from deltamem_tui.trajectory.outcomes import decided, stated, together, unit_reward, verdict_of
@@ -174,7 +174,7 @@ def _begins(line: str) -> bool:
     return any(mark.match(line) for mark in (_TRIAL, _SECTION, QUESTION, _RULE))
 
 
-def _reflexion_readings(block: list[Line], trial: str, section: str) -> Iterator[Reading]:
+def _reflexion_readings(block: list[TextLine], trial: str, section: str) -> Iterator[Reading]:
     texts = [line.text for line in block]
     end = next((i for i, text in enumerate(texts) if _ANSWER.match(text)), len(texts))
     position, before = block[0].position, Conversation()

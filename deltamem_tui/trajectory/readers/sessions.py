@@ -14,7 +14,7 @@ from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.limits import Limits, human_size
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Remark, located
-from deltamem_tui.trajectory.logs.record import Line, Record
+from deltamem_tui.trajectory.logs.record import Record, TextLine
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import Reading
@@ -60,7 +60,7 @@ def line_blocks(
     begins: Callable[[str], object] = lambda _: False,
     ends: Callable[[str], object] = lambda _: False,
     hint: str | None = None,
-) -> Iterator[list[Line] | RecordError]:
+) -> Iterator[list[TextLine] | RecordError]:
     """The lines of a text log, cut before each that begins a block and after each that ends one.
 
     Args:
@@ -70,7 +70,7 @@ def line_blocks(
         ends: Whether a line ends one.
         hint: What to do about a block that is too large.
     """
-    block: list[Line] = []
+    block: list[TextLine] = []
     held = SizeGuard(what, log.limits, hint=hint)
     for line in log.lines():
         if isinstance(line, RecordError):

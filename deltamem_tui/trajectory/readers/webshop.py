@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Line, Preview
+from deltamem_tui.trajectory.logs.record import Preview, TextLine
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.readers.conversation import Conversation
@@ -32,7 +32,7 @@ _BETWEEN = re.compile(r"^(?:-{10,}|\d+(?: [\d.]+){3})[ \t]*$")
 
 
 def _read(log: Log) -> Iterator[Reading]:
-    before: list[Line] = []
+    before: list[TextLine] = []
     for block in line_blocks(log, "an episode", begins=_RESET.match):
         if isinstance(block, RecordError):
             yield block
@@ -41,13 +41,13 @@ def _read(log: Log) -> Iterator[Reading]:
             before = block
 
 
-def _number_before(block: list[Line]) -> str:
+def _number_before(block: list[TextLine]) -> str:
     """The number that is printed before an episode, the last line of the block before."""
     last = next((line.text.strip() for line in reversed(block) if line.text.strip()), "")
     return last if _NUMBER.match(last) else ""
 
 
-def _finished(block: list[Line], number: str) -> Iterator[Reading]:
+def _finished(block: list[TextLine], number: str) -> Iterator[Reading]:
     texts = [line.text for line in block]
     if not any(map(_ACTION.match, texts)):
         return

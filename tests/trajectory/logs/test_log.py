@@ -12,7 +12,7 @@ import pytest
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.limits import Limits
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Line, Record
+from deltamem_tui.trajectory.logs.record import Record, TextLine
 
 JSONL = b'{"a": 1}\n\n{"a": 2}\r\n'
 INDENTED = b'{\n  "a": 1\n}\n{\n  "a": 2\n}'
@@ -202,7 +202,7 @@ def test_damaged_utf16_is_told(tmp_path: Path) -> None:
 
 def test_lines_of_text_replace_and_report(tmp_path: Path) -> None:
     first, told, second = log_of(tmp_path, "größe\r\n".encode() + b"> \xff look").lines()
-    assert (first, second) == (Line(1, "größe"), Line(2, "> � look"))
+    assert (first, second) == (TextLine(1, "größe"), TextLine(2, "> � look"))
     assert isinstance(told, RecordError)
     assert told.position == "line 2"
 
@@ -240,9 +240,9 @@ def test_a_flood_of_blank_lines_is_passed_over_and_counted(tmp_path: Path) -> No
     assert isinstance(second, Record)
     assert second.position == "line 3001003"
     text = log_of(tmp_path, gzip.compress(b"> look\n" + flood + b"> go\n"))
-    lines = [item for item in text.lines() if isinstance(item, Line)]
+    lines = [item for item in text.lines() if isinstance(item, TextLine)]
     assert len(lines) == 1002
-    assert lines[-1] == Line(3_001_002, "> go")
+    assert lines[-1] == TextLine(3_001_002, "> go")
 
 
 NOTEBOOK = """{
@@ -264,7 +264,7 @@ NOTEBOOK = """{
 def test_a_notebook_is_the_text_that_its_cells_printed(tmp_path: Path) -> None:
     log = log_of(tmp_path, NOTEBOOK.encode())
     assert (log.layout, log.is_text) == ("notebook", True)
-    assert [(item.position, item.text) for item in log.lines() if isinstance(item, Line)] == [
+    assert [(item.position, item.text) for item in log.lines() if isinstance(item, TextLine)] == [
         ("cell 2, line 1", "> look"),
         ("cell 2, line 2", "a room"),
         ("cell 2, line 3", "<Figure>"),
