@@ -91,7 +91,7 @@ class State(NamedTuple):
     values: tuple[int, ...]
 
 
-class Table(Protocol):
+class FilteredTable(Protocol):
     """What a filter is applied to."""
 
     @property
@@ -128,7 +128,7 @@ class Filter:
         return self == Filter()
 
     def matching(
-        self, table: Table, shown: NDArray[np.bool_], stopped: Callable[[], bool]
+        self, table: FilteredTable, shown: NDArray[np.bool_], stopped: Callable[[], bool]
     ) -> NDArray[np.bool_]:
         """Where the filter holds. bool [rows].
 
