@@ -179,12 +179,7 @@ class Client:
         return count_tokens(self.info.name, text)
 
     def estimate(self, prompt: str, answer_tokens: int) -> Usage:
-        """What a prompt would take, were it sent now: nothing is sent.
-
-        Args:
-            prompt: The prompt.
-            answer_tokens: How long the answer is expected to be.
-        """
+        """What a prompt would take with an answer of so many tokens. Nothing is sent."""
         tokens = conversation_tokens(self.model, [{"role": "user", "content": prompt}])
         price = self.info.price
         cost = price.of(tokens, answer_tokens) if price else None
@@ -223,8 +218,7 @@ class Client:
         schema = contract.schema() if contract else None
         messages: list[Message] = [{"role": "user", "content": prompt}]
         cancelled = self._cancelled
-        usage = Usage()
-        reason = ""
+        usage, reason = Usage(), ""
         for attempt in range(1, REPEATS + 2):
             try:
                 key = self._key(messages, schema)
@@ -245,8 +239,7 @@ class Client:
         raise NoUsableAnswerError(useless, usage, REPEATS + 1)
 
     def _reply(self, request: ChatRequest) -> PaidReply:
-        kept = self._meter.kept(request.key)
-        if kept is not None:
+        if kept := self._meter.kept(request.key):
             return kept, self._meter.count_kept(request.on_answer)
         return self._caller.reply(request)
 

@@ -18,13 +18,15 @@ REPLY = Reply("blue", "stop", 12, 3, 0.25)
 KEY = ResponseCache.key({"model": "m", "messages": ["Which colour?"]})
 
 
-def test_what_is_put_comes_back(tmp_path: Path) -> None:
+def test_a_new_cache_is_empty_and_then_holds_what_was_put(tmp_path: Path) -> None:
     cache = ResponseCache(tmp_path / "new")
     assert cache.get(KEY) is None
     cache.put(KEY, "m", REPLY)
-    assert ResponseCache(tmp_path / "new").get(KEY) == REPLY
-    assert cache.info().answers == 1
-    assert cache.info().bytes == sum(path.stat().st_size for path in tmp_path.rglob("*.json"))
+    assert cache.get(KEY) == REPLY
+    (path,) = tmp_path.rglob("*.json")
+    assert (cache.info().answers, cache.info().bytes) == (1, path.stat().st_size)
+    for each in (path, path.parent):  # only the owner reads
+        assert each.stat().st_mode & 0o077 == 0
 
 
 @given(st.text().map(clean), st.none() | st.floats(0, 1e6))
@@ -63,13 +65,6 @@ def test_a_damaged_file_counts_as_not_there(tmp_path: Path, data: bytes) -> None
     assert cache.get(KEY) is None
     cache.put(KEY, "m", REPLY)
     assert cache.get(KEY) == REPLY
-
-
-def test_only_the_owner_reads(tmp_path: Path) -> None:
-    ResponseCache(tmp_path / "new").put(KEY, "m", REPLY)
-    (path,) = tmp_path.rglob("*.json")
-    assert path.stat().st_mode & 0o077 == 0
-    assert path.parent.stat().st_mode & 0o077 == 0
 
 
 def test_clearing_removes_answers_and_nothing_else(tmp_path: Path) -> None:

@@ -197,21 +197,25 @@ def test_retry_after_is_honoured_if_it_makes_sense(
     assert waits.seconds == [waited]
 
 
-def test_a_server_that_asks_for_too_much_patience_is_given_up(server: ModelServer) -> None:
-    server.script(Reply(status=429, headers=(("Retry-After", "3600"),)))
+@pytest.mark.parametrize(
+    ("reply", "reason", "waited"),
+    [
+        (
+            Reply(status=429, headers=(("Retry-After", "3600"),)),
+            r"too many requests .*asks to wait 3,600 s",
+            [],
+        ),
+        (refused(500, "oops"), r"oops \(500\) \(4 tries\)", [1.0, 2.0, 4.0]),
+    ],
+    ids=["asks for too much", "fails too often"],
+)
+def test_patience_ends(server: ModelServer, reply: Reply, reason: str, waited: list[float]) -> None:
+    server.script(reply)
     waits = Waits()
-    with pytest.raises(ModelUnavailableError, match=r"too many requests .*asks to wait 3,600 s"):
-        complete(client(server, sleep=waits))
-    assert waits.seconds == []
-
-
-def test_patience_ends(server: ModelServer) -> None:
-    server.script(refused(500, "oops"))
-    waits = Waits()
-    with pytest.raises(ModelUnavailableError, match=r"oops \(500\) \(4 tries\)"):
-        complete(client(server, sleep=waits, policy=RetryPolicy(retries=3)), "Hm?")
-    assert waits.seconds == [1.0, 2.0, 4.0]
-    assert len(server.requests) == 4
+    with pytest.raises(ModelUnavailableError, match=reason):
+        complete(client(server, sleep=waits, policy=RetryPolicy(retries=3)))
+    assert waits.seconds == waited
+    assert len(server.requests) == len(waited) + 1
 
 
 LASTING = {

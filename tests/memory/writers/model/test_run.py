@@ -506,7 +506,7 @@ def learnt(
     """A bank after the same episodes with these numbers for both trees."""
     folder = tmp_path_factory.mktemp("grown")
     cache = ResponseCache(folder / "cache")
-    episodes = wandering(40)
+    episodes = wandering(30)
 
     @functools.cache
     def learn(tau_base: float, k_cons: int | None) -> Bank:
