@@ -13,7 +13,7 @@ from typing import Any
 from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.transfer import package
-from deltamem_tui.bank.transfer.package import Package
+from deltamem_tui.bank.transfer.package import Member, Package, Seal
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
 from tests.bank.support import learn_one
 from tests.bank.support import manifest as described
@@ -47,14 +47,26 @@ def sealed(files: Mapping[str, bytes]) -> Package:
     folder_manifest = json.loads(files["bank.json"])
     later = {"parameters": "settings", "origin": "replica"}
     known = {later.get(key, key): value for key, value in folder_manifest.items()}
-    others = [
-        package.member_of(name, [data]) for name, data in files.items() if name != "bank.json"
-    ]
-    found = {member.name: package.seal(member) for member in others}
+    others, found = _members(files)
     before = manifest.Manifest(
         **{"method": METHOD, "collections": COLLECTIONS, **known, "digests": {}, "frozen": True}
     )
     return package.promising(before, others, found)
+
+
+def _members(files: Mapping[str, bytes]) -> tuple[list[Member], dict[str, Seal]]:
+    others = [
+        package.member_of(name, [data]) for name, data in files.items() if name != "bank.json"
+    ]
+    return others, {member.name: package.seal(member) for member in others}
+
+
+def with_old_digests(path: Path, files: Mapping[str, bytes]) -> Path:
+    """An archive whose layout is right, with the manifest as it is given."""
+    package.as_written(described("x"), files["bank.json"], *_members(files)).write(
+        path, replace=True
+    )
+    return path
 
 
 def forged(path: Path, files: Mapping[str, bytes]) -> Path:

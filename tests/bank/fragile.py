@@ -25,8 +25,9 @@ class FragileOS:
 
     Args:
         last: The number of that effect, from 1; `NEVER` only counts.
-        how: `before` it the process is killed, or at `half` of it if it is a write; or
-            it alone meets a `disk full`, or any other error number.
+        how: `before` it the work ends, or at `half` of it if it is a write, as if the process
+            were killed; or it is, for good (`exit`); or it alone meets a `disk full`, or any
+            other error number.
     """
 
     def __init__(self, last: int, how: str | int = "before") -> None:
@@ -37,9 +38,9 @@ class FragileOS:
 
     def __getattr__(self, name: str) -> Any:
         real = getattr(os, name)
-        return self._guarded(name, real) if name in EFFECTS else real
+        return self.guarded(name, real) if name in EFFECTS else real
 
-    def _guarded(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def effect(*arguments: Any, **options: Any) -> Any:
             if self._dead:
                 raise KilledError
@@ -48,6 +49,8 @@ class FragileOS:
                 return real(*arguments, **options)
             if isinstance(self._how, int):
                 raise OSError(self._how, os.strerror(self._how))
+            if self._how == "exit":
+                os._exit(9)
             self._dead = True
             if self._how == "half" and name == "pwrite":
                 descriptor, data, position = arguments

@@ -368,6 +368,3 @@ def joined(accounts: Sequence[Account]) -> Account:
     for other in others:
         first = first.merged(other)
     return first
-
-
-__all__ = ["KINDS", "Account", "World", "account", "joined", "shown", "str"]

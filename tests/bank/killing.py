@@ -6,36 +6,14 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from deltamem_tui.bank.disk import files
-from tests.bank.fragile import EFFECTS
+from tests.bank.fragile import NEVER, FragileOS
 
 
-class _Deadly:
-    """The `os` module, of whose effects one is the last that the process has."""
-
-    def __init__(self, last: int) -> None:
-        self.count = 0
-        self._last = last
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(os, name)
-        return self.counted(found) if name in EFFECTS else found
-
-    def counted(self, effect: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*arguments: Any, **options: Any) -> Any:
-            self.count += 1
-            if self.count == self._last:
-                os._exit(9)
-            return effect(*arguments, **options)
-
-        return run
-
-
-def run_until_killed(action: Callable[[], object], last: int = -1) -> int | None:
+def run_until_killed(action: Callable[[], object], last: int = NEVER) -> int | None:
     """Do something in a process that is killed before one of its effects.
 
     Args:
@@ -49,14 +27,12 @@ def run_until_killed(action: Callable[[], object], last: int = -1) -> int | None
     child = os.fork()
     if child == 0:
         try:
-            deadly = _Deadly(last)
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(files, "os", deadly)
-                patch.setattr(Path, "rename", deadly.counted(Path.rename))
-                patch.setattr(files, "exchange", deadly.counted(files.exchange))
-                patch.setattr(shutil, "rmtree", deadly.counted(shutil.rmtree))
+            fragile = FragileOS(last, "exit")
+            with fragile.at_work(), pytest.MonkeyPatch.context() as patch:
+                for place, name in ((Path, "rename"), (files, "exchange"), (shutil, "rmtree")):
+                    patch.setattr(place, name, fragile.guarded(name, getattr(place, name)))
                 action()
-            os.write(writing, str(deadly.count).encode())
+            os.write(writing, str(len(fragile.names)).encode())
             os._exit(0)
         finally:
             os._exit(1)

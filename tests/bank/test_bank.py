@@ -212,9 +212,11 @@ def test_an_unfrozen_bank_is_written_again(bank: Bank) -> None:
     bank.freeze()
     assert Bank.open(bank.path).frozen
     assert contents(Bank.open(bank.path)) == before
+    frozen_as = bank.manifest.counts_as
     bank.unfreeze()
     assert not Bank.open(bank.path).frozen
     assert Bank.open(bank.path).manifest.digests == {}
+    assert Bank.open(bank.path).manifest.counts_as != frozen_as
     learn_one(bank, 4)
     assert verify(Bank.open(bank.path)) == []
     events = [commit.event for commit in bank.journal.commits()]

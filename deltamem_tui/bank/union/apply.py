@@ -40,6 +40,7 @@ class TreeUpdate:
         before: How many nodes the bank has already; they are the first of the join.
         new: The places of the nodes that it gets, each behind its parent. int64.
         revised: The places of the nodes it has that get another line. int64.
+        lived: Whether a node lives in the bank so far. bool [nodes].
     """
 
     def __init__(self, join: Join) -> None:
@@ -49,6 +50,9 @@ class TreeUpdate:
         changed = ~self._fits | (join.source > 0)
         self.revised: Rows = np.flatnonzero(changed[: self.before])
         self.new: Rows = self._parents_first(np.arange(self.before, len(join)))
+        first = join.sides[0]
+        self.lived: Flags = np.zeros(len(join), dtype=np.bool_)
+        self.lived[: self.before] = ~first.snapshot.index["deleted"][first.rows]
 
     @property
     def written(self) -> Rows:
@@ -311,10 +315,7 @@ def tree_changes(
     update: TreeUpdate, before: Values, after: Values, *, deepest: int | None, left_out: int
 ) -> TreeChanges:
     """What is going to change."""
-    join, holds = update.join, update.join.resolution
-    lived = np.zeros(len(join), dtype=np.bool_)
-    first = join.sides[0]
-    lived[: update.before] = ~first.snapshot.index["deleted"][first.rows]
+    join, holds, lived = update.join, update.join.resolution, update.lived
     new = np.arange(len(join)) >= update.before
     revised = np.zeros(len(join), dtype=np.bool_)
     revised[update.revised] = True

@@ -37,9 +37,7 @@ def _tree_difference(plan: Plan, name: str) -> TreeDiff:
     update = plan.updates[name]
     join, first = update.join, update.join.sides[0]
     before = Tree(name, first.snapshot)
-    lived = np.zeros(len(join), dtype=np.bool_)
-    lived[: update.before] = ~first.snapshot.index["deleted"][first.rows]
-    living = join.resolution.living
+    lived, living = update.lived, join.resolution.living
     order: Rows = np.concatenate([np.arange(update.before), update.new])
     pairs = [
         (before.node_at(int(first.rows[place])), update.node(place))

@@ -28,7 +28,15 @@ from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankExistsError, BankFrozenError, StorageError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from tests.bank.forging import digest_of_file, everything, forged, packed, small_bank, unpacked
+from tests.bank.forging import (
+    digest_of_file,
+    everything,
+    forged,
+    packed,
+    small_bank,
+    unpacked,
+    with_old_digests,
+)
 from tests.bank.fragile import NEVER, FragileOS
 from tests.bank.support import contents, learn_one
 from tests.places import ROOT
@@ -258,11 +266,7 @@ def test_no_writer_writes_an_archive(tmp_path: Path, bank: Bank) -> None:
 def test_an_unfrozen_manifest_does_not_make_an_archive_writable(tmp_path: Path, bank: Bank) -> None:
     files = unpacked(packed(bank, tmp_path / "kitchen.deltamem"))
     files["bank.json"] = files["bank.json"].replace(b'"frozen": true', b'"frozen": false')
-    others = [package.member_of(name, [data]) for name, data in files.items() if name[0] != "b"]
-    seals = {member.name: package.seal(member) for member in others}
-    path = tmp_path / "open.deltamem"
-    package.as_written(bank.manifest, files["bank.json"], others, seals).write(path)
-    found = Bank.open(path)
+    found = Bank.open(with_old_digests(tmp_path / "open.deltamem", files))
     assert not found.frozen
     with pytest.raises(BankFrozenError, match="archive"):
         learn_one(found, 99)

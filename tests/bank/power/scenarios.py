@@ -87,7 +87,8 @@ def look(path: Path) -> Any:
     last = next((each.event for each in commits if each.event not in ("adopt", "freeze")), "")
     counted = replicas.shares(bank.snapshots, said.counts_as).but(said.counts_as)
     others = [counted.node.tolist(), counted.replica.tolist(), counted.values.tolist()]
-    return contents(bank), last, others, said.name, said.domain, said.frozen, said.embedder
+    unlike = replace(said, replica="", digests={}, format=0)  # drawn anew, or of a clock
+    return contents(bank), last, others, unlike
 
 
 def learn_more(path: Path) -> None:

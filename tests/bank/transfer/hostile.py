@@ -13,9 +13,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.transfer import installing
 from deltamem_tui.bank.transfer.installing import install, receive
 from deltamem_tui.errors import BankError, DeltaMemError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
-from tests.bank.forging import Files, everything
-from tests.bank.support import DIMENSIONS
+from tests.bank.forging import everything
 
 
 def refused(source: Path, words: str, *, also_in_place: bool = True) -> None:
@@ -76,17 +74,3 @@ def npy(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, array)
     return buffer.getvalue()
-
-
-def with_old_digests(path: Path, files: Files) -> Path:
-    """An archive whose layout is right, with the manifest as it is given."""
-    from deltamem_tui.bank.manifest import Manifest
-    from deltamem_tui.bank.transfer import package
-
-    members = [
-        package.member_of(name, [data]) for name, data in files.items() if name != "bank.json"
-    ]
-    seals = {member.name: package.seal(member) for member in members}
-    described = Manifest("x", METHOD, COLLECTIONS, embedder={"dimensions": DIMENSIONS})
-    package.as_written(described, files["bank.json"], members, seals).write(path, replace=True)
-    return path

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.bank.forging import Files, sealed
-from tests.bank.transfer.hostile import npy, refused, with_old_digests
+from deltamem_tui.bank.manifest import encode
+from tests.bank.forging import Files, sealed, with_old_digests
+from tests.bank.transfer.hostile import npy, refused
 
 
 def test_every_file_is_what_the_manifest_promises(place: Path, good: Files) -> None:
@@ -32,7 +33,7 @@ def test_nothing_is_missing_and_nothing_added(place: Path, good: Files) -> None:
     refused(with_old_digests(place / "x.deltamem", lean), "is missing")
     del lean["journal.jsonl"]
     manifest = sealed(lean).manifest
-    added = {**lean, "bank.json": _text_of(manifest), "trajectories.jsonl": b""}
+    added = {**lean, "bank.json": encode(manifest), "trajectories.jsonl": b""}
     path = with_old_digests(place / "x.deltamem", added)
     refused(path, "was not there", also_in_place=False)
 
@@ -42,9 +43,3 @@ def test_an_archive_is_always_frozen(place: Path, good: Files) -> None:
     text |= {"frozen": False, "digests": {}}
     files = {**good, "bank.json": json.dumps(text).encode()}
     refused(with_old_digests(place / "x.deltamem", files), "not frozen", also_in_place=False)
-
-
-def _text_of(manifest: object) -> bytes:
-    from deltamem_tui.bank.manifest import encode
-
-    return encode(manifest)  # type: ignore[arg-type]
