@@ -222,3 +222,11 @@ def test_a_line_that_nobody_could_read_again_is_refused_before_anything_is_writt
     add(1000 - line - 60)
     assert Bank.open(bank.path).commit.sequence == 2
     assert len(list(bank.journal.commits())) == 3
+
+
+@pytest.mark.parametrize("name", ["task", "trajectories"])
+@pytest.mark.parametrize("more", [-1, 1])
+def test_lines_are_as_many_as_the_journal_states(bank: Bank, name: str, more: int) -> None:
+    table, extent = bank.snapshots[name].table, bank.snapshots[name].extent
+    with pytest.raises(BankCorruptError, match="lines"):
+        table.build_index(table, table.lines(extent), extent.rows + more)

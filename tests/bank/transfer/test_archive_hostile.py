@@ -88,7 +88,7 @@ def test_nothing_stands_twice(place: Path, good: Files, name: str) -> None:
             opened.writestr(each, data)
             if each == name:
                 opened.writestr(each, data.replace(b"kitchen", b"cellar!"))
-    refused(path, "twice")
+    refused(path, f"holds {name!r} twice")
 
 
 def test_no_second_manifest_behind_the_archive(place: Path, good: Files) -> None:
