@@ -31,7 +31,7 @@ import orjson
 from benchmarks.import_memory import peak
 from benchmarks.samples import BESIDE
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.model import Trajectory
@@ -40,7 +40,7 @@ from deltamem_tui.trajectory.redaction import redact
 
 LARGEST = 200_000  # bytes of a sample: long ones show nothing that short ones do not
 _PIECE = 5000  # bytes; or a log would grow beyond all measure, piece by piece
-LIMITS = Limits(record_bytes=4_000_000, expansion_free_bytes=8_000_000)
+LIMITS = LogLimits(record_bytes=4_000_000, expansion_free_bytes=8_000_000)
 _MOST_MEMORY = 600_000_000  # bytes beyond what the process began with
 _Holder = dict[str, object] | list[object]
 _ODD_VALUES: tuple[object, ...] = (

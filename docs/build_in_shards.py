@@ -26,7 +26,7 @@ from distributed import Client, LocalCluster
 
 from deltamem_tui import create_bank, learn, open_bank, read_logs
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.union.merge import Plan, merge_to
+from deltamem_tui.bank.union.merge import MergePlan, merge_to
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.deltamem.settings import assigned, preset
 from deltamem_tui.memory.episodes.importer import take_in
@@ -125,7 +125,7 @@ def build(
         if not any(shard.error for shard in shards):
             banks = [open_bank(Path(shard.folder)) for shard in shards]
             if len(banks) == 1:  # nothing to merge, but it is made a bank of its own all the same
-                merge_to(path, Plan(banks))
+                merge_to(path, MergePlan(banks))
             else:
                 merge(banks, path, near=near, near_policy=near_policy)
     return list(shards)

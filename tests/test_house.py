@@ -1,4 +1,4 @@
-"""The shape of the house: folders in one direction, no circles, shallow inheritance, one name a thing.
+"""The shape of the house: one direction, no circles, shallow inheritance, one name a thing.
 
 The walls between rooms are contracts of import-linter (`test_walls`); this is what they cannot say.
 """
@@ -94,7 +94,9 @@ def test_no_class_name_means_two_things() -> None:
 
 def test_the_page_on_the_architecture_names_every_folder() -> None:
     folders = {folder(name) for name in trees() if folder(name) == name} - {PACKAGE}
-    named = re.findall(r"^\| `([\w/]+)/` \|", (DOCS / "architecture.md").read_text("utf-8"), re.M)
+    named = re.findall(
+        r"^\| `([\w/]+)/` \|", (DOCS / "architecture.md").read_text("utf-8"), re.MULTILINE
+    )
     assert sorted(named) == sorted(
         each.removeprefix(f"{PACKAGE}.").replace(".", "/") for each in folders
     )

@@ -13,7 +13,7 @@ from deltamem_tui.cli.result import Result
 from deltamem_tui.memory.transfer import NEAR, NEAR_POLICIES
 
 if TYPE_CHECKING:
-    from deltamem_tui.bank.union.merge import Plan
+    from deltamem_tui.bank.union.merge import MergePlan
     from deltamem_tui.memory.reports.view import ReportView
     from deltamem_tui.memory.transfer.merging import Merge
 
@@ -104,7 +104,7 @@ def _notes(done: Merge, target: str, dry_run: bool) -> list[str]:
     return [f"{target} holds what {names} have learnt"]
 
 
-def _show(page: Page, plan: Plan, view: ReportView) -> None:
+def _show(page: Page, plan: MergePlan, view: ReportView) -> None:
     from deltamem_tui.memory.reports.transfer import change_counts
 
     counts = {name: change_counts(changes) for name, changes in plan.changes.items()}

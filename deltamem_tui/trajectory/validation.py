@@ -16,7 +16,7 @@ from stringzilla import contains, translate
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
+from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import attributed
 
@@ -25,7 +25,7 @@ from deltamem_tui.trajectory.outcomes import attributed
 _PLAIN = bytes(32 if byte in (*b"\t\n", *range(0x20, 0x7F)) else 0 for byte in range(256))
 
 
-def admitted(trajectory: Trajectory, limits: Limits = DEFAULT_LIMITS) -> Trajectory:
+def admitted(trajectory: Trajectory, limits: LogLimits = DEFAULT_LIMITS) -> Trajectory:
     """The episode with all its text clean, if it is one that can be learnt from.
 
     A clean and valid trajectory comes back equal. An outcome that is known, and whose source is
@@ -119,7 +119,7 @@ def _check(trajectory: Trajectory) -> None:
         raise RecordError(f"a reward of {reward:g}, which is not between 0 and 1")
 
 
-def _is_presentable(trajectory: Trajectory, limits: Limits) -> bool:
+def _is_presentable(trajectory: Trajectory, limits: LogLimits) -> bool:
     """Whether nothing has to be cleaned or measured, from all the text at once.
 
     Almost every episode passes here, ten times faster than field by field.
@@ -141,7 +141,7 @@ def _is_clean(text: bytes) -> bool:
     return clean(found) == found
 
 
-def _cleaned(trajectory: Trajectory, limits: Limits) -> Trajectory:
+def _cleaned(trajectory: Trajectory, limits: LogLimits) -> Trajectory:
     outcome, source = trajectory.outcome, trajectory.source
     return replace(
         trajectory,
@@ -171,7 +171,7 @@ def _cleaned(trajectory: Trajectory, limits: Limits) -> Trajectory:
     )
 
 
-def _text(text: str, name: str, limits: Limits) -> str:
+def _text(text: str, name: str, limits: LogLimits) -> str:
     if len(text) > limits.field_characters:
         raise RecordError(
             f"the {clean(name)} has {len(text):,} characters, "

@@ -21,7 +21,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.union.columns import Claims
-from deltamem_tui.bank.union.merge import Plan, Reconcile, Reconciliation, merge_into
+from deltamem_tui.bank.union.merge import MergePlan, Reconcile, Reconciliation, merge_into
 from deltamem_tui.bank.union.resolve import Join
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
@@ -113,7 +113,7 @@ class World:
             return
         one, two = self.random.sample(self.banks, 2)
         two.refresh()
-        merge_into(one, lambda: Plan([one, two], reconcile=reconcile))
+        merge_into(one, lambda: MergePlan([one, two], reconcile=reconcile))
         assert verify(Bank.open(one.path)) == []
 
     def _hung_at_random(self, join: Join, side: Claims) -> Reconciliation:

@@ -16,7 +16,7 @@ from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.bank.transfer.installing import install, receive
-from deltamem_tui.bank.union.merge import Plan, merge_into, merge_to
+from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankError
@@ -94,7 +94,7 @@ def test_compaction_alone_makes_it_a_bank_of_format_2(old: Bank) -> None:
 def test_reading_and_a_merge_of_nothing_new_leave_it_as_it_is(old: Bank) -> None:
     before = (old.path / "bank.json").read_bytes()
     assert verify(old) == []
-    assert merge_into(old, lambda: Plan([old, Bank.open(old.path)])).empty
+    assert merge_into(old, lambda: MergePlan([old, Bank.open(old.path)])).empty
     assert (old.path / "bank.json").read_bytes() == before
 
 
@@ -122,8 +122,8 @@ def test_an_archive_of_format_1_is_read_in_place_and_merged(old: Bank, tmp_path:
     assert (there.manifest.format, verify(there)) == (1, [])
     new = Bank.create(tmp_path / "new", described("new"))
     learn_one(new, 11)
-    merge_into(new, lambda: Plan([new, there]))
-    other = merge_to(tmp_path / "other", Plan([there, new]))
+    merge_into(new, lambda: MergePlan([new, there]))
+    other = merge_to(tmp_path / "other", MergePlan([there, new]))
     assert (new.manifest.format, other.manifest.format) == (2, 2)
     assert [len(tree) for tree in other.trees.values()] == [5, 5]
     assert verify(new) == verify(other) == []
@@ -149,7 +149,7 @@ def test_a_bank_of_another_method_travels_and_merges(tmp_path: Path) -> None:
     package.pack(one, with_episodes=True, with_journal=True).write(archive)
     installed, _ = install(receive(archive), tmp_path / "installed", frozen=False)
     assert contents(installed) == contents(one) == contents(Bank.open(archive))
-    merge_into(installed, lambda: Plan([installed, two]))
+    merge_into(installed, lambda: MergePlan([installed, two]))
     assert [len(tree) for tree in installed.trees.values()] == [3, 6]
     assert compact(installed).done
     for bank in (one, two, installed, Bank.open(archive)):
@@ -180,7 +180,7 @@ def test_only_banks_of_one_kind_are_merged(
     kind = replace(described("two"), method="notes", collections=NOTES)
     two = Bank.create(tmp_path / "two", replace(kind, **changes))  # type: ignore[arg-type]
     with pytest.raises(BankError, match=what):
-        Plan([one, two])
+        MergePlan([one, two])
 
 
 @pytest.mark.parametrize(

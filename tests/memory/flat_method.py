@@ -53,8 +53,7 @@ class FlatMethod(Method):
         k = (given if isinstance(given, Numbers) else of_bank(bank, Numbers)).k
         found = self.rank(bank, NOTES, query.task, vector, max(k, query.count))
         found = replace(found, chains=found.chains[:k])
-        shown = [node for chain in found.chains for node in chain]
-        entries = chain_entries(self.display[NOTES], shown)
+        entries = chain_entries(self.display[NOTES], [n for chain in found.chains for n in chain])
         return RecallResult({NOTES: found}, compose(bank.manifest.domain, entries, query.folders))
 
     def plan(self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan:

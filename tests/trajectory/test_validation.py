@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.validation import admitted, checked
 
@@ -70,7 +70,7 @@ def test_what_is_refused(trajectory: Trajectory, words: str) -> None:
 
 def test_many_texts_under_the_limit_pass_though_their_sum_is_over() -> None:
     long = Trajectory("boil water", steps=(Step("look", "x" * 60), Step("look", "y" * 60)))
-    assert admitted(long, Limits(field_characters=100)) == long
+    assert admitted(long, LogLimits(field_characters=100)) == long
 
 
 @pytest.mark.parametrize(

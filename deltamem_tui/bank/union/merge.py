@@ -54,7 +54,7 @@ Reconcile = Callable[[Join, Claims], Reconciliation]
 """Looks at what was joined so far and at what comes next."""
 
 
-class Plan:
+class MergePlan:
     """What the first of some banks has to write so that it holds what all of them hold.
 
     Args:
@@ -220,7 +220,7 @@ class Plan:
         return episode_join.join([bank.snapshots[episodes.NAME] for bank in self.banks])
 
 
-def merge_into(target: Bank, plan: Callable[[], Plan]) -> Plan:
+def merge_into(target: Bank, plan: Callable[[], MergePlan]) -> MergePlan:
     """Merge banks into the first of them, as one commit.
 
     The plan is made while others may write; only if one did is it made again in the writer's
@@ -255,7 +255,7 @@ def merge_into(target: Bank, plan: Callable[[], Plan]) -> Plan:
     return made
 
 
-def merge_to(path: Path, plan: Plan) -> Bank:
+def merge_to(path: Path, plan: MergePlan) -> Bank:
     """Merge banks into a new one, which appears whole or not at all.
 
     Args:
@@ -286,7 +286,7 @@ def merge_to(path: Path, plan: Plan) -> Bank:
 
 
 @contextmanager
-def _copy(path: Path, plan: Plan) -> Iterator[Bank]:
+def _copy(path: Path, plan: MergePlan) -> Iterator[Bank]:
     with files.new_folder(path) as draft:
         yield copying.copy_into(
             draft,

@@ -21,10 +21,10 @@ from deltamem_tui.bank.diff import (
 from deltamem_tui.bank.table import Rows
 from deltamem_tui.bank.tree import Counts, Tree
 from deltamem_tui.bank.tree_index import texts
-from deltamem_tui.bank.union.merge import Plan
+from deltamem_tui.bank.union.merge import MergePlan
 
 
-def difference(plan: Plan) -> BankDiff:
+def difference(plan: MergePlan) -> BankDiff:
     """What differs between the first bank and what it would be."""
     return BankDiff(
         manifest=tuple(manifest_changes(plan.banks[0].manifest, plan.manifest)),
@@ -33,7 +33,7 @@ def difference(plan: Plan) -> BankDiff:
     )
 
 
-def _tree_difference(plan: Plan, name: str) -> TreeDiff:
+def _tree_difference(plan: MergePlan, name: str) -> TreeDiff:
     update = plan.updates[name]
     join, first = update.join, update.join.sides[0]
     before = Tree(name, first.snapshot)
@@ -60,7 +60,7 @@ def _tree_difference(plan: Plan, name: str) -> TreeDiff:
     )
 
 
-def _episode_difference(plan: Plan) -> EpisodeDiff:
+def _episode_difference(plan: MergePlan) -> EpisodeDiff:
     joined = plan.episodes
     if joined is None:
         return EpisodeDiff()

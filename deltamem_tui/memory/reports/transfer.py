@@ -13,7 +13,7 @@ from deltamem_tui.bank.diff import FieldChange, changed_fields
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer.installing import Delivery
 from deltamem_tui.bank.union.apply import TreeChanges
-from deltamem_tui.bank.union.merge import Plan
+from deltamem_tui.bank.union.merge import MergePlan
 from deltamem_tui.bank.union.resolve import Conflict
 from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView
 from deltamem_tui.memory.transfer.export import Leak, PreparedExport
@@ -178,7 +178,7 @@ def change_counts(changes: TreeChanges) -> dict[str, int]:
     return {label: n if isinstance(n, int) else len(n) for label, n in found.items()}
 
 
-def _displaced(plan: Plan) -> Iterator[str]:
+def _displaced(plan: MergePlan) -> Iterator[str]:
     for name, changes in plan.changes.items():
         for node in changes.hidden:
             yield f"{name} {node} is kept, but hidden: a node above it was deleted"
@@ -193,7 +193,7 @@ def _near_lines(pairs: Sequence[NearRoots]) -> Iterator[str]:
         yield _quoted(each.near, each.near_bank)
 
 
-def _conflict_lines(plan: Plan) -> Iterator[str]:
+def _conflict_lines(plan: MergePlan) -> Iterator[str]:
     for each in plan.conflicts:
         why = "at the same revision" if each.kind == "tie" else "and one went further"
         yield f"{each.tree} {each.kept.id} was changed in two banks, {why}; the first stays:"
@@ -237,7 +237,7 @@ def _quoted(node: Node, bank: str) -> str:
     return f"  {one_line(bank, 40)} {node.id[:8]} {one_line(text, _CONDITION_WIDTH)}"
 
 
-def _conflict_record(plan: Plan, conflict: Conflict) -> dict[str, Any]:
+def _conflict_record(plan: MergePlan, conflict: Conflict) -> dict[str, Any]:
     return {
         "tree": conflict.tree,
         "node": conflict.kept.id,

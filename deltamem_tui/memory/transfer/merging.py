@@ -22,7 +22,7 @@ from deltamem_tui.bank.table import Rows
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.union import columns
 from deltamem_tui.bank.union.columns import Claims, Flags
-from deltamem_tui.bank.union.merge import Plan, Reconciliation, merge_into, merge_to
+from deltamem_tui.bank.union.merge import MergePlan, Reconciliation, merge_into, merge_to
 from deltamem_tui.bank.union.resolve import Join
 from deltamem_tui.bank.upkeep.verify import line_flaws, vector_flaws
 from deltamem_tui.embedding.fingerprint import require_same
@@ -67,7 +67,7 @@ class Merge:
         changed: Whether it is another bank than before.
     """
 
-    plan: Plan
+    plan: MergePlan
     near: tuple[NearRoots, ...]
     bank: Bank | None
     changed: bool
@@ -107,10 +107,10 @@ def merge(
         _require_one_embedder(banks[0], other)
     neighbours = _Neighbours([bank.name for bank in banks], near, near_policy)
 
-    def plan() -> Plan:
+    def plan() -> MergePlan:
         neighbours.found.clear()
         reconcile = None if near is None else neighbours.reconcile
-        return Plan(banks, reconcile=reconcile, with_episodes=with_episodes)
+        return MergePlan(banks, reconcile=reconcile, with_episodes=with_episodes)
 
     if output is None:
         banks[0].require_writable()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.limits import Limits, human_size
+from deltamem_tui.trajectory.logs.limits import LogLimits, human_size
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
@@ -33,7 +33,7 @@ def member_names(path: Path) -> list[str]:
     return names
 
 
-def members(path: Path, names: list[str], limits: Limits) -> Iterator[bytes | RecordError]:
+def members(path: Path, names: list[str], limits: LogLimits) -> Iterator[bytes | RecordError]:
     """The content of members, one for each name. Nothing is ever written to disk.
 
     One that cannot be read is an error in its place. What unpacks out of all proportion

@@ -16,7 +16,7 @@ from pathlib import Path
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.json_text import ValueCutter
 from deltamem_tui.trajectory.logs.layout import NUL
-from deltamem_tui.trajectory.logs.limits import Limits, human_size
+from deltamem_tui.trajectory.logs.limits import LogLimits, human_size
 from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.progress import Pace
 from deltamem_tui.trajectory.logs.record import Value
@@ -43,7 +43,7 @@ class Content:
 
     name: str
     path: Path
-    limits: Limits
+    limits: LogLimits
     pace: Pace | None = None
 
     def head(self) -> bytes:

@@ -12,7 +12,7 @@ import orjson
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits, human_size
+from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits, human_size
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 _OUTSIDE_STRING = re.compile(rb'["{}\[\]]')
@@ -110,7 +110,7 @@ class ValueCutter:
     indented, one after another, or as the elements of one long array.
     """
 
-    def __init__(self, limits: Limits, *, in_array: bool) -> None:
+    def __init__(self, limits: LogLimits, *, in_array: bool) -> None:
         self._limits = limits
         self._base = 1 if in_array else 0
         self._depth = 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class LogLimits:
     """Sizes beyond which a log or a part of it is refused.
 
     Attributes:
@@ -31,7 +31,7 @@ class Limits:
     expansion_free_bytes: int = 64 * 1024 * 1024
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = LogLimits()
 
 
 def human_size(count: int) -> str:

@@ -24,7 +24,7 @@ from deltamem_tui.trajectory.logs.layout import (
     layout_of,
     output_lines,
 )
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
+from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits
 from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.logs.progress import Pace
 from deltamem_tui.trajectory.logs.record import Preview, Record, TextLine, Value
@@ -48,7 +48,7 @@ class Log:
 
     name: str
     path: Path
-    limits: Limits = DEFAULT_LIMITS
+    limits: LogLimits = DEFAULT_LIMITS
     keep: object = field(default=None, repr=False, compare=False)
     pace: Pace | None = field(default=None, repr=False, compare=False)
 

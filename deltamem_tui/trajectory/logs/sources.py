@@ -13,7 +13,7 @@ from typing import IO
 
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits, human_size
+from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits, human_size
 from deltamem_tui.trajectory.logs.log import Log
 
 STDIN = "-"
@@ -37,7 +37,7 @@ class FoundLog:
 
 
 def find_logs(
-    paths: Iterable[str | Path | FoundLog], limits: Limits = DEFAULT_LIMITS
+    paths: Iterable[str | Path | FoundLog], limits: LogLimits = DEFAULT_LIMITS
 ) -> Iterator[FoundLog]:
     """All logs that the given paths mean, in a fixed order.
 
@@ -91,7 +91,7 @@ def _with_parents(log: Log, more: int) -> str:
     return _shown(PurePath(*parts[-min(len(PurePath(log.name).parts) + more, len(parts)) :]))
 
 
-def _logs_of(name: str, limits: Limits) -> Iterator[FoundLog]:
+def _logs_of(name: str, limits: LogLimits) -> Iterator[FoundLog]:
     path = Path(name)
     if name == STDIN:
         yield FoundLog(_copied(sys.stdin.buffer, "stdin", limits), named=True)
@@ -117,7 +117,7 @@ def _logs_of(name: str, limits: Limits) -> Iterator[FoundLog]:
         yield from _matching(name, limits)
 
 
-def _matching(pattern: str, limits: Limits) -> Iterator[FoundLog]:
+def _matching(pattern: str, limits: LogLimits) -> Iterator[FoundLog]:
     matches = sorted(_expanded(pattern)) if glob.has_magic(pattern) else []
     if not matches:
         raise TrajectoryError(
@@ -193,7 +193,7 @@ def _cannot_list(error: OSError) -> None:
     raise TrajectoryError(f"cannot be listed: {error.strerror}", source=folder) from error
 
 
-def _copied(pipe: IO[bytes], name: str, limits: Limits) -> Log:
+def _copied(pipe: IO[bytes], name: str, limits: LogLimits) -> Log:
     """A pipe's bytes in a temporary file, since a log is looked at before it is read."""
     copy = tempfile.NamedTemporaryFile(prefix="deltamem-")  # noqa: SIM115 — lives as long as the log
     try:

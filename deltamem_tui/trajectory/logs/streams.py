@@ -9,7 +9,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.trajectory.logs.limits import Limits, human_size
+from deltamem_tui.trajectory.logs.limits import LogLimits, human_size
 from deltamem_tui.trajectory.logs.progress import Pace
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ _MARKS = (
 )
 
 
-def open_utf8(path: Path, name: str, limits: Limits, pace: Pace | None = None) -> io.BufferedReader:
+def open_utf8(
+    path: Path, name: str, limits: LogLimits, pace: Pace | None = None
+) -> io.BufferedReader:
     """Open a log for reading as UTF-8 bytes without a byte order mark.
 
     Args:
@@ -100,7 +102,7 @@ class _ProgressFile(io.FileIO):
 class _GzipStream(io.RawIOBase):
     """What comes out of a gzip file, as long as it stays in proportion to what went in."""
 
-    def __init__(self, packed: io.BufferedReader, packed_size: int, limits: Limits) -> None:
+    def __init__(self, packed: io.BufferedReader, packed_size: int, limits: LogLimits) -> None:
         self._file = packed
         self._unpacked = gzip.GzipFile(fileobj=packed)
         self._most = max(limits.expansion * packed_size, limits.expansion_free_bytes)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, Record, Value
 from deltamem_tui.trajectory.model import Outcome, Trajectory
@@ -88,7 +88,7 @@ def _is_loose(value: object, keys: tuple[str, ...]) -> bool:
 class _LooseMessages:
     """Messages that are records by themselves: one conversation, as long as it has no gap."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: LogLimits) -> None:
         self.has_gap = False  # behind the last message
         self._messages: list[object] = []
         self._position = ""

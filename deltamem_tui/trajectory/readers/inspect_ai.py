@@ -8,7 +8,7 @@ from functools import partial
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
@@ -36,7 +36,7 @@ def _read(log: Log) -> Iterator[Reading]:
     yield from each_part(partial(_samples, limits=log.limits))(log)
 
 
-def _samples(value: object, limits: Limits) -> Iterator[Part]:
+def _samples(value: object, limits: LogLimits) -> Iterator[Part]:
     evaluation = as_mapping(value)
     facts = as_mapping(evaluation.get("eval"))
     samples = as_list(evaluation.get("samples"))
@@ -66,7 +66,9 @@ def _read_archive(log: Log) -> Iterator[Reading]:
             yield from conversation_readings(record.position, _episode, sample, facts, log.limits)
 
 
-def _episode(conversation: Conversation, sample: Json, facts: Json, limits: Limits) -> Trajectory:
+def _episode(
+    conversation: Conversation, sample: Json, facts: Json, limits: LogLimits
+) -> Trajectory:
     attached = _Attachments(sample, limits)
     messages = map(attached.resolved, as_list(sample.get("messages")))
     add_messages(conversation, messages)
@@ -106,7 +108,7 @@ def _is_judge(name: str, score: Json) -> bool:
 class _Attachments:
     """Long texts, which a sample holds once and refers to by their digest, any number of times."""
 
-    def __init__(self, sample: Json, limits: Limits) -> None:
+    def __init__(self, sample: Json, limits: LogLimits) -> None:
         transcript = as_mapping(sample.get("transcript"))
         self._texts = as_mapping(sample.get("attachments")) or as_mapping(transcript.get("content"))
         self._held = SizeGuard("a sample with all its attachments in their places", limits)

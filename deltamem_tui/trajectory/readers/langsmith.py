@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import json_reader
@@ -62,7 +62,9 @@ def _trace_of(run: Json) -> object:
     return run.get("trace_id") or root or run.get("id")
 
 
-def _episode(conversation: Conversation, trace: str, found: list[object], _: Limits) -> Trajectory:
+def _episode(
+    conversation: Conversation, trace: str, found: list[object], _: LogLimits
+) -> Trajectory:
     runs = sorted(map(as_mapping, found), key=_order)
     root = next((run for run in runs if not run.get("parent_run_id")), runs[0])
     is_whole = not root.get("parent_run_id")

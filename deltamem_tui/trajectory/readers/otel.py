@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import json_reader
@@ -75,7 +75,7 @@ def trace_of(item: Json) -> object:
     return context.get("trace_id") or item.get("traceId") or item.get("trace_id")
 
 
-def in_one_shape(spans: Iterable[object], limits: Limits) -> list[Span]:
+def in_one_shape(spans: Iterable[object], limits: LogLimits) -> list[Span]:
     """The spans of a trace in order of time.
 
     Raises:
@@ -163,7 +163,7 @@ def _parts(value: object) -> Iterator[tuple[str, Json] | RecordError]:
 
 
 def _episode(
-    conversation: Conversation, trace: str, found: list[object], limits: Limits
+    conversation: Conversation, trace: str, found: list[object], limits: LogLimits
 ) -> Trajectory:
     spans = in_one_shape(found, limits)
     root = next((span for span in spans if not span.parent), spans[0])

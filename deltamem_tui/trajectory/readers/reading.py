@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import structs
 
 from deltamem_tui.errors import RecordError, TrajectoryError, UsageError, wrong_argument
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
+from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Notice, located
 from deltamem_tui.trajectory.logs.progress import Pace
@@ -33,7 +33,7 @@ def read_logs(
     *,
     format: str | None = None,  # noqa: A002 — the word that people know it by
     success_at: float = 1.0,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: LogLimits = DEFAULT_LIMITS,
     pace: Pace | None = None,
 ) -> Iterator[Reading]:
     """Read the episodes of logs, one at a time.
@@ -110,7 +110,7 @@ def _found(
     paths: Iterable[str | Path | FoundLog] | str | Path,
     name: str | None,
     success_at: float,
-    limits: Limits,
+    limits: LogLimits,
     pace: Pace | None,
 ) -> tuple[list[FoundLog], dict[int, Reader], Reader | None]:
     """The logs, the readers of those that were named, and the reader that was asked for."""

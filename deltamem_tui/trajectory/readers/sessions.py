@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.trajectory.logs.limits import Limits, human_size
+from deltamem_tui.trajectory.logs.limits import LogLimits, human_size
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Remark, located
 from deltamem_tui.trajectory.logs.record import Record, TextLine
@@ -28,7 +28,7 @@ BESIDE = 500
 class SizeGuard:
     """Counts characters, and stops a reader that would hold more than a record may have."""
 
-    def __init__(self, what: str, limits: Limits, *, hint: str | None = None) -> None:
+    def __init__(self, what: str, limits: LogLimits, *, hint: str | None = None) -> None:
         self._what = what
         self._most = limits.record_bytes
         self._hint = hint

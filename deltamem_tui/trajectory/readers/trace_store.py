@@ -17,7 +17,7 @@ from typing import Self
 
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.json_text import parse_json
-from deltamem_tui.trajectory.logs.limits import Limits, human_size
+from deltamem_tui.trajectory.logs.limits import LogLimits, human_size
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.model import Trajectory
@@ -56,7 +56,7 @@ class _Trace:
 class TraceStore:
     """The parts of traces, put down one after another and taken up trace by trace."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: LogLimits) -> None:
         self._limits = limits
         self._traces: dict[str, _Trace] = {}
         self._file = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115 — closed on leaving
@@ -196,7 +196,7 @@ def as_name(value: object) -> str | None:
 
 def each_trace(
     parts: Callable[[object], Iterable[tuple[str, object] | RecordError]],
-    parse: Callable[[Conversation, str, list[object], Limits], Trajectory],
+    parse: Callable[[Conversation, str, list[object], LogLimits], Trajectory],
 ) -> Callable[[Log], Iterator[Reading]]:
     """A reader's `read`, for formats in which the parts of a trace may lie anywhere."""
 

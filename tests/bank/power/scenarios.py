@@ -18,7 +18,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.bank.transfer.installing import install, receive
-from deltamem_tui.bank.union.merge import Plan, merge_into, merge_to
+from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.embedding.fingerprint import fingerprint
@@ -226,11 +226,13 @@ def two_banks(root: Path) -> None:
 
 
 def merged(root: Path) -> None:
-    merge_to(root / "banks" / "bank", Plan([Bank.open(root / "bank"), Bank.open(root / "two")]))
+    merge_to(
+        root / "banks" / "bank", MergePlan([Bank.open(root / "bank"), Bank.open(root / "two")])
+    )
 
 
 def merge_two(bank: Bank) -> None:
-    merge_into(bank, lambda: Plan([bank, Bank.open(bank.path.parent / "two")]))
+    merge_into(bank, lambda: MergePlan([bank, Bank.open(bank.path.parent / "two")]))
 
 
 def merge_more(root: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.union.merge import Plan, merge_into, merge_to
+from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.upkeep.verify import verify
 from tests.bank.support import node, vector
 
@@ -46,13 +46,13 @@ def grow_chain(bank: Bank, above: Node | None, length: int) -> Node:
     return above
 
 
-def merged_into(first: Bank, *others: Bank) -> Plan:
-    plan = merge_into(first, lambda: Plan([first, *others]))
+def merged_into(first: Bank, *others: Bank) -> MergePlan:
+    plan = merge_into(first, lambda: MergePlan([first, *others]))
     assert verify(Bank.open(first.path)) == []
     return plan
 
 
 def new(folder: str, name: str, banks: Sequence[Bank]) -> Bank:
-    merged = merge_to(Path(folder) / name, Plan(banks))
+    merged = merge_to(Path(folder) / name, MergePlan(banks))
     assert verify(merged) == []
     return merged

@@ -12,7 +12,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.bank.union.forks import counted_apart
-from deltamem_tui.bank.union.merge import Plan, merge_into
+from deltamem_tui.bank.union.merge import MergePlan, merge_into
 from deltamem_tui.bank.upkeep.compact import compact
 from tests.bank.support import learn_one, manifest, node, vector
 
@@ -48,8 +48,8 @@ def test_two_that_counted_the_same_node_are_told_whichever_comes_first(
     count(two, 4)
     assert counted_apart(one, two)
     assert counted_apart(two, one)
-    assert Plan([one, two]).counted_as_one == [("one", "two")]
-    merge_into(two, lambda: Plan([two, one]))
+    assert MergePlan([one, two]).counted_as_one == [("one", "two")]
+    merge_into(two, lambda: MergePlan([two, one]))
     # This is what is told: 4 are lost, for nobody can know that they are not among the other 5.
     assert two.tree("task").counts(SHARED.id).hits == 10
     assert two.commit.detail["counted_as_one"] == [["two", "one"]]
@@ -92,7 +92,7 @@ def test_a_copy_that_draws_its_own_origin_is_no_clone(
     for bank in (one, copy):
         count(bank)
     assert not counted_apart(one, copy)
-    merge_into(one, lambda: Plan([one, copy]))
+    merge_into(one, lambda: MergePlan([one, copy]))
     assert one.tree("task").counts(SHARED.id).hits == 15
 
 

@@ -17,7 +17,7 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.bank.transfer.installing import install, receive
-from deltamem_tui.bank.union.merge import Plan, merge_into, merge_to
+from deltamem_tui.bank.union.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankExistsError, BankFrozenError
@@ -98,7 +98,7 @@ def test_a_tie_of_revisions_is_reported_and_falls_everywhere_alike(
     one, two = pair
     for bank, words in ((one, "mine"), (two, "theirs")):
         change(bank, structs.replace(nodes(bank)["a"], payload=Payload("when a", words)))
-    plans = [Plan([one, two]), Plan([two, one])]
+    plans = [MergePlan([one, two]), MergePlan([two, one])]
     said = [[each.kept.payload["execution_procedure"] for each in plan.conflicts] for plan in plans]
     assert said[0] == said[1]
     (conflict,) = plans[0].conflicts
@@ -114,7 +114,7 @@ def test_a_tombstone_wins_a_tie_and_loses_to_a_later_change(pair: tuple[Bank, Ba
     one, two = pair
     change(one, structs.replace(nodes(one)["other"], deleted=True))
     change(two, structs.replace(nodes(two)["other"], label="failure"))
-    plan = Plan([two, one])
+    plan = MergePlan([two, one])
     assert [each.kept.deleted for each in plan.conflicts] == [True]
     assert len(plan.changes["task"].deleted) == 1
     change(two, structs.replace(nodes(two)["other"], label="success"))
@@ -242,7 +242,7 @@ def test_a_claim_counts_however_its_line_is_laid_out(
     assert '"meant": {' in lines[-1]
     other = Bank.open(one.path)
     assert verify(other) == []
-    assert Plan([other, two]).changes["task"].hidden == (grown.id,)
+    assert MergePlan([other, two]).changes["task"].hidden == (grown.id,)
     assert compact(other).done
     with other.writing() as batch:
         batch.revise_node("task", nodes(two)["b"])
@@ -279,7 +279,7 @@ def test_episodes_come_once_and_stay_learnt(pair: tuple[Bank, Bank]) -> None:
     assert two.episodes.ids() == ["1" * 16, "3" * 16, "2" * 16]
     assert two.episodes.waiting() == []
     assert two.episodes.record("1" * 16) == records["two"][0]
-    without = Plan([one, two], with_episodes=False)
+    without = MergePlan([one, two], with_episodes=False)
     assert without.episodes is None
     merged_into(one, two)
     assert one.episodes.record("1" * 16) == records["two"][0]
@@ -332,7 +332,7 @@ def test_a_new_bank_tells_where_all_of_it_comes_from(
     detail = merged.commit.detail
     assert [each["name"] for each in detail["from"]] == ["one", "two"]
     with pytest.raises(BankExistsError):
-        merge_to(tmp_path / "both", Plan([one, two]))
+        merge_to(tmp_path / "both", MergePlan([one, two]))
 
 
 def test_a_frozen_bank_gives_and_does_not_take(pair: tuple[Bank, Bank]) -> None:
@@ -342,7 +342,7 @@ def test_a_frozen_bank_gives_and_does_not_take(pair: tuple[Bank, Bank]) -> None:
     merged_into(one, Bank.open(two.path))
     assert "new" in nodes(one)
     with pytest.raises(BankFrozenError):
-        merge_into(two, lambda: Plan([two, one]))
+        merge_into(two, lambda: MergePlan([two, one]))
 
 
 def test_the_merge_is_a_commit_that_lives_on(pair: tuple[Bank, Bank]) -> None:
@@ -362,10 +362,10 @@ def test_what_another_writer_did_meanwhile_is_merged_too(pair: tuple[Bank, Bank]
     """A plan that was made of an older state is not written."""
     one, two = pair
     append_all(two, "new", nodes(two)["c"])
-    made: list[Plan] = []
+    made: list[MergePlan] = []
 
-    def plan() -> Plan:
-        made.append(Plan([one, two]))
+    def plan() -> MergePlan:
+        made.append(MergePlan([one, two]))
         if len(made) == 1:
             append_all(Bank.open(one.path), "meanwhile", nodes(two)["a"])
         return made[-1]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import diff
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.union.merge import Plan, merge_into
+from deltamem_tui.bank.union.merge import MergePlan, merge_into
 from deltamem_tui.bank.union.merge_diff import difference
 from deltamem_tui.bank.upkeep.verify import verify
 from tests.bank.histories import KINDS, World, account, joined, shown
@@ -48,7 +48,7 @@ def test_a_merge_holds_what_the_plain_account_says(history: tuple[int, list[str]
         merged = new(folder, "merged", banks)
         assert account(merged) == expected
         assert shown(merged) == expected.resolution()
-        merge_into(banks[0], lambda: Plan(banks))
+        merge_into(banks[0], lambda: MergePlan(banks))
         assert verify(Bank.open(banks[0].path)) == []
         assert account(banks[0]) == expected
         assert shown(banks[0]) == expected.resolution()
@@ -89,7 +89,7 @@ def test_a_plan_foretells_the_difference_that_the_merge_makes(
                 batch.set_state("1" * 16, EpisodeState(number % 2))
                 batch.log("import")
         copy = shutil.copytree(made.banks[0].path, Path(folder) / "before")
-        planned = difference(Plan(made.banks))
+        planned = difference(MergePlan(made.banks))
         merged_into(*made.banks)
         assert planned == diff(Bank.open(copy), Bank.open(made.banks[0].path))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.union.merge import Plan, merge_into
+from deltamem_tui.bank.union.merge import MergePlan, merge_into
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError
 from tests.bank.union.parted import append_all, merged_into
@@ -66,7 +66,7 @@ def test_nothing_unsound_is_taken_in(pair: tuple[Bank, Bank], damage: Damage, re
     damage(two)
     before = {path.name: path.read_bytes() for path in one.path.iterdir()}
     with pytest.raises(BankCorruptError, match=reason):
-        merge_into(one, lambda: Plan([one, Bank.open(two.path)]))
+        merge_into(one, lambda: MergePlan([one, Bank.open(two.path)]))
     assert {path.name: path.read_bytes() for path in one.path.iterdir()} == before
 
 
@@ -79,7 +79,7 @@ def test_an_altered_state_of_a_node_that_both_have_is_not_taken(pair: tuple[Bank
     plans = []
     for number in range(50):
         path.write_bytes(text.replace(b'"how other"', b'"how o%03dr"' % number))
-        plans.append(Plan([one, Bank.open(two.path)]))
+        plans.append(MergePlan([one, Bank.open(two.path)]))
         if len(plans[-1].changes["task"].revised):
             with pytest.raises(BankCorruptError, match="does not say what its id was made from"):
                 plans[-1].check()

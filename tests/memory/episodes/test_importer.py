@@ -19,7 +19,7 @@ from deltamem_tui.memory.episodes.import_report import Reception, Redaction
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episodes, waiting
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Step, Trajectory
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
@@ -263,7 +263,7 @@ def test_marks_that_make_a_text_too_long_are_noticed(
     """Else the bank would hold a line that it cannot read."""
     text = f"API_KEY={SECRET} "
     short = "postgres://ada:s3cr3t@db/x "
-    most = Limits(field_characters=len(text) + len(short))
+    most = LogLimits(field_characters=len(text) + len(short))
     monkeypatch.setattr(importer, "admitted", partial(admitted, limits=most))
     found = take_in(bank, [holding(short + "x" * len(text)), holding(text + short)])
     (error,) = found.rejected

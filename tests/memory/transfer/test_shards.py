@@ -10,7 +10,7 @@ from benchmarks.samples import sample, varied
 from deltamem_tui import create_bank, learn
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import BankDiff, diff
-from deltamem_tui.bank.union.merge import Plan, merge_to
+from deltamem_tui.bank.union.merge import MergePlan, merge_to
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.settings import assigned, preset
@@ -38,10 +38,10 @@ def both(folder: Path, shards: Shards, episodes: Sequence[Trajectory], *, learnt
         build(folder / f"{number:03}", each, learnt=learnt) for number, each in enumerate(shards)
     ]
     tiers = [
-        merge_to(folder / f"tier{start}", Plan(banks[start : start + 25]))
+        merge_to(folder / f"tier{start}", MergePlan(banks[start : start + 25]))
         for start in range(0, len(banks), 25)
     ]
-    merged = merge_to(folder / "merged", Plan(tiers))
+    merged = merge_to(folder / "merged", MergePlan(tiers))
     assert len(shards) == SHARDS
     assert len(merged.episodes) == len(episodes)
     assert verify(merged) == []

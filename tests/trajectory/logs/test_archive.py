@@ -8,7 +8,7 @@ import pytest
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.archive import member_names, members
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Record
 
@@ -26,12 +26,12 @@ def packed(tmp_path: Path, **content: bytes) -> Path:
 def test_members_come_in_the_order_asked_for(tmp_path: Path) -> None:
     path = packed(tmp_path, a=b"1", b=b"2")
     assert member_names(path) == ["a", "b"]
-    assert list(members(path, ["b", "a"], Limits())) == [b"2", b"1"]
+    assert list(members(path, ["b", "a"], LogLimits())) == [b"2", b"1"]
 
 
 def test_a_member_that_is_too_large_or_absent_is_told_in_its_place(tmp_path: Path) -> None:
     path = packed(tmp_path, a=b"x" * 101, b=b"2")
-    large, absent, good = members(path, ["a", "c", "b"], Limits(record_bytes=100))
+    large, absent, good = members(path, ["a", "c", "b"], LogLimits(record_bytes=100))
     assert isinstance(large, RecordError)
     assert str(large) == "a: a record of more than 100 bytes"
     assert isinstance(absent, RecordError)
@@ -41,7 +41,7 @@ def test_a_member_that_is_too_large_or_absent_is_told_in_its_place(tmp_path: Pat
 
 def test_what_unpacks_out_of_proportion_ends_the_reading(tmp_path: Path) -> None:
     path = packed(tmp_path, a=b"1", b=b"x" * 1_000_000)
-    found = members(path, ["a", "b"], Limits(expansion=10, expansion_free_bytes=1000))
+    found = members(path, ["a", "b"], LogLimits(expansion=10, expansion_free_bytes=1000))
     assert next(found) == b"1"
     with pytest.raises(RecordError, match="unpacks to more than 10 times its size"):
         next(found)

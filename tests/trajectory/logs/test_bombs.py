@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from deltamem_tui.errors import LogFormatError, RecordError
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
@@ -73,7 +73,7 @@ def test_the_next_file_is_read_whatever_depth_a_conversation_has(
     assert isinstance(first, Trajectory)
     assert isinstance(last_read, Trajectory)
     assert last_read.task == "Do it."
-    if depth < Limits().nesting:
+    if depth < LogLimits().nesting:
         assert [isinstance(reading, Trajectory) for reading in found] == [True]
     else:
         words = "JSON nested more than 500 deep"
@@ -111,7 +111,7 @@ def test_gzip_data_that_unpacks_to_hundreds_of_megabytes(tmp_path: Path) -> None
         for _ in range(300):
             stream.write(b" " * (MB - 1) + b"\n")
     assert path.stat().st_size < 2 * MB
-    first, bomb = read_logs([path], limits=Limits(expansion=100))
+    first, bomb = read_logs([path], limits=LogLimits(expansion=100))
     assert isinstance(first, Trajectory)
     assert "unpacks to more than" in told(bomb)
     assert "unpack it and import the result" in told(bomb)
@@ -127,14 +127,14 @@ def test_a_log_whose_records_belong_together_is_held_up_to_a_limit(tmp_path: Pat
     path = tmp_path / "traces.jsonl"
     large = [SPAN.format("a" * 32, "x" * 1000) for _ in range(20)]
     path.write_text("".join([*large, SPAN.format("b" * 32, "x")]))
-    bearable = Limits(session_bytes=path.stat().st_size + 20 * 500)
+    bearable = LogLimits(session_bytes=path.stat().st_size + 20 * 500)
     for kept in read_logs([path], format="otel", limits=bearable):
         assert "a trace of more than" not in str(kept)
-    refused, other = read_logs([path], format="otel", limits=Limits(session_bytes=10_000))
+    refused, other = read_logs([path], format="otel", limits=LogLimits(session_bytes=10_000))
     assert "line 7: a trace of more than 9.77 KB" in told(refused)
     assert "line 21: the agent did nothing" in told(other)
     path.write_text(SPAN.format("a" * 32, "x") + "{x\n" * 100)
-    *broken, last = read_logs([path], format="otel", limits=Limits(session_bytes=20_000))
+    *broken, last = read_logs([path], format="otel", limits=LogLimits(session_bytes=20_000))
     assert (len(broken), "more than 19.5 KB of records" in told(last)) == (40, True)
 
 
@@ -149,13 +149,13 @@ def test_traces_whatever_their_size_are_put_on_the_disk_up_to_a_limit(tmp_path: 
     path = tmp_path / "traces.jsonl"
     first = [ACTING.format(f"{i:032}", "1", "x" * 1000) for i in range(20)]
     path.write_text("".join([*first, ACTING.format(f"{2:032}", "2", "x")]))
-    full, gone_on, *found = read_logs([path], format="otel", limits=Limits(piped_bytes=10_000))
+    full, gone_on, *found = read_logs([path], format="otel", limits=LogLimits(piped_bytes=10_000))
     assert "line 9: 8 traces, of 9.03 KB, are as much as can be held: those that" in told(full)
     assert "line 21: a trace is left out: it goes on where there is no room" in told(gone_on)
     numbers = [int(each.metadata["id"]) for each in found if isinstance(each, Trajectory)]
     assert numbers == [0, 1, 3, 4, 5, 6, 7]
     assert len(found) == len(numbers)
-    full, gone_on, *found = read_logs([path], format="otel", limits=Limits(session_bytes=5_000))
+    full, gone_on, *found = read_logs([path], format="otel", limits=LogLimits(session_bytes=5_000))
     assert "line 9: 8 traces" in told(full)
     assert len(found) == 7
 
@@ -164,7 +164,7 @@ def test_a_trace_that_meets_the_limit_itself_is_left_out(tmp_path: Path) -> None
     path = tmp_path / "traces.jsonl"
     spans = [ACTING.format("ab"[i % 2] * 32, str(i), "x" * 1000) for i in range(6)]
     path.write_text("".join([ACTING.format("c" * 32, "0", "x"), *spans]))
-    full, *found = read_logs([path], format="otel", limits=Limits(piped_bytes=6_000))
+    full, *found = read_logs([path], format="otel", limits=LogLimits(piped_bytes=6_000))
     assert "line 7: 3 traces" in told(full)
     whole = {each.metadata["id"][0]: len(each.steps) for each in found}  # type: ignore[union-attr]
     assert whole == {"c": 1, "a": 3}
@@ -185,13 +185,13 @@ def test_a_run_is_not_written_with_all_that_called_it(tmp_path: Path) -> None:
     path = tmp_path / "runs.json"
     long = {**RUN, "id": "x" * 1_000_000, "child_runs": [RUN] * 1000}
     path.write_bytes(orjson.dumps([{**RUN, "id": "r"}, long]))
-    (stray, *_) = read_logs([path], format="langsmith", limits=Limits(piped_bytes=2_000_000))
+    (stray, *_) = read_logs([path], format="langsmith", limits=LogLimits(piped_bytes=2_000_000))
     assert "a run whose trace or id is no text of up to 300 characters, with all" in told(stray)
     deep: dict[str, object] = {**RUN, "id": "d", "name": "x" * 1000}
     for number in range(100):
         deep = {**RUN, "id": f"d{number}", "child_runs": [deep], "name": "x" * 1000}
     path.write_bytes(orjson.dumps([{**deep, "inputs": {"input": "Do it."}}]))
-    limits = Limits(piped_bytes=2 * path.stat().st_size)
+    limits = LogLimits(piped_bytes=2 * path.stat().st_size)
     (found,) = read_logs([path], format="langsmith", limits=limits)
     assert isinstance(found, Trajectory)
     assert len(found.steps) == 101
@@ -204,7 +204,7 @@ def test_traces_of_runs_are_not_held_together(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     runs = ({**RUN, "id": str(i), "name": "x" * 2000} for i in range(100))
     path.write_bytes(b"".join(orjson.dumps(run) + b"\n" for run in runs))
-    limits = Limits(session_bytes=path.stat().st_size // 2)
+    limits = LogLimits(session_bytes=path.stat().st_size // 2)
     found = list(read_logs([path], format="langsmith", limits=limits))
     assert len(found) == 100
     assert all(isinstance(each, Trajectory) for each in found)
@@ -245,7 +245,7 @@ def test_a_zip_archive_that_unpacks_to_hundreds_of_megabytes(tmp_path: Path) -> 
     path = zipped(tmp_path / "log.eval", members)
     (bomb,) = read_logs([path])
     assert "log.eval, samples/0_epoch_1.json: unpacks to more than 200 times its size" in told(bomb)
-    *long, bomb = read_logs([path], limits=Limits(expansion=500))
+    *long, bomb = read_logs([path], limits=LogLimits(expansion=500))
     assert "samples/0_epoch_1.json: a record of more than 64 MB" in told(long[0])
     assert "unpacks to more than 500 times its size" in told(bomb)
 

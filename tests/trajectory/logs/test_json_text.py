@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.json_text import Cut, ValueCutter, parse_json
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-1000, 1000) | st.text(),
@@ -20,9 +20,9 @@ containers = st.lists(json_values, max_size=3) | st.dictionaries(st.text(), json
 
 
 def cuts(
-    data: bytes, *, chunk: int = 1 << 20, in_array: bool = False, limits: Limits | None = None
+    data: bytes, *, chunk: int = 1 << 20, in_array: bool = False, limits: LogLimits | None = None
 ) -> list[Cut]:
-    cutter = ValueCutter(limits or Limits(), in_array=in_array)
+    cutter = ValueCutter(limits or LogLimits(), in_array=in_array)
     found = [cut for at in range(0, len(data), chunk) for cut in cutter.feed(data[at : at + chunk])]
     return found + list(cutter.finish())
 
@@ -55,7 +55,7 @@ def test_junk_before_between_and_behind_is_shown() -> None:
 
 def test_values_over_a_limit_are_refused_and_the_next_is_read() -> None:
     long = b'{"a":"' + b"x" * 500 + b'"} {"b":2}'
-    found = cuts(long, chunk=7, limits=Limits(record_bytes=100))
+    found = cuts(long, chunk=7, limits=LogLimits(record_bytes=100))
     assert [(cut.kind, cut.data) for cut in found] == [("refused", b""), ("value", b'{"b":2}')]
     assert "more than 100 bytes" in found[0].reason
 
@@ -118,6 +118,6 @@ def test_what_follows_a_value_nested_too_deep_is_read(
     for _ in range(60):
         deep = [{inside: deep, "a": inside}, inside, {}]
     data = "\n".join(json.dumps(value) for value in [deep, *values]).encode()
-    refused, *found = cuts(data, chunk=chunk, limits=Limits(nesting=20))
+    refused, *found = cuts(data, chunk=chunk, limits=LogLimits(nesting=20))
     assert (refused.kind, refused.reason) == ("refused", "JSON nested more than 20 deep")
     assert [orjson.loads(cut.data) for cut in found] == values

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Record, TextLine
 
@@ -19,10 +19,10 @@ INDENTED = b'{\n  "a": 1\n}\n{\n  "a": 2\n}'
 ARRAY = b'[\n{"a": 1},\n{"a": 2}\n]'
 
 
-def log_of(tmp_path: Path, data: bytes, limits: Limits | None = None) -> Log:
+def log_of(tmp_path: Path, data: bytes, limits: LogLimits | None = None) -> Log:
     path = tmp_path / "some.log"
     path.write_bytes(data)
-    return Log("some.log", path, limits or Limits())
+    return Log("some.log", path, limits or LogLimits())
 
 
 def values(log: Log) -> list[object]:
@@ -126,7 +126,7 @@ def test_text_that_is_taken_for_json_tells_its_first_line(tmp_path: Path) -> Non
 
 def test_a_long_line_is_passed_over(tmp_path: Path) -> None:
     data = b'{"a": 1}\n{"b": "' + b"x" * 5_000_000 + b'"}\n{"a": 2}\n'
-    first, refused, last = values(log_of(tmp_path, data, Limits(record_bytes=1000)))
+    first, refused, last = values(log_of(tmp_path, data, LogLimits(record_bytes=1000)))
     assert (first, last) == ({"a": 1}, {"a": 2})
     assert "line 2: a record of more than 1000 bytes" in str(refused)
 
@@ -188,7 +188,7 @@ def test_gzip_data_of_which_nothing_can_be_read_promises_nothing(tmp_path: Path)
 
 def test_a_gzip_bomb_is_stopped(tmp_path: Path) -> None:
     data = gzip.compress(b'{"a": 1}\n' + b" " * 30_000_000 + b"\n")
-    limits = Limits(expansion=10, expansion_free_bytes=2_000_000)
+    limits = LogLimits(expansion=10, expansion_free_bytes=2_000_000)
     first, refused = values(log_of(tmp_path, data, limits))
     assert first == {"a": 1}
     assert "unpacks to more than" in str(refused)
@@ -212,7 +212,7 @@ def test_a_document_is_one_value(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="not JSON"):
         log_of(tmp_path, JSONL).document()
     with pytest.raises(RecordError, match="more than 5 bytes"):
-        log_of(tmp_path, ARRAY, Limits(record_bytes=5)).document()
+        log_of(tmp_path, ARRAY, LogLimits(record_bytes=5)).document()
 
 
 def test_what_is_no_text_says_what_it_is(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.readers import read_logs
 
@@ -131,7 +131,7 @@ def test_standard_input_can_be_read_again(monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_does_not_end_is_copied_up_to_the_limit_only(monkeypatch: pytest.MonkeyPatch) -> None:
     endless = Endless()
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=endless))
-    limits = Limits(piped_bytes=3_000_000)
+    limits = LogLimits(piped_bytes=3_000_000)
     with pytest.raises(TrajectoryError, match=r"stdin: more than 2.86 MB came out of the pipe"):
         list(find_logs(["-"], limits))
     assert endless.given == 3_000_001
@@ -140,7 +140,7 @@ def test_what_does_not_end_is_copied_up_to_the_limit_only(monkeypatch: pytest.Mo
 @pytest.mark.parametrize("more", [0, 1])
 def test_the_limit_itself_may_be_copied(monkeypatch: pytest.MonkeyPatch, more: int) -> None:
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b'{"a": 1}\n')))
-    limits = Limits(piped_bytes=9 + more)
+    limits = LogLimits(piped_bytes=9 + more)
     (found,) = find_logs(["-"], limits)
     assert len(list(found.log.records())) == 1
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.errors import DeltaMemError, LogFormatError, RecordError
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs, readers
 from tests.places import PUBLISHED
@@ -32,7 +32,7 @@ def test_a_zip_bomb_is_stopped(tmp_path: Path) -> None:
     bomb = {**INSPECT_ARCHIVE, "samples/z_epoch_1.json": "x" * 3_000_000}
     path = tmp_path / "log.eval"
     path.write_bytes(archive(bomb))
-    limits = Limits(expansion=100, expansion_free_bytes=100_000)
+    limits = LogLimits(expansion=100, expansion_free_bytes=100_000)
     *good, told = read_logs([path], limits=limits)
     assert len(good) == 2
     assert isinstance(told, RecordError)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from deltamem_tui.errors import LogFormatError, RecordError
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
@@ -413,7 +413,7 @@ def test_deep_and_large_values_are_refused_in_one_line(tmp_path: Path, name: str
     deep = b'{"messages": ' + b'{"x": [' * 400 + b"1" + b"]}" * 400 + b"}"
     large = b'{"messages": "' + b"x" * 200_000 + b'"}'
     path.write_bytes(deep + b"\n" + large + b"\n" + SAMPLES[name].data)
-    found = list(read_logs([path], format=name, limits=Limits(record_bytes=150_000)))
+    found = list(read_logs([path], format=name, limits=LogLimits(record_bytes=150_000)))
     refused = refusals(found)
     assert any("a record of more than" in item.message for item in refused)
     assert all(len(str(item)) < 300 for item in refused)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.prefixes import ChatRecord, counted_once
@@ -40,7 +40,7 @@ ANSWERS: list[tuple[str, Json]] = [
 def test_all_of_a_message_counts_as_held(tmp_path: Path, name: str, answer: Json) -> None:
     path = tmp_path / "log"
     path.write_bytes(lines(ASKED[name], *[answer] * 40))
-    (told,) = read_logs([path], format=name, limits=Limits(record_bytes=20_000))
+    (told,) = read_logs([path], format=name, limits=LogLimits(record_bytes=20_000))
     assert isinstance(told, RecordError)
     assert "a conversation of more than 19.5 KB" in told.message
     assert told.position
@@ -54,7 +54,7 @@ def test_what_waits_for_a_longer_version_outlives_a_conversation_too_long(tmp_pa
         {"messages": [{"role": "user", "content": task}, answer]} for task in ("before", "after")
     )
     path.write_bytes(lines(before, *[{"role": "user", "content": LONG}] * 40, after))
-    found = list(read_logs([path], format="openai-chat", limits=Limits(record_bytes=20_000)))
+    found = list(read_logs([path], format="openai-chat", limits=LogLimits(record_bytes=20_000)))
     assert [each.task for each in episodes(found)] == ["before", "after"]
     assert len(refusals(found)) == 1
 

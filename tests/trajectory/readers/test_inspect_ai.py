@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.trajectory.readers.samples import (
@@ -121,10 +121,10 @@ def test_inspect_attachments_do_not_multiply_beyond_what_a_record_may_hold(tmp_p
     }
     path = tmp_path / "log.json"
     path.write_bytes(pretty({**INSPECT, "samples": [sample]}))
-    (whole,) = read_logs([path], limits=Limits(record_bytes=50_000))
+    (whole,) = read_logs([path], limits=LogLimits(record_bytes=50_000))
     assert isinstance(whole, Trajectory)
     assert len(whole.steps[0].action) == 50 * 1001 - 1
-    (told,) = read_logs([path], limits=Limits(record_bytes=49_999))
+    (told,) = read_logs([path], limits=LogLimits(record_bytes=49_999))
     assert isinstance(told, RecordError)
     assert "a sample with all its attachments in their places of more than" in told.message
     assert told.position == "record 1, sample 1"

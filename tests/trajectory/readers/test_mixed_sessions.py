@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.model import LogSource, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.trajectory.readers.samples import Json, episodes, lines, only, pretty, readings, refusals
@@ -155,7 +155,7 @@ def test_what_was_made_an_episode_is_not_held(tmp_path: Path, name: str) -> None
     names = [str(number) for number in range(50)]
     path.write_bytes(b"".join(lines(*WRITERS[name](each, each)) for each in names))
     one = len(lines(*WRITERS[name]("49", "49"))) + 5 * 500
-    found = list(read_logs([path], limits=Limits(session_bytes=2 * one)))
+    found = list(read_logs([path], limits=LogLimits(session_bytes=2 * one)))
     assert [each.task for each in episodes(found)] == names
     assert len(found) == 50
 
@@ -166,7 +166,7 @@ def test_strays_do_not_make_room(tmp_path: Path, name: str) -> None:
     header, *rest = WRITERS[name]("a", "x" * 2_000)
     stray = {"nonsense": 1}
     path.write_bytes(lines(header, *[line for one in rest * 20 for line in (one, stray)]))
-    found = list(read_logs([path], format=name, limits=Limits(session_bytes=30_000)))
+    found = list(read_logs([path], format=name, limits=LogLimits(session_bytes=30_000)))
     assert not episodes(found)
     assert "more than 29.3 KB of records that belong together" in refusals(found)[-1].message
 
@@ -181,7 +181,7 @@ def test_runs_of_a_record_each_are_not_held(tmp_path: Path, name: str) -> None:
         ran = {"action": "run", "args": {"command": "x" * 1_000}}
         record = {"history": [said, ran]}
     found = readings(
-        tmp_path, lines(*[record] * 50), "log", format=name, limits=Limits(session_bytes=4_000)
+        tmp_path, lines(*[record] * 50), "log", format=name, limits=LogLimits(session_bytes=4_000)
     )
     assert len(episodes(found)) == len(found) == 50
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import LogFormatError, RecordError, TrajectoryError, UsageError
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.logs.record import Preview
@@ -73,7 +73,7 @@ def test_a_log_of_which_nothing_can_be_read_says_why(
     path = tmp_path / "log.json"
     path.write_bytes(content)
     with pytest.raises(LogFormatError, match=words):
-        read_logs([path], limits=Limits(record_bytes=2_000_000))
+        read_logs([path], limits=LogLimits(record_bytes=2_000_000))
 
 
 def test_each_of_the_records_is_named_where_none_can_be_read(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.model import Outcome, Step
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.conversation import Conversation
@@ -109,7 +109,7 @@ def test_a_recording_is_bounded_in_length(tmp_path: Path, row: str) -> None:
             dumped({**orjson.loads(line), row: "x" * 200}) for line in recording(*[0.0] * 50)
         )
     )
-    (told,) = read_logs([path], limits=Limits(session_bytes=30_000))
+    (told,) = read_logs([path], limits=LogLimits(session_bytes=30_000))
     assert isinstance(told, RecordError)
     assert "more than 29.3 KB of records that belong together" in told.message
     assert told.position

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import TrajectoryError
-from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, Limits
+from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.readers import read_logs, trace_store
 from deltamem_tui.trajectory.readers.reader import Reading
@@ -78,7 +78,7 @@ def peak(count: int) -> int:
 
 
 def test_a_trace_that_is_too_large_is_dropped_and_told_once() -> None:
-    with TraceStore(Limits(session_bytes=5_000)) as parts:
+    with TraceStore(LogLimits(session_bytes=5_000)) as parts:
         put(parts, "b", "line 1", "y")
         told = [error for i in range(9) for error in parts.add("a", f"line {i + 2}", "x" * 1000)]
         assert [(each.position, each.message) for each in told] == [
@@ -129,9 +129,9 @@ def test_what_was_refused_before_a_reader_gave_up_is_told(tmp_path: Path) -> Non
 
 def test_names_and_places_count_as_held() -> None:
     """Traces of one part, and one trace of many: what tells where they lie is not for nothing."""
-    limits = Limits(session_bytes=100_000)
+    limits = LogLimits(session_bytes=100_000)
     with TraceStore(limits) as many:
         told = [error for i in range(200) for error in many.add(f"{i:0300}", f"line {i + 1}", 0)]
         assert [each.position for each in told] == [f"line {100_000 // (500 + 16 + 349) + 1}"]
-    with TraceStore(Limits(session_bytes=1_000)) as none:
+    with TraceStore(LogLimits(session_bytes=1_000)) as none:
         assert [each.position for each in none.add("n" * 900, "line 1", 0)] == ["line 1"]

@@ -20,7 +20,7 @@ import pytest
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.limits import Limits
+from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import detect, read_logs, readers, to_line
@@ -410,7 +410,7 @@ def test_bytes_in_a_text_that_are_no_utf_8(
 def test_a_text_without_an_end_is_held_up_to_a_limit(
     tmp_path: Path, name: str, file: str, data: bytes
 ) -> None:
-    limits = Limits(record_bytes=6_000)
+    limits = LogLimits(record_bytes=6_000)
     text = data.rstrip() + (b"\n" + b"x" * 99) * 90
     *_, told = readings(tmp_path, text, file, format=name, limits=limits)
     assert isinstance(told, RecordError)
