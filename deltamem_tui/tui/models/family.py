@@ -113,11 +113,6 @@ class Family:
         return int(self._stop[row] - self._start[row])
 
     @property
-    def shown(self) -> int:
-        """How many nodes are shown if everything is expanded."""
-        return len(self._children)
-
-    @property
     def preorder(self) -> Rows:
         """All shown nodes as they stand if everything is expanded."""
         return self._layout.preorder
