@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory.method import Display
+from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.text import clean
 

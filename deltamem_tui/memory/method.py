@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
@@ -20,6 +20,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import UsageError
 from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
 from deltamem_tui.memory.payload import cleaned
 from deltamem_tui.memory.settings import Settings
@@ -270,33 +271,6 @@ class MaintenancePlan:
     result: MaintenanceResult
     changes: tuple[Change, ...] = ()
     event: str = "consolidate"
-
-
-@dataclass(frozen=True, slots=True)
-class Display:
-    """How a collection is shown to people and to agents.
-
-    Attributes:
-        title: What it is called: `task tree`.
-        noun: What one node is: `skill`.
-        labels: Per field, what stands before its text, such as `How`; its name if not given.
-        optional: Fields that may be empty.
-        warning: What an agent is warned with before a node that a failure wrote.
-        layered: Whether a chain is a base with deltas.
-        heading: What stands above all of them in a document: `Skills`.
-    """
-
-    title: str
-    noun: str
-    labels: Mapping[str, str] = field(default_factory=dict)
-    optional: tuple[str, ...] = ()
-    warning: str = ""
-    layered: bool = False
-    heading: str = ""
-
-    def label(self, name: str) -> str:
-        """What stands before the text of a field."""
-        return self.labels.get(name) or name.replace("_", " ").capitalize()
 
 
 @dataclass(frozen=True, slots=True)

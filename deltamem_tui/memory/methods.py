@@ -11,17 +11,22 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory import settings
-from deltamem_tui.memory.method import Display, Method
+from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.settings import Settings
 from deltamem_tui.text import one_line
 
+if TYPE_CHECKING:
+    from deltamem_tui.memory.method import Method
+
 DEFAULT = "deltamem"
 _MODULES = {"deltamem": "deltamem_tui.memory.deltamem.method:DeltaMem"}
+_DISPLAYS = {"deltamem": "deltamem_tui.memory.deltamem.display"}
+"""Where a method says how it is shown, without all that it works with."""
 _GROUP = "deltamem.methods"
 _registered: dict[str, Method] = {}
 
@@ -78,7 +83,11 @@ def method_of(bank: Bank) -> Method:
 
 def display_of(bank: Bank, collection: str) -> Display:
     """How a collection is shown: as its method says, or plainly if that is not installed."""
+    name = bank.manifest.method
     try:
+        if name in _DISPLAYS and name not in _registered:
+            shown: Display = import_module(_DISPLAYS[name]).DISPLAY[collection]
+            return shown
         return method_of(bank).display[collection]
     except (UsageError, KeyError):
         return Display(title=collection, noun=collection)

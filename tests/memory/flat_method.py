@@ -13,11 +13,11 @@ from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory import methods
 from deltamem_tui.memory.context import chain_entries, compose
+from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
 from deltamem_tui.memory.method import (
     Add,
     Count,
-    Display,
     Method,
     Plan,
     Query,

@@ -1,41 +1,12 @@
-"""How DeltaMem's two trees are shown: skills say how, knowledge says where and what."""
+"""Chains of DeltaMem's two trees as an agent receives them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory import context
-from deltamem_tui.memory.deltamem.collections import OPTIONAL
-from deltamem_tui.memory.method import Display
-
-DISPLAY: Mapping[str, Display] = {
-    "task": Display(
-        title="task tree",
-        noun="skill",
-        heading="Skills",
-        labels={
-            "activation_condition": "When",
-            "execution_procedure": "How",
-            "termination_condition": "Done when",
-        },
-        optional=OPTIONAL,
-        warning="WARNING: this failed, never carry it out",
-        layered=True,
-    ),
-    "env": Display(
-        title="env tree",
-        noun="knowledge",
-        heading="Knowledge",
-        labels={
-            "activation_condition": "Where",
-            "execution_procedure": "What",
-            "termination_condition": "Done when",
-        },
-        optional=OPTIONAL,
-        layered=True,
-    ),
-}
+from deltamem_tui.memory.deltamem.display import DISPLAY
 
 
 def chain_entries(tree: str, chain: Sequence[Node]) -> list[str]:

@@ -10,7 +10,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.deltamem import calibrate, consolidate, recall, write
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.context import DISPLAY
+from deltamem_tui.memory.deltamem.display import DISPLAY
 from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.method import (
     CollectionRecall,

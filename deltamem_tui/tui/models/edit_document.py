@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.method import Display
+from deltamem_tui.memory.display import Display
 from deltamem_tui.text import clean, count_tokens, counted
 from deltamem_tui.tui.models.sections import SHOWN_CHARACTERS, Section
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Counts, Tree
-from deltamem_tui.memory.context import chain_entries
-from deltamem_tui.memory.method import Display
+from deltamem_tui.memory.display import Display
 from deltamem_tui.text import clean, count_tokens, counted, one_line
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.models.words import same_but, told_apart
@@ -127,6 +126,8 @@ def _origin(node: Node) -> str:
 
 def chain_sections(display: Display, chain: Sequence[Node]) -> list[Section]:
     """A chain exactly as an agent receives it, an entry a section."""
+    from deltamem_tui.memory.context import chain_entries
+
     sections = []
     for node, entry in zip(chain, chain_entries(display, chain), strict=True):
         title, _, body = entry.partition("\n")

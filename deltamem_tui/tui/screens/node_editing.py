@@ -14,7 +14,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.collection import Collection
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.errors import BankError, DeltaMemError
-from deltamem_tui.memory.method import Display
+from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of, method_of
 from deltamem_tui.memory.writers.failure_markers import marks_in
 from deltamem_tui.text import counted, one_line

@@ -7,7 +7,7 @@ from textual.content import Content
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.method import Display
+from deltamem_tui.memory.display import Display
 from deltamem_tui.tui.models.nodes import chain_sections, detail
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.widgets.text_pane import TextPane

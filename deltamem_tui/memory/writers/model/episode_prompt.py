@@ -18,7 +18,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
 from deltamem_tui.memory.context import chain_entries
-from deltamem_tui.memory.method import Display
+from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import DEFAULT, method_named
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import Prompt
