@@ -33,14 +33,14 @@ _STATES = (
     "|stored|minimum|length|strength|policy|visible|inherit|default"
 )
 _TYPES = (
-    "pass(?:w(?:or)?d)?|pwd|text|test|bytes|char|varchar|field|type|value|number|username|user"
+    "pass(?:w(?:or)?d)?|pwd|text|test(?:ing)?|bytes|char|varchar|field|type|value|number|username|user"
     "|str|int|bool|boolean|any|object|strings?|secret(?:str)?|token|password|required|optional"
 )
 _EXAMPLES = (
     r"[x*.•#_=-]+|[.~].*|[^<>]*<[^<>]+>.*"
     r"|(?:your|my|the|some|test|fake|dummy|mock|sample)[_-].*"
     r"|.*(?:example|placeholder|change[_-]?me|change-this|redacted|replace[_-]?(?:me|with)|\*{4}|x{8}|\.{3}).*"
-    r"|your[a-z]{0,20}(?:pass|pw|secret|token|key|credential)[a-z]{0,12}\d{0,4}"
+    r"|your[a-z]{2,32}\d{0,4}|\w*\[.*\]|flag\{.*\}|[^a-z0-9]*%s[^a-z0-9]*"
     r"|(?:none|null|nil|true|false|undefined)[.!?]?"
     rf"|(?:{_STATES}|{_TYPES})s?[.!?,:]?"
 )
