@@ -185,7 +185,7 @@ def _is_token(match: re.Match[str]) -> bool:
 
 
 def _is_chosen_token(match: re.Match[str], name: str, value: str) -> bool:
-    """Whether a value that is not random may be a token that somebody made up."""
+    """Whether a value that is not random may be a token that a person chose."""
     quoted, prefixed = bool(match["quote"]), bool(_PREFIXED.search(name))
     variable = bool(match["sign"]) and _is_variable(match)
     if variable and (is_words(value) or (not match["key"] and is_literal(value, 6))):

@@ -40,7 +40,8 @@ _EXAMPLES = (
     r"[x*.•#_=-]+|[.~].*|[^<>]*<[^<>]+>.*"
     r"|(?:your|my|the|some|test|fake|dummy|mock|sample)[_-].*"
     r"|.*(?:example|placeholder|change[_-]?me|change-this|redacted|replace[_-]?(?:me|with)|\*{4}|x{8}|\.{3}).*"
-    r"|your[a-z]{2,32}\d{0,4}|\w*\[.*\]|flag\{.*\}|[^a-z0-9]*%s[^a-z0-9]*"
+    r"|your[a-z]{0,20}(?:pass|pw|secret|token|key|credential|database|user|host)[a-z]{0,12}\d{0,4}"
+    r"|[a-z]*\[[^\[\]]*\]|flag\{[0-9a-f]+\}|[^a-z0-9]*%s[^a-z0-9]*"
     r"|(?:none|null|nil|true|false|undefined)[.!?]?"
     rf"|(?:{_STATES}|{_TYPES})s?[.!?,:]?"
 )

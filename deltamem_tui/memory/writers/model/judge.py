@@ -1,4 +1,4 @@
-"""The coarse evaluator: a model says yes or no to an episode whose outcome nobody stated.
+"""The coarse evaluator: a model says yes or no to an episode of unknown outcome.
 
 Its word is kept as what it is: the outcome's source is `judge`, and the reasons stay with it.
 """
