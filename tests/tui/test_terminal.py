@@ -16,6 +16,8 @@ __all__ = ["hostile"]  # a fixture
 _STRING = re.compile(rb"\x1b([\]PX^_])([^\x07\x1b]*)")
 """Where a sequence begins that carries a text: OSC, DCS, SOS, PM or APC; and its text."""
 _STYLES = re.compile(rb"\x1b\[([0-9;]*)m")
+_OPEN = " edit "
+"""A key that the footer shows once the bank is read and a node is chosen, not with the frame."""
 
 
 def seen(bank: Path, keys: str, *last: str, **environment: str) -> bytes:
@@ -29,7 +31,7 @@ def seen(bank: Path, keys: str, *last: str, **environment: str) -> bytes:
     """
     words = [sys.executable, "-m", "deltamem_tui", "browse", str(bank)]
     with Terminal(words, environment=environment) as terminal:
-        terminal.until("1 Trees")
+        terminal.until(_OPEN)
         for key in keys:
             start = len(terminal.written)
             terminal.press(key)
@@ -108,7 +110,7 @@ def test_the_browser_is_back_after_a_program_that_fails(
 ) -> None:
     words = [sys.executable, "-m", "deltamem_tui", "browse", str(folder / "kitchen")]
     with Terminal(words, environment=program) as terminal:
-        terminal.until("1 Trees")
+        terminal.until(_OPEN)
         terminal.press(key)
         terminal.until(said)
         start = len(terminal.written)
