@@ -18,7 +18,7 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.readers import read_log
-from deltamem_tui.trajectory.readers.detection import reader_of
+from deltamem_tui.trajectory.readers.registry import reader_of
 from deltamem_tui.trajectory.redaction import redact
 
 COLUMNS = (

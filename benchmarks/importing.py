@@ -32,7 +32,7 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.readers import Reader, read_log, read_logs, readers, to_line
-from deltamem_tui.trajectory.readers.detection import reader_of
+from deltamem_tui.trajectory.readers.registry import reader_of
 
 EPISODES = 3000
 ROUNDS = 3

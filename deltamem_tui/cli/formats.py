@@ -104,8 +104,8 @@ def _attempt(
     log: Log, named: Reader | None, errors: list[DeltaMemError]
 ) -> tuple[str | None, list[Trial]]:
     """The format that an import would choose, and what all that claim the log make of it."""
-    from deltamem_tui.trajectory.readers.detection import reader_of
     from deltamem_tui.trajectory.readers.reading import try_readers
+    from deltamem_tui.trajectory.readers.registry import reader_of
 
     chosen = named
     if chosen is None:

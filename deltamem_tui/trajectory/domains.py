@@ -7,13 +7,7 @@ GENERIC = "generic"
 
 
 def chosen(named: str, *, otherwise: str, given: str = "") -> str:
-    """The domain of an episode; empty if it is not known.
-
-    Args:
-        named: The domain that its log names; blanks around it, and more than one within, go.
-        otherwise: The domain that it has if its log names none.
-        given: The domain that the user gives, whatever the log names.
-    """
+    """The domain that the user gave, else the one its log names, else `otherwise`."""
     return given or " ".join(named.split()) or otherwise
 
 

@@ -128,8 +128,8 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
     def searchable(self) -> bytes:
         """All its texts in UTF-8, to be searched at once: as they are, or as JSON has them.
 
-        Line breaks, tabs and backslashes may be escaped, and nothing else. JSON without its
-        quotation marks is at hand for the id, and joining the texts takes ten times as long.
+        Only line breaks, tabs and backslashes may be escaped. The JSON is at hand for the id, and
+        joining the texts takes ten times as long.
         """
         try:
             found = bytes(translate(self._identity, _QUOTES_AS_LINE_BREAKS))
@@ -158,10 +158,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         return self.with_facts(outcome=outcome)
 
     def with_facts(self, **facts: object) -> Trajectory:
-        """The same episode with something else about it: outcome, source, domain, metadata.
-
-        What was worked out from its texts stays.
-        """
+        """The same episode with another outcome, source, domain or metadata."""
         changed = replace(self, **facts)
         changed.__dict__.update(self.__dict__)
         return changed

@@ -121,12 +121,7 @@ _JUDGED_KEYS = ("submitted_ids", "completed_ids")
 
 @dataclass(frozen=True, slots=True)
 class SideFile:
-    """What a side file says.
-
-    Attributes:
-        by_id: Outcomes by id.
-        is_complete: Whether it lists all that was resolved, so that all others failed.
-    """
+    """Outcomes by id, and whether the file lists all that was resolved: then all others failed."""
 
     by_id: Mapping[str, Outcome]
     is_complete: bool = False

@@ -36,13 +36,7 @@ def recorded(
     flags: tuple[str, ...] = FLAG_KEYS,
     rewards: tuple[str, ...] = REWARD_KEYS,
 ) -> Outcome:
-    """What a record says under keys that are known to mean the outcome.
-
-    Args:
-        record: The record, with whatever other keys.
-        flags: Keys of a verdict, the surest first; a number that is one of several counts
-            is none.
-        rewards: Keys of a reward in [0, 1], the surest first.
+    """What a record says under keys that are known to mean the outcome, the surest first.
 
     Returns:
         What `together` makes of them, `explained` if that is nothing.
@@ -104,22 +98,13 @@ def _beside(
 def stated_under(record: Mapping[str, object], key: str, *, best: float = 1.0) -> Outcome:
     """What a record states under one key; what stands there and says nothing is the reason.
 
-    Args:
-        record: The record, with whatever other keys.
-        key: Where a flag, a word or a number is expected.
-        best: The number that means that all of the task was solved.
+    `best` is the number that means that all of the task was solved.
     """
     return explained(stated(record.get(key), best=best), record, (key,))
 
 
 def explained(outcome: Outcome, record: Mapping[str, object], keys: Iterable[str]) -> Outcome:
-    """An outcome; if it is unknown for an unstated reason, with what stands in its place as reason.
-
-    Args:
-        outcome: What the record was understood to say.
-        record: The record.
-        keys: Where it may say how the episode ended, the surest first.
-    """
+    """The outcome; if it is unknown for no stated reason, with what stands under a key."""
     if outcome.source != "unknown" or outcome.reason:
         return outcome
     filled = (key for key in keys if _is_filled(record, key))
@@ -149,8 +134,7 @@ def unread(key: str, value: object) -> Outcome:
 def is_tally(record: Mapping[str, object], key: str) -> bool:
     """Whether the number under `key` says how many, since what it is one of is counted too.
 
-    A nought and a one beside each other (`passed` 1, `failed` 0) are two flags or the counts of
-    one thing, and say the same either way.
+    A nought beside a one (`passed` 1, `failed` 0) says the same as flags and as counts.
     """
     value = number(record.get(key))
     if value is None:

@@ -43,11 +43,7 @@ def number(value: object) -> float | None:
 
 
 def unit_reward(value: object, best: float = 1.0) -> float | None:
-    """A log's score as a reward in [0, 1].
-
-    Returns:
-        None if it is not a number, or above `best`: then it is on an unknown scale.
-    """
+    """A log's score as a reward in [0, 1]; None if it is not a number, or above `best`."""
     score = number(value)
     if score is None or best <= 0:
         return None
@@ -58,12 +54,7 @@ def unit_reward(value: object, best: float = 1.0) -> float | None:
 
 
 def stated(value: object, *, best: float = 1.0, reason: str = "") -> Outcome:
-    """What a log itself says about how an episode ended.
-
-    Args:
-        value: A flag (True, "true", "C", "resolved", …) or a number (1, "0.75", -100).
-        best: The number that means that all of the task was solved.
-        reason: Why, where the log gives a reason.
+    """What a log itself says about how an episode ended: a flag (True, "C", …) or a number.
 
     Returns:
         With `success` for a flag; with only `reward` for a number (see `decided`); of
@@ -83,11 +74,7 @@ def stated(value: object, *, best: float = 1.0, reason: str = "") -> Outcome:
 def verdict_of(value: object, *, best: float = 1.0) -> Outcome:
     """What a log says in the place where it tells whether the task was solved.
 
-    A nought or a one is a flag there, also as text: no reward beside it can say otherwise.
-
-    Returns:
-        With `success` for a flag, and with `reward` for a number, so with both for a flag
-        that is one; of unknown outcome if the value means neither.
+    A nought or a one is a flag there, also as text: with `success` and `reward`. Else as `stated`.
     """
     flag = number(value)
     if flag not in (0.0, 1.0):
@@ -171,9 +158,7 @@ LISTED_REASONS = 100
 class ReasonTally:
     """Why the outcomes of some episodes are unknown, as far as their logs give a reason.
 
-    Attributes:
-        listed: How many are unknown for each reason: the first `LISTED_REASONS`.
-        unlisted: How many are unknown for another reason than these.
+    The first `LISTED_REASONS` reasons are counted apart, and all others together.
     """
 
     listed: Counter[str] = field(default_factory=Counter)

@@ -23,12 +23,9 @@ from deltamem_tui.trajectory.outcome_file import ID_KEYS, read_side_file
 class UserOutcomes:
     """What the user says about episodes.
 
-    Attributes:
-        by_id: Outcomes by trajectory id or external id.
-        otherwise: The outcome of every episode that `by_id` does not name; None to leave
-            it unknown.
-        only_identified: Whether `otherwise` is for episodes with an external id only. A list
-            of what was resolved speaks about its own benchmark, not about other logs.
+    `otherwise` is the outcome of each that `by_id`, a mapping from trajectory id or external id,
+    does not name. If `only_identified`, it is for those with an external id only: a list of what
+    was resolved speaks about its own benchmark.
     """
 
     by_id: Mapping[str, Outcome] = field(default_factory=dict)
@@ -56,8 +53,8 @@ class UserOutcomes:
     def must_name_one(self) -> bool:
         """Whether they are only to be believed if an id names an episode that is read.
 
-        A list says that all others failed, and nearly every text can be taken for a list. It
-        is for the caller to look, before episodes are given their outcomes (see `names`).
+        A list says that all others failed, and nearly every text can be taken for a list. The
+        caller looks before episodes are given their outcomes (see `names`).
         """
         return self.only_identified and self.otherwise is not None and bool(self.by_id)
 
@@ -88,13 +85,10 @@ def external_ids(trajectory: Trajectory) -> tuple[str, ...]:
 
 
 def user_outcomes(choice: str, *, success_at: float = 1.0) -> UserOutcomes:
-    """Read what the user gave as outcome.
+    """Read what the user gave as outcome: `success` or `failure` for all unknown ones, or a file.
 
-    Args:
-        choice: `success` or `failure` for all episodes of unknown outcome, or the path of a
-            side file: JSON, JSONL or CSV, from id to success or reward; or a list of the ids
-            that were resolved, bare or as in a SWE-bench report.
-        success_at: The reward from which on an episode is a success.
+    The side file is JSON, JSONL or CSV, from id to success or reward; or a list of the ids that
+    were resolved, bare or as in a SWE-bench report.
 
     Raises:
         UsageError: Neither a word nor a file, or a file that cannot be understood or

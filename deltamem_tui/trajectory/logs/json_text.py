@@ -151,11 +151,9 @@ class ValueCutter:
                 yield from self._close(chunk, at)
         self._keep_rest(chunk)
 
+    # Plain searches: a pattern would take ten times as long, and most of a log is strings.
     def _end_of_string(self, chunk: bytes, at: int) -> int:
-        """The place behind the string at hand; it may end in a later chunk.
-
-        Plain searches: a pattern would take ten times as long, and most of a log is strings.
-        """
+        """The place behind the string at hand, which may end in a later chunk."""
         quote = chunk.find(b'"', at)
         while True:
             backslash = chunk.find(b"\\", at, len(chunk) if quote < 0 else quote)

@@ -19,12 +19,7 @@ def begins_notebook(head: bytes) -> bool:
 
 
 def output_lines(notebook: object) -> Iterator[tuple[int, int, str]]:
-    """The lines that a notebook's cells printed.
-
-    Yields:
-        The cell, counted from 1; the line in all that the cell printed, counted from 1;
-        and the line.
-    """
+    """The lines that a notebook's cells printed: cell and line, counted from 1, and the text."""
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     for number, cell in enumerate(cells if isinstance(cells, list) else (), 1):
         outputs = cell.get("outputs") if isinstance(cell, dict) else None
@@ -138,10 +133,7 @@ def _are_records(lines: list[bytes]) -> bool:
 
 
 def _is_container(line: bytes) -> bool:
-    """Whether a line is a whole JSON object or array with something in it.
-
-    So it may be in another encoding than UTF-8, which is reported when it is read.
-    """
+    """Whether a line is a JSON object or array with something in it, in whatever encoding."""
     if line[:1] not in (b"{", b"["):
         return False
     try:

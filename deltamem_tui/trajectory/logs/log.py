@@ -114,10 +114,7 @@ class Log:
         return ""
 
     def records(self) -> Iterator[Record | RecordError]:
-        """The JSON records in order, each parsed only when it is its turn.
-
-        What cannot be read comes as an error in its place, and the records after it follow.
-        """
+        """The JSON records in order, each parsed at its turn; an error where one cannot be read."""
         for item in self.values():
             if isinstance(item, RecordError):
                 yield item
@@ -167,11 +164,7 @@ class Log:
                 yield from self.parsed(Value(data, quoted(name, 200)))
 
     def member_names(self) -> list[str]:
-        """The names of a zip archive's members.
-
-        Raises:
-            RecordError: It is damaged.
-        """
+        """The names of a zip archive's members; a damaged archive raises `RecordError`."""
         return member_names(self.path)
 
     def document(self) -> object:

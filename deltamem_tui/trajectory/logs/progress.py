@@ -8,9 +8,7 @@ from collections.abc import Callable
 class Pace:
     """Counts the bytes of logs as they lie there, compressed ones by what was unpacked of them.
 
-    Attributes:
-        total: How many bytes there are to be read.
-        advance: Called with the number of bytes read since its last call.
+    `total` is what there is to be read; `advance` is called with what was read since its last call.
     """
 
     def __init__(self) -> None:

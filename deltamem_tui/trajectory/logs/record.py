@@ -11,24 +11,14 @@ from deltamem_tui.trajectory.logs.layout import Layout
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One JSON value of a log.
-
-    Attributes:
-        value: The parsed value.
-        position: Where it begins, as a person would look it up (`line 3`, `record 7`).
-    """
+    """One JSON value of a log, and where a person would look it up (`line 3`, `record 7`)."""
 
     value: object
     position: str
 
 
 class Value(NamedTuple):
-    """One JSON value of a log as its bytes, not parsed yet.
-
-    Attributes:
-        data: The bytes.
-        position: Where it begins, as of a `Record`.
-    """
+    """One JSON value of a log as its bytes, not parsed yet, and where it begins."""
 
     data: bytes
     position: str

@@ -24,12 +24,9 @@ _NOT_LOGS = frozenset({".git", ".hg", ".svn", ".DS_Store", "Thumbs.db", "__pycac
 
 @dataclass(frozen=True, slots=True)
 class FoundLog:
-    """A log and how it was asked for.
+    """A log, and whether the person named this very file.
 
-    Attributes:
-        log: The log.
-        named: Whether the person named this very file. One that is not a log is then an error
-            of the whole call; found in a folder, it is reported and the others go on.
+    If so, one that is not a log is an error of the whole call; one found in a folder is reported.
     """
 
     log: Log
@@ -176,11 +173,7 @@ def _below(file: Path, folder: Path) -> Path:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """The files of a folder and its folders, by name; loops of links are not followed.
-
-    Pipes, devices and links that lead nowhere are among them: that none can be read is
-    reported when one is read.
-    """
+    """The files of a folder and its folders, by name, readable or not; loops of links end."""
     for parent, folders, files in os.walk(folder, onerror=_cannot_list):
         folders[:] = sorted(name for name in folders if name not in _NOT_LOGS)
         for name in sorted(files):

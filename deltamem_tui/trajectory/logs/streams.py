@@ -33,16 +33,9 @@ _MARKS = (
 def open_utf8(
     path: Path, name: str, limits: LogLimits, pace: Pace | None = None
 ) -> io.BufferedReader:
-    """Open a log for reading as UTF-8 bytes without a byte order mark.
+    """A regular file's bytes, unpacked, as UTF-8 without a byte order mark.
 
-    Args:
-        path: A regular file.
-        name: What it is called in reports.
-        limits: How far compressed data may grow.
-        pace: Told how many bytes of the file were read.
-
-    Returns:
-        A stream that raises `RecordError` where compressed or UTF-16 data is damaged.
+    The stream raises `RecordError` where compressed or UTF-16 data is damaged.
 
     Raises:
         TrajectoryError: The file cannot be opened.

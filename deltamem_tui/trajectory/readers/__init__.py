@@ -4,10 +4,10 @@
 """
 
 from deltamem_tui.trajectory.logs.notice import Notice
-from deltamem_tui.trajectory.readers.detection import Claim, detect, reader_named, readers
 from deltamem_tui.trajectory.readers.native import from_record, to_line, to_record
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.reading import read_log, read_logs
+from deltamem_tui.trajectory.readers.registry import Claim, detect, reader_named, readers
 
 __all__ = [
     "Claim",

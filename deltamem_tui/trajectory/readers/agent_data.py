@@ -11,8 +11,7 @@ from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.chat_logs import agent_of
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.pictures import without_images
-from deltamem_tui.trajectory.readers.reader import json_reader
-from deltamem_tui.trajectory.readers.records import each_conversation
+from deltamem_tui.trajectory.readers.reader import each_conversation, json_reader
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,
@@ -47,10 +46,7 @@ def _episode(conversation: Conversation, value: object) -> Trajectory:
 
 
 def _first_sight(messages: list[Json]) -> tuple[str, list[Json]]:
-    """What stood before the agent's eyes when it began, and the messages without it.
-
-    No action was answered by it.
-    """
+    """What the agent saw before it did anything, and the messages without it."""
     acts = (index for index, message in enumerate(messages) if message["role"] == "assistant")
     begin = next(acts, len(messages))
     seen = [as_text(each["content"]) for each in messages[:begin] if each["role"] == "tool"]

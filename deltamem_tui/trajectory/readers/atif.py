@@ -8,8 +8,7 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.coding import call_text, tool_names, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, unknown_speaker
-from deltamem_tui.trajectory.readers.reader import json_reader
-from deltamem_tui.trajectory.readers.records import each_conversation
+from deltamem_tui.trajectory.readers.reader import each_conversation, json_reader
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_list,

@@ -17,13 +17,7 @@ from deltamem_tui.trajectory.readers.shapes import Json, as_text
 
 @dataclass(frozen=True, slots=True)
 class SessionMessage:
-    """A message of a session.
-
-    Attributes:
-        name: What others call it that follow it; empty if they cannot.
-        position: Where it stands.
-        message: The message itself.
-    """
+    """A message of a session, where it stands, and the name by which others follow it, if any."""
 
     name: str
     position: str
@@ -87,13 +81,10 @@ class Branches:
         )
 
     def _tried_anew(self, messages: Sequence[SessionMessage]) -> frozenset[str]:
-        """The first prompts that the conversation did not go on from.
-
-        A log in which anything else is a root does not tell what follows what, or goes on after
-        a summary: nothing is known of it. Nor is it where prompts in different words each led
-        to work, which is one task after another. What leads to the agent's last words is what
-        the conversation went on from; before these, a prompt that led to nothing was left.
-        """
+        """The first prompts that the conversation did not go on from."""
+        # A log in which anything else is a root does not tell what follows what, or goes on after
+        # a summary: nothing is known of it. Nor is it where prompts in different words each led
+        # to work, which is one task after another.
         roots = {each.name: each for each in messages if self._roots.get(each.name) == each.name}
         if not all(name in self._begins and _is_prompt(each) for name, each in roots.items()):
             return frozenset()
@@ -101,6 +92,7 @@ class Branches:
         worked = [root for i in work if (root := self._roots.get(messages[i].name, "")) in roots]
         if not worked or len({_prompt(roots[root]) for root in worked}) > 1:
             return frozenset()
+        # What leads to the agent's last words is what went on; before, a prompt was left.
         kept, early = worked[-1], {each.name for each in messages[: work[-1]]}
         again = {name for name in roots if _prompt(roots[name]) == _prompt(roots[kept])}
         return frozenset((again | (roots.keys() & early)) - {kept})

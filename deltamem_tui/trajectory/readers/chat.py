@@ -30,11 +30,9 @@ _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 
 
 def thought_and_action(text: str) -> tuple[str, str]:
-    """Part what an agent wrote into what it thought and what it did.
+    """What an agent thought and what it did, out of what it wrote.
 
-    Returns:
-        Thought and action, stripped. The action is empty where the turn is labelled as a
-        thought and nothing follows; without any label the whole text is the action.
+    The action is empty where a labelled thought is all; without a label all of it is the action.
     """
     labelled = _THOUGHT.match(text)
     found = _ACTION.search(text) or _CALL.search(text)
@@ -86,21 +84,14 @@ def episode(
     environment: str = "",
     conversation: Conversation | None = None,
 ) -> Trajectory:
-    """The episode that a list of messages is.
+    """The episode that a list of messages is; `conversation` afterwards knows what was left out.
 
     The task is the first thing a user says (after instructions that the agent only
-    acknowledges); the environment is the scene in that message, else those instructions,
-    else the system's prompt. Examples that say they are some are left out.
-
-    Args:
-        messages: The whole conversation.
-        task: The task, where the log names it beside the conversation.
-        environment: The environment, where the log names it.
-        conversation: Afterwards it knows what was left out.
+    acknowledges); the environment is the scene in that message, else those instructions, else the
+    system's prompt, unless the log names them. Examples that say they are some are left out.
 
     Raises:
-        RecordError: No user says anything, the agent does nothing, or a message of
-            an unknown speaker.
+        RecordError: No user says anything, the agent does nothing, or an unknown speaker.
     """
     conversation = conversation or Conversation()
     heard = []
@@ -195,10 +186,7 @@ def _asks(message: Json) -> bool:
 
 
 def _add_before_task(conversation: Conversation, message: Json) -> None:
-    """Add to a conversation what was done before there was a task, and what came of it.
-
-    Nothing of it is a step; but what tools say there that answers no call was lost.
-    """
+    """Add what was done before the task: no step, but a tool's answer there to no call was lost."""
     if message["role"] != "agent":
         _add_results(conversation, message)
     elif not _is_text(message):

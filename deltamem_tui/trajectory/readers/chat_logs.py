@@ -18,8 +18,7 @@ from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker
 from deltamem_tui.trajectory.readers.prefixes import NAMING_KEYS, ChatRecord, counted_once
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
-from deltamem_tui.trajectory.readers.records import conversation_readings
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, conversation_readings, share
 from deltamem_tui.trajectory.readers.sessions import BESIDE, SizeGuard, rest_refused
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, texts
 from deltamem_tui.trajectory.secrets.quoting import quoted

@@ -19,8 +19,7 @@ from deltamem_tui.trajectory.readers.branches import (
 from deltamem_tui.trajectory.readers.coding import typed_command, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import add_message, content_text
-from deltamem_tui.trajectory.readers.reader import Reading, json_reader
-from deltamem_tui.trajectory.readers.records import conversation_readings
+from deltamem_tui.trajectory.readers.reader import Reading, conversation_readings, json_reader
 from deltamem_tui.trajectory.readers.sessions import (
     Records,
     rest_refused,
@@ -69,20 +68,10 @@ def _gather(records: Records) -> Iterator[Reading]:
 
 @dataclass(slots=True)
 class _Strand:
-    """One conversation of a session: the user's own, or one with a sub-agent.
-
-    Attributes:
-        position: Where it begins.
-        gaps: How many lines could not be read when it was last heard of. Any of them may
-            have been its own, so it goes on only without another one.
-        breaks_off: Whether it ended at such a line.
-        messages: Its messages.
-        directory: Where it was worked.
-        agent: The model.
-    """
+    """One conversation of a session: the user's own, or one with a sub-agent."""
 
     position: str
-    gaps: int
+    gaps: int  # in the log when it was last heard of; any of them may have been its own
     breaks_off: bool = False
     messages: list[SessionMessage] = field(default_factory=list)
     directory: str = ""

@@ -55,10 +55,7 @@ class _CodexSession(Session):
     has_items: bool = False
 
     def begins_another(self, value: object) -> bool:
-        """Whether a line is the header of another session.
-
-        A forked session opens with its own header and its parent's, and only then says anything.
-        """
+        """Whether a line is another session's header; a fork opens with two."""
         line = as_mapping(value)
         name = as_text(as_mapping(line.get("payload")).get("id"))
         if line.get("type") != "session_meta" or name == self.id:

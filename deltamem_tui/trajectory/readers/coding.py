@@ -36,12 +36,7 @@ def workspace(
 ) -> str:
     """The environment text of a coding agent, a line for everything that is known.
 
-    Args:
-        repository: `owner/name`, or the address it was cloned from.
-        language: The main programming language.
-        system: The operating system.
-        tools: The names of the tools the agent was given.
-        directory: Where it worked; the user's home folder in it becomes `~`.
+    A clone address becomes `owner/name`, and the user's home folder `~`.
     """
     lines = (
         ("Repository", repository_name(repository)),

@@ -143,27 +143,18 @@ class Conversation:
             self._said.append(text.strip())
 
     def act(self, action: str, call_id: str = "", *, tool: str = "") -> None:
-        """The agent calls a tool.
-
-        Args:
-            action: The call as one action.
-            call_id: What an answer calls it that names it.
-            tool: The tool's name, for answers that name only that (see `calls`).
-        """
+        """The agent calls a tool; answers may refer to the call by `call_id`."""
         self._take_offer()
         thought = "\n".join([*self._thoughts, *self._said])
         self._add(_Draft(action, thought, call_id, is_call=True, tool=tool))
         self._said.clear()
 
     def answer(self, text: str, call_id: str = "", *, failed: bool = False) -> None:
-        """A tool answers.
+        """A tool answers the call of this name.
 
-        Args:
-            text: What it said.
-            call_id: Which call it answers. If empty, what the agent just said, since that
-                then was its action, or else the oldest call that has no answer. An answer to
-                a call that this log does not hold is what came back for the last step.
-            failed: Whether the log marks the answer as an error.
+        Without a name it answers what the agent just said, since that then was its action, or else
+        the oldest call that has no answer. An answer to a call that this log does not hold is what
+        came back for the last step.
         """
         if failed:
             text = _as_error(text)
@@ -199,23 +190,13 @@ class Conversation:
                 made[index].observations.append(_as_error(text) if failed else text.strip("\n"))
 
     def pass_over(self, what: str, why: str, count: int = 1) -> None:
-        """Something of the log is not part of the episode, by design.
-
-        Args:
-            what: What one of it is called (`message`).
-            why: Why it is none, as words behind a colon.
-            count: How many there are.
-        """
+        """Something of the log (`message`) is by design no part of the episode, and why."""
         if count:
             key = (what, why)
             self._passed_over[key] = self._passed_over.get(key, 0) + count
 
     def left_out(self) -> Iterator[Remark]:
-        """Reports what is left out.
-
-        That is why tools' answers are that came before the agent had done anything, and a
-        notice of what was passed over by design.
-        """
+        """Tools' answers from before the agent did anything, and what was left out by design."""
         if self._unheard:
             yield RecordError(
                 f"{are_left_out('tool result', self._unheard)}: the log holds no call before it",
@@ -233,14 +214,7 @@ class Conversation:
         agent: str = "",
         metadata: Mapping[str, str] | None = None,
     ) -> Trajectory:
-        """The whole as a trajectory.
-
-        Args:
-            task: The goal, where the log names it outside the conversation.
-            environment: What describes the scene.
-            outcome: How it ended, if the log says so.
-            agent: The model that acted.
-            metadata: Other facts; those that are empty are left out.
+        """The whole as a trajectory; metadata that is empty is left out.
 
         Raises:
             RecordError: The user gave no task, or the agent did nothing.

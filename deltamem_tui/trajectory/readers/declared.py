@@ -37,14 +37,9 @@ _KEYS = (*_TOP, *_TABLES, "name", "description")
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a TOML file declares: compiled expressions by the key they stand under.
+    """What a TOML file declares: compiled expressions by key, those of tables as `step.action`.
 
-    Attributes:
-        name: What the format is called.
-        description: One line for people.
-        expressions: By key, those of tables as `step.action`.
-        best: The reward that means that all of the task was solved.
-        source: The TOML file's name, for errors.
+    `best` is the reward that means that all of the task was solved; `source` is the file's name.
     """
 
     name: str

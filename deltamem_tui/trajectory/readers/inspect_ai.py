@@ -14,8 +14,14 @@ from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import add_messages
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, share
-from deltamem_tui.trajectory.readers.records import Part, conversation_readings, each_part
+from deltamem_tui.trajectory.readers.reader import (
+    Part,
+    Reader,
+    Reading,
+    conversation_readings,
+    each_part,
+    share,
+)
 from deltamem_tui.trajectory.readers.sessions import SizeGuard
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, natural_key
 from deltamem_tui.trajectory.readers.spans import task_in

@@ -18,8 +18,13 @@ from deltamem_tui.trajectory.outcome_keys import explained
 from deltamem_tui.trajectory.outcomes import decided, stated, together, unit_reward, verdict_of
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader
-from deltamem_tui.trajectory.readers.records import all_entries, each_entry
+from deltamem_tui.trajectory.readers.reader import (
+    Reader,
+    Reading,
+    all_entries,
+    each_entry,
+    json_reader,
+)
 from deltamem_tui.trajectory.readers.sessions import line_blocks
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping
 
@@ -119,10 +124,7 @@ def _episode(conversation: Conversation, name: str, value: object) -> Trajectory
 
 
 def _fireact_outcome(record: Json) -> Outcome:
-    """An exact match is the verdict; how far the words overlap is the reward.
-
-    All words in another order are a full overlap and no match, which is not a contradiction.
-    """
+    """An exact match is the verdict; how far the words overlap, in any order, is the reward."""
     match = decided(verdict_of(record.get("em")))
     if match.success is None:
         return explained(stated(record.get("reward")), record, ("em", "reward"))

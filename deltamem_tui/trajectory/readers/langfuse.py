@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import OutcomeSource, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import json_reader
-from deltamem_tui.trajectory.readers.records import each_conversation
+from deltamem_tui.trajectory.readers.reader import each_conversation, json_reader
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.spans import (
     ModelCall,

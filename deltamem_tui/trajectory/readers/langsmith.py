@@ -27,9 +27,7 @@ _ANSWERS = ("output", "content", "result")
 
 
 def _parts(value: object) -> Iterator[tuple[str, Json] | RecordError]:
-    """Runs and those below them, each after what called it; without recursion, for a trace
-    may be deep.
-    """
+    """Runs and those below them, each after its caller; a trace may be too deep for recursion."""
     runs = as_list(as_mapping(value).get("runs")) or [value]
     waiting = [as_mapping(run) for run in reversed(runs)]
     while waiting:

@@ -10,8 +10,7 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.coding import tool_names, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import add_message, content_text
-from deltamem_tui.trajectory.readers.reader import json_reader
-from deltamem_tui.trajectory.readers.records import Part, each_part
+from deltamem_tui.trajectory.readers.reader import Part, each_part, json_reader
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 
 

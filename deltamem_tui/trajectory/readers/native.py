@@ -70,9 +70,6 @@ def from_record(record: object) -> Trajectory:
     Keys of later versions are passed over. An `id` that does not look like a digest
     is its author's own name for the episode and is kept as metadata `id`.
 
-    Args:
-        record: A parsed JSON value.
-
     Raises:
         RecordError: It is no such record, or not an episode that can be learnt from.
     """
@@ -199,12 +196,9 @@ def _reason(message: str, record: Mapping[str, object]) -> str:
 
 
 class _UnknownKeys:
-    """Reports keys of a log's records that no version knows, each where it first stands.
+    """Reports unknown keys of a log's records, such as `succes`, each where it first stands."""
 
-    A record of a later version may have more keys than this one reads, so none is refused for
-    them. But `succes` for `success` costs an episode its outcome.
-    """
-
+    # A record of a later version may have more keys than this one reads: none is refused.
     def __init__(self) -> None:
         self._reported: set[str] = set()
 

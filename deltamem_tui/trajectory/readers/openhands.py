@@ -13,8 +13,13 @@ from deltamem_tui.trajectory.outcomes import together
 from deltamem_tui.trajectory.readers.coding import call_text, tool_names, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader, share
-from deltamem_tui.trajectory.readers.records import conversation_readings
+from deltamem_tui.trajectory.readers.reader import (
+    Reader,
+    Reading,
+    conversation_readings,
+    json_reader,
+    share,
+)
 from deltamem_tui.trajectory.readers.sessions import (
     Session,
     session_of,

@@ -37,17 +37,7 @@ _NAMES = "name them less deeply, or leave out what is not an attribute of an age
 
 @dataclass(slots=True)
 class Span:
-    """A span in one shape, whoever exported it.
-
-    Attributes:
-        parent: The id of the span that called it; empty if none did.
-        name: What was done.
-        start: When it began (see `moment`).
-        attributes: Its attributes by dotted names.
-        failed: Whether its status is an error.
-        events: What happened meanwhile: names, each with its attributes.
-        annotations: Annotations that were added later, as the exporter has them.
-    """
+    """A span in one shape, whoever exported it: attributes by dotted names, of its events too."""
 
     parent: str
     name: str
@@ -294,10 +284,7 @@ def _scores(span: Span) -> Iterator[Score]:
 
 
 def _tree(attributes: dict[str, object]) -> Json:
-    """Flattened names as nested objects, where all names of a level are numbers as lists.
-
-    `llm.input_messages.10.message.role` comes after `….2.…`: the numbers are numbers.
-    """
+    """Dotted names as nested objects; where all names of a level are numbers, as ordered lists."""
     tree: dict[str, object] = {}
     for name, value in attributes.items():
         if not name.startswith("llm."):

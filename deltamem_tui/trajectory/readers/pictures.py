@@ -40,11 +40,7 @@ def without_images(text: str) -> str:
 
 
 def medium_in(part: Json, kind: str) -> str:
-    """What a part of a message is if it is not text: `image`, `audio`, `video` or `document`.
-
-    Returns:
-        Empty if it is text, or may be.
-    """
+    """`image`, `audio`, `video` or `document` if a part of a message is one; else empty."""
     for key, (held, usual) in _WRAPPED.items():
         inner = as_mapping(part.get(key))
         if held in inner:

@@ -28,13 +28,7 @@ _CACHE_KEY = "cache_control"
 class ChatRecord:
     """A conversation as a log holds it, and what its record says about it.
 
-    Attributes:
-        messages: The messages, unparsed.
-        position: Where it begins.
-        names: What its record has under `NAMING_KEYS`.
-        system: The system prompt, where it stands beside the messages.
-        agent: The model that acted.
-        outcome: How it ended, as the record says.
+    `names` is what the record has under `NAMING_KEYS`, and `system` a prompt beside the messages.
     """
 
     messages: list[object]
@@ -63,29 +57,20 @@ def counted_once(
 
 @dataclass(slots=True)
 class _Entry:
-    """A conversation that waits, or a refused record that keeps its place among them.
-
-    Attributes:
-        item: The conversation.
-        marks: The marks of its beginnings, the last that of all of it.
-        size: How many characters it has.
-        since: When the first version of it came.
-    """
+    """A conversation that waits, or a refused record that keeps its place among them."""
 
     item: ChatRecord | RecordError
-    marks: Sequence[int]
-    size: int
-    since: int
+    marks: Sequence[int]  # of its beginnings, the last that of all of it
+    size: int  # in characters
+    since: int  # when the first version of it came
 
 
 class _Waiting:
-    """Conversations of which a longer version may come, the longest untouched first.
-
-    Each beginning of a conversation has a mark, a hash of all messages up to there, so one
-    look tells which of thousands a new one goes on with.
-    """
+    """Conversations of which a longer version may come, the longest untouched first."""
 
     def __init__(self) -> None:
+        # Each beginning of a conversation has a mark, a hash of all messages up to there, so one
+        # look tells which of thousands a new one goes on with.
         self.size = 0
         self._entries: OrderedDict[int, _Entry] = OrderedDict()
         self._beginnings: dict[int, int] = {}
@@ -154,10 +139,7 @@ def _marked(item: ChatRecord) -> tuple[list[int], int]:
 
 
 def _without_cache(message: object) -> object:
-    """A message, or a part of one, without what is said to a cache alone.
-
-    Clients write a text as a list of one part only to have a place for such a word.
-    """
+    """A message, or a part of one, without what is said to a cache alone."""
     if not isinstance(message, dict):
         return message
     content = message.get("content")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
+from typing import Concatenate, ParamSpec
 
 from msgspec.structs import replace
 
@@ -17,7 +19,15 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Notice, located
 from deltamem_tui.trajectory.logs.record import Preview, Record
 from deltamem_tui.trajectory.model import LogSource, Trajectory
+from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.shapes import as_mapping
+from deltamem_tui.trajectory.secrets.quoting import quoted
 
+_P = ParamSpec("_P")
+_LOOKED_AT = 8
+
+Part = tuple[str, Callable[[Conversation], Trajectory]]
+"""Where in its record a part stands (`sample 3`), and what makes it an episode."""
 Reading = Trajectory | RecordError | Notice
 """What comes out of a log: an episode, why a record is none, or what is left out by design."""
 
@@ -52,16 +62,7 @@ def json_reader(
     sureness: float = 0.95,
     is_typed: bool = False,
 ) -> Reader:
-    """A reader of JSON, as sure of a log as the share of its first records is large that it knows.
-
-    Args:
-        name: As of a `Reader`; so are `description` and `read`.
-        description: One line for people.
-        is_own: Whether a record is of this format.
-        read: The episodes of a log in order.
-        sureness: How sure it is if all are.
-        is_typed: As of a `Reader`.
-    """
+    """A reader of JSON, as sure of a log as the share of its own in the first records is large."""
 
     def claims(preview: Preview) -> float:
         return sureness * share(preview, is_own)
@@ -74,10 +75,8 @@ def each_record(
 ) -> Callable[[Log], Iterator[Reading]]:
     """A reader's `read`, for formats in which every JSON record is an episode or several.
 
-    Args:
-        parse: Turns one parsed record into its trajectories, or raises `RecordError`. Of
-            several, one that is none is a `RecordError` in its place; one that is raised
-            ends the record.
+    `parse` gives its trajectories, or raises `RecordError`. Of several, one that is none is a
+    `RecordError` in its place; one that is raised ends the record.
     """
 
     def read(log: Log) -> Iterator[Reading]:
@@ -90,13 +89,7 @@ def each_record(
 def readings_of(
     item: Record | RecordError, parse: Callable[[object], Trajectory | Iterable[Reading]], log: Log
 ) -> Iterator[Reading]:
-    """The trajectories of one record, or why there are none.
-
-    Args:
-        item: The record.
-        parse: As for `each_record`.
-        log: The log that it stands in.
-    """
+    """The trajectories of one record, or why there are none; `parse` is as for `each_record`."""
     if isinstance(item, RecordError):
         yield item
         return
@@ -123,3 +116,77 @@ def share(preview: Preview, matches: Callable[[object], bool]) -> float:
     if not preview.records:
         return 0.0
     return sum(map(matches, preview.records)) / len(preview.records)
+
+
+def conversation_readings(
+    position: str,
+    parse: Callable[Concatenate[Conversation, _P], Trajectory],
+    *args: _P.args,
+    **named: _P.kwargs,
+) -> Iterator[Reading]:
+    """What `parse` makes of a new conversation and its arguments, and what it leaves out."""
+    conversation = Conversation()
+    try:
+        trajectory = parse(conversation, *args, **named)
+    except RecordError as error:
+        yield located(error, "", position)
+        return
+    yield replace(trajectory, source=LogSource(position=position))
+    yield from (located(remark, "", position) for remark in conversation.left_out())
+
+
+def each_part(parts: Callable[[object], Iterable[Part]]) -> Callable[[Log], Iterator[Reading]]:
+    """A reader's `read`, for formats in which a JSON record holds several conversations.
+
+    One part with an empty name is all of the record. `parts` may raise `RecordError`.
+    """
+
+    def read(log: Log) -> Iterator[Reading]:
+        for item in log.records():
+            if isinstance(item, RecordError):
+                yield item
+                continue
+            try:
+                for name, parse in parts(item.value):
+                    position = f"{item.position}, {name}" if name else item.position
+                    yield from conversation_readings(position, parse)
+            except RecordError as error:
+                yield located(error, log.name, item.position)
+
+    return read
+
+
+def each_conversation(
+    parse: Callable[[Conversation, object], Trajectory],
+) -> Callable[[Log], Iterator[Reading]]:
+    """A reader's `read`, for formats in which every JSON record is one conversation."""
+    return each_part(lambda value: [("", lambda conversation: parse(conversation, value))])
+
+
+def each_entry(
+    parse: Callable[[Conversation, str, object], Trajectory],
+    is_entry: Callable[[object], bool] = lambda _: False,
+) -> Callable[[Log], Iterator[Reading]]:
+    """A reader's `read`, where every value of a record is an episode, or all of one `is_entry`."""
+
+    def part(name: str, entry: object) -> Callable[[Conversation], Trajectory]:
+        return lambda conversation: parse(conversation, name, entry)
+
+    def parts(value: object) -> Iterator[Part]:
+        if not isinstance(value, dict) or is_entry(value):
+            yield "", part("", value)
+            return
+        for name, entry in value.items():
+            yield f"key {quoted(name, 80)}", part(name, entry)
+
+    return each_part(parts)
+
+
+def all_entries(matches: Callable[[object], bool]) -> Callable[[object], bool]:
+    """Whether a record is an object whose first values satisfy `matches`."""
+
+    def match(record: object) -> bool:
+        values = list(islice(as_mapping(record).values(), _LOOKED_AT))
+        return bool(values) and all(map(matches, values))
+
+    return match

@@ -20,9 +20,9 @@ from deltamem_tui.trajectory.logs.progress import Pace
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.outcomes import ReasonTally, decided
-from deltamem_tui.trajectory.readers.detection import Claim, detect, reader_named, reader_of
 from deltamem_tui.trajectory.readers.pictures import without_pictures
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
+from deltamem_tui.trajectory.readers.registry import Claim, detect, reader_named, reader_of
 from deltamem_tui.trajectory.redaction import redact
 from deltamem_tui.trajectory.secrets.redaction import without_secrets
 from deltamem_tui.trajectory.validation import admitted, checked
@@ -66,13 +66,7 @@ def read_logs(
 
 
 def read_log(log: Log, reader: Reader, *, success_at: float = 1.0) -> Iterator[Reading]:
-    """Read one log with one reader.
-
-    Args:
-        log: The log.
-        reader: Its reader.
-        success_at: The reward from which on an episode is a success.
-    """
+    """Read one log with one reader; from a reward of `success_at` on, an episode is a success."""
     anything = False
     try:
         for item in reader.read(log):
@@ -188,17 +182,7 @@ def _as_record_error(error: TrajectoryError, log: Log) -> RecordError:
 class Trial:
     """What one reader makes of a log.
 
-    Attributes:
-        format: The reader's name.
-        sureness: How sure it is that the log is its own, from 0 to 1.
-        episodes: How many episodes it finds.
-        steps: How many steps they have together.
-        successes: How many episodes ended in success.
-        failures: How many did not.
-        reasons: Why the outcomes of the others are unknown, where that is known.
-        rejected: How many records it refuses.
-        first_task: The first episode's task without its secrets; empty if there is none.
-        first_rejection: The first record that it refuses, and why, if there is one.
+    `reasons` is why outcomes are unknown, as far as that is known. `first_task` has no secrets.
     """
 
     format: str
@@ -231,11 +215,7 @@ class Trial:
 
 
 def try_readers(log: Log, named: Reader | None = None) -> Iterator[Trial]:
-    """Let every reader that claims a log read it, the surest first.
-
-    Args:
-        log: The log.
-        named: A reader that is tried before the others, whether it claims the log or not.
+    """Let every reader that claims a log read it, the surest first, or before them the one `named`.
 
     Raises:
         TrajectoryError: The log cannot be opened.

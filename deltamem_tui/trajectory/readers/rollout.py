@@ -69,11 +69,9 @@ def _outcome(record: Json) -> Outcome:
 
 
 def _reward(record: Json) -> float | None:
-    """The share of the task that was solved.
-
-    `max_score` helps only where it lies above all that the episode reached: some
-    simulators write there what is to be had, others the episode's own highest score.
-    """
+    """The share of the task that was solved."""
+    # `max_score` helps only where it lies above all that the episode reached: some simulators
+    # write there what is to be had, others the episode's own highest score.
     if record.get("final_score") is None:
         return unit_reward(record.get("reward"))
     best = _POINTS.get(as_text(record.get("env")).lower())

@@ -13,8 +13,13 @@ from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcome_keys import stated_under
 from deltamem_tui.trajectory.outcomes import number, stated
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import Reader, json_reader, share
-from deltamem_tui.trajectory.readers.records import all_entries, each_entry
+from deltamem_tui.trajectory.readers.reader import (
+    Reader,
+    all_entries,
+    each_entry,
+    json_reader,
+    share,
+)
 from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, required_list
 
@@ -28,15 +33,7 @@ _ECHO = re.compile(r"\AInput: Successfully parsed input into [^\n]*\n[ \t]*\n\([
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a log.
-
-    Attributes:
-        action: What was typed.
-        observation: The answer of the simulator.
-        score: Where the score stands, on the log's own scale; None if it does not say.
-        raw_score: The score as the log has it; null if it has none.
-        done: Whether the task was over.
-    """
+    """One row of a log: what was typed, the simulator's answer, the score, also as written."""
 
     action: str
     observation: str
@@ -77,12 +74,7 @@ def _is_done(row: Json) -> bool:
 
 
 def is_new_game(before: Json, after: Json) -> bool:
-    """Whether a row is of another game than the one before it.
-
-    Returns:
-        True if task, variation or the count of moves say so, or if all was done already and
-        is not any more.
-    """
+    """Whether task, variation or the count of moves say so, or what was done is not any more."""
     facts = zip(_facts(before), _facts(after), strict=True)
     if any(one != other for one, other in facts if one and other):
         return True
@@ -103,15 +95,7 @@ def _facts(row: Json) -> tuple[str, ...]:
 def scienceworld_episode(
     about: Json, rows: Sequence[Row], environment: str, steps: Iterable[Step], name: str = ""
 ) -> Trajectory:
-    """An episode of ScienceWorld.
-
-    Args:
-        about: What holds the task's description, name and variation.
-        rows: All rows; the last score among them is the outcome.
-        environment: What was seen first.
-        steps: The steps, as the format lays them out in rows.
-        name: What the log calls the episode.
-    """
+    """An episode of ScienceWorld; `about` holds the task, and its last score is the outcome."""
     metadata = {
         "id": name,
         "task_type": as_text(about.get("taskName")),

@@ -17,8 +17,7 @@ from deltamem_tui.trajectory.logs.notice import Remark, located
 from deltamem_tui.trajectory.logs.record import Record, TextLine
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import Reading
-from deltamem_tui.trajectory.readers.records import conversation_readings
+from deltamem_tui.trajectory.readers.reader import Reading, conversation_readings
 from deltamem_tui.trajectory.secrets.quoting import quoted
 
 BESIDE = 500
@@ -63,12 +62,7 @@ def line_blocks(
 ) -> Iterator[list[TextLine] | RecordError]:
     """The lines of a text log, cut before each that begins a block and after each that ends one.
 
-    Args:
-        log: The log.
-        what: What a block is called if it is more than may be held.
-        begins: Whether a line begins a block.
-        ends: Whether a line ends one.
-        hint: What to do about a block that is too large.
+    A block that is more than may be held is refused as a `what`, with the hint.
     """
     block: list[TextLine] = []
     held = SizeGuard(what, log.limits, hint=hint)
@@ -91,15 +85,10 @@ def line_blocks(
 
 
 class Records:
-    """The records of a log that can be read, in order.
+    """The records of a log that can be read, in order; those that cannot are kept to be reported.
 
-    Those that cannot are kept to be reported. What was given counts as held until it is
-    released, and stops the log when it is more than one may hold.
-
-    Attributes:
-        log_name: What the log is called.
-        limits: How much of it is taken.
-        gaps: How many records could not be read, up to the one that was given last.
+    What was given counts as held until it is released, and stops the log when it is more than one
+    may hold. `gaps` counts what could not be read, up to the record that was given last.
     """
 
     def __init__(self, log: Log) -> None:
@@ -217,10 +206,7 @@ class Session(ABC):
 
     @abstractmethod
     def begins_another(self, value: object) -> bool:
-        """Whether a record opens another session, as in files that were put together.
-
-        Asked only once something was taken.
-        """
+        """Whether a record opens another session; asked only once something was taken."""
 
     @abstractmethod
     def take(self, value: object) -> None:
@@ -232,10 +218,7 @@ class Session(ABC):
 
     @abstractmethod
     def episode(self, conversation: Conversation) -> Trajectory:
-        """The episode that the records make.
-
-        Args:
-            conversation: A new one; what it leaves out is reported.
+        """The episode that the records make; what a new conversation leaves out is reported.
 
         Raises:
             RecordError: They make none.
@@ -269,9 +252,6 @@ def sessions(begin: Callable[[str], Session]) -> Callable[[Log], Iterator[Readin
 
     A session ends where another begins, and at a record that cannot be read: what stands
     behind it until another begins is left out, which is reported once.
-
-    Args:
-        begin: Opens a session in the log of a name.
     """
 
     def gather(records: Records) -> Iterator[Reading]:

@@ -37,10 +37,7 @@ def as_text(value: object) -> str:
 
 
 def unfolded(value: object) -> object:
-    """A value out of the JSON text that holds it; as it is, if it is not such a text.
-
-    JSON that lies too deep in itself to be read stays the text that it is.
-    """
+    """A value out of the JSON text that holds it; any other, or one nested too deep, as it is."""
     if not isinstance(value, str) or _JSON_BEGINS.match(value) is None:
         return value
     try:
@@ -80,11 +77,7 @@ def texts(record: Json, keys: tuple[str, ...]) -> dict[str, str]:
 
 
 def natural_key(name: str) -> list[tuple[int, str]]:
-    """A key by which `10` comes after `2`, for names with numbers of any length in them.
-
-    Numbers are compared as their digits are, by how many there are first: thousands of them
-    are not a number that Python would read.
-    """
+    """A key by which `10` comes after `2`, for names with numbers of any length in them."""
     parts = _DIGITS.split(name)
     for index in range(1, len(parts), 2):
         parts[index] = parts[index].lstrip("0")

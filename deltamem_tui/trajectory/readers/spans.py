@@ -162,13 +162,7 @@ def _instructions(record: Json) -> list[object]:
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """One call of a model.
-
-    Attributes:
-        asked: The messages it was given: the conversation so far.
-        told: The messages it answered with.
-        model: Its name.
-    """
+    """One call of a model: the conversation so far that it was given, and what it answered."""
 
     asked: Sequence[object]
     answer_messages: Sequence[object]
@@ -177,15 +171,7 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call of a tool that was traced by itself.
-
-    Attributes:
-        name: The tool.
-        given: Its arguments.
-        answer: What it returned.
-        call_id: The model's call that it was made for, if the trace says so.
-        failed: Whether the trace says that it failed.
-    """
+    """One call of a tool that was traced by itself, and the model's call it was made for."""
 
     name: str
     given: object
@@ -205,19 +191,18 @@ def trace_episode(
     outcome: Outcome | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> Trajectory:
-    """The episode of one trace.
+    """The episode of one trace, whose calls are in order of time.
 
     Args:
         conversation: A new one; afterwards it knows what was left out.
-        model_calls: In order of time.
-        tool_calls: In order of time. They answer the calls that a model's messages hold, and
-            are the steps where those hold none.
+        model_calls: The longest of them that begins with the task holds the conversation.
+        tool_calls: They answer the calls that a model's messages hold, and are the steps where
+            those hold none.
         task: The goal, if the trace names it; else the first thing the user says.
-        asked: What the trace was given, where that is not a goal in itself. The conversation
-            that begins with it, or with the task, is the episode; others are sub-agents'.
-        ended: The agent's last message, if the trace as a whole gave one back (see
-            `last_message`). It is added where the calls end with a tool's and the
-            model's answer to it was not traced.
+        asked: What the trace was given, where that is not a goal in itself; other conversations
+            than those that begin with it are sub-agents'.
+        ended: The agent's last message, if the trace as a whole gave one back; it is added where
+            the model's answer to the last tool was not traced.
         outcome: How it ended, if the trace says so.
         metadata: Other facts.
 
@@ -280,10 +265,7 @@ def _words_of(messages: Sequence[object]) -> str:
 
 
 def _join(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
-    """Answer the calls that no message answers by what was traced of the same calls.
-
-    That is so at the end of a trace, where no later call of a model repeats what came back.
-    """
+    """Answer the calls at the end that no message answers by what was traced of the same calls."""
     made = conversation.calls()
     waiting = [index for index, call in enumerate(made) if not call.is_answered]
     if not waiting or not tool_calls:
@@ -321,10 +303,7 @@ def _grouped(keys: Iterable[str]) -> dict[str, list[int]]:
 
 
 def _own_run(index: int, same: Sequence[int], runs: Sequence[int]) -> int | None:
-    """The run of a call, of calls that are the same and of their runs, both in order of time.
-
-    Of more runs than calls those at the end count, and of fewer the last calls had none.
-    """
+    """The run of a call: of more runs than calls those at the end count, else the last had none."""
     turn = bisect_left(same, index) + max(len(runs) - len(same), 0)
     return runs[turn] if turn < len(runs) else None
 

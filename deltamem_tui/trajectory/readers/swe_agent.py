@@ -21,8 +21,15 @@ from deltamem_tui.trajectory.readers.messages import (
     speaker,
     unknown_speaker,
 )
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, json_reader, share
-from deltamem_tui.trajectory.readers.records import Part, conversation_readings, each_part
+from deltamem_tui.trajectory.readers.reader import (
+    Part,
+    Reader,
+    Reading,
+    conversation_readings,
+    each_part,
+    json_reader,
+    share,
+)
 from deltamem_tui.trajectory.readers.sessions import Session, sessions, stray
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.readers.tasks import issue_of

@@ -40,12 +40,7 @@ _NOD_LENGTH = 120
 
 
 def task_and_scene(text: str) -> tuple[str, str]:
-    """Part the message that gives the task.
-
-    Returns:
-        The task, and what the message says about the scene or the rules; the latter is
-        empty where the message is nothing but the task.
-    """
+    """The task in the message that gives it, and what else that says of the scene or the rules."""
     if (issue := issue_of(text)) != text:
         return issue, ""
     goal = GOAL_LINE.search(text)
@@ -62,10 +57,7 @@ def task_and_scene(text: str) -> tuple[str, str]:
 
 
 def issue_of(text: str) -> str:
-    """The issue in a prompt of a software benchmark; any other text as it is.
-
-    So that the same issue is the same task, whoever was asked to solve it and however.
-    """
+    """The issue in a prompt of a software benchmark, whoever wrote it; any other text as it is."""
     for opening, closing in _WRAPPED:
         _, found, rest = text.partition(opening)
         inner, closed, _ = rest.partition(closing)

@@ -22,8 +22,7 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import located
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import Reading
-from deltamem_tui.trajectory.readers.records import conversation_readings
+from deltamem_tui.trajectory.readers.reader import Reading, conversation_readings
 from deltamem_tui.trajectory.readers.sessions import BESIDE, Records, whole_log
 from deltamem_tui.trajectory.readers.shapes import as_text
 
@@ -38,14 +37,7 @@ _SPLIT = "split the log by trace"
 
 @dataclass(slots=True)
 class _Trace:
-    """What is known of a trace.
-
-    Attributes:
-        position: Where its first part stands in the log.
-        size: How many bytes its parts have, with what each takes beside.
-        places: Where each part was put, and its length, in turn.
-        is_refused: Whether it has more than may be held, and is dropped.
-    """
+    """What is known of a trace; `places` are where each part was put, and its length, in turn."""
 
     position: str
     size: int = 0
@@ -78,15 +70,10 @@ class TraceStore:
         self._file.close()
 
     def add(self, name: str, position: str, part: object) -> Iterator[RecordError]:
-        """Put down a part of a trace.
+        """Put down a part of a trace: any JSON value.
 
         Once there is no room for anything more, traces that begin or go on are left out: those
         that are whole by then are not lost with them.
-
-        Args:
-            name: The trace (see `as_name`).
-            position: Where the part stands in the log.
-            part: Any JSON value.
 
         Returns:
             Why the trace is refused as a whole, or all that begin from here on.
@@ -184,9 +171,8 @@ def _refused_by_disk(error: OSError) -> TrajectoryError:
 def as_name(value: object) -> str | None:
     """What a log calls a trace or a part of one; empty if it does not say.
 
-    Returns:
-        None if it is not a name: neither text nor a number, or longer than `MOST_NAME`. Names are
-        held of every trace, and those of a run are written with each that it called.
+    None if it is not a name, since names are held of every trace: neither text nor a number, or
+    longer than `MOST_NAME`.
     """
     if value is not None and not isinstance(value, str | int):
         return None

@@ -27,14 +27,7 @@ _ABOUT_THE_TASK = _VERDICTS | frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One score of a trace.
-
-    Attributes:
-        name: What it is called.
-        value: What it says: a flag, a number or a word.
-        source: `judge` if a model gave it, else `stated`.
-        reason: The comment that came with it.
-    """
+    """One score of a trace: a flag, a number or a word, and the comment that came with it."""
 
     name: str
     value: object

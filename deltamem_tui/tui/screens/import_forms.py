@@ -34,7 +34,7 @@ def ask_for_logs(screen: BankScreen) -> None:
         log_format, log = answer["format"], str(Path(answer["path"]).expanduser())
 
         def work(progress: Progress) -> Outcome:
-            from deltamem_tui.trajectory.readers.detection import reader_named
+            from deltamem_tui.trajectory.readers.registry import reader_named
 
             with about("format"):
                 _ = reader_named(log_format) if log_format else None
