@@ -21,10 +21,10 @@ from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import (
     Reader,
     detect,
-    detection,
     read_logs,
     readers,
     reading,
+    registry,
     to_line,
 )
 from deltamem_tui.trajectory.readers.reader import Reading
@@ -117,7 +117,7 @@ def test_two_readers_equally_sure(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = tmp_path / "log.jsonl"
     path.write_bytes(to_line(EPISODE))
     native = readers()[0]
-    monkeypatch.setattr(detection, "READERS", (native, replace(native, name="twin")))
+    monkeypatch.setattr(registry, "READERS", (native, replace(native, name="twin")))
     with pytest.raises(LogFormatError, match="could be native or twin"):
         read_logs([path])
     assert [claim.reader.name for claim in detect(Log("x", path))] == ["native", "twin"]
