@@ -28,7 +28,8 @@ from deltamem_tui.bank.tree import table
 from deltamem_tui.bank.tree_index import INDEX_TYPE, NO_PARENT, index_row
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD, Payload
-from deltamem_tui.memory.deltamem.settings import preset, to_record
+from deltamem_tui.memory.deltamem.settings import Parameters
+from deltamem_tui.memory.settings import to_record
 
 DIMENSIONS = 384
 EMBEDDER = EmbedderCard(model="benchmark", dimensions=DIMENSIONS, fingerprint="00" * 32)
@@ -112,7 +113,7 @@ def _manifest(name: str) -> Manifest:
         method=METHOD,
         collections=COLLECTIONS,
         embedder=asdict(EMBEDDER),
-        settings=to_record(preset("generic")),
+        settings=to_record(Parameters.preset("generic")),
     )
 
 

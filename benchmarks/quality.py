@@ -35,8 +35,9 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.embedding.scan import Rows, Scan
 from deltamem_tui.errors import EmbedderUnavailableError
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.settings import Parameters, changed, preset
+from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.engine import calibrate, learn, recall
+from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
@@ -155,11 +156,11 @@ def calibrated_bank(
     Only the task tree is grown: the trees know nothing of each other, and it is the one that
     is asked for a kind of task.
     """
-    parameters = changed(preset(simulator), "env", enabled=False)
+    parameters = replaced(Parameters.preset(simulator), "env.enabled", False)
     first = _learnt(folder / "first", simulator, parameters, episodes, embedder)
     for proposal in calibrate(first, embedder=embedder):
         if proposal.proposed is not None:
-            parameters = changed(parameters, proposal.tree, tau_base=proposal.proposed)
+            parameters = replaced(parameters, f"{proposal.tree}.tau_base", proposal.proposed)
     return _learnt(folder / "second", simulator, parameters, episodes, embedder)
 
 

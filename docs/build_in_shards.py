@@ -28,9 +28,10 @@ from deltamem_tui import create_bank, learn, open_bank, read_logs
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.union.merge import MergePlan, merge_to
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.deltamem.settings import assigned, preset
+from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.settings import assigned
 from deltamem_tui.memory.transfer import NEAR, NEAR_POLICIES
 from deltamem_tui.memory.transfer.merging import merge
 
@@ -65,7 +66,7 @@ def build_shard(log: str, folder: str, embedder: str, domain: str, tau: float | 
         tau: The threshold of both trees; the domain's preset if None.
     """
     try:
-        numbers = preset(domain)
+        numbers = Parameters.preset(domain)
         for tree in ("task", "env") if tau is not None else ():
             numbers = assigned(numbers, f"{tree}.tau_base={tau}")
         bank = create_bank(

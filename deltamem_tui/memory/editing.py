@@ -40,8 +40,6 @@ class Change:
     """What a person changed.
 
     Attributes:
-        kind: What was done.
-        tree: In which tree.
         nodes: Every node that has a new line, as that line has it; the one that was meant first.
     """
 
@@ -60,13 +58,8 @@ def edit(
 ) -> Change:
     """Change what a node says.
 
-    Args:
-        bank: The bank; its handle shows the new state afterwards.
-        tree: The tree that holds the node.
-        node: The node as it was read.
-        payload: Its new texts.
-        embedder: The bank's embedder; loaded if not given, and only if the activation
-            condition is another.
+    The node is given as it was read. The embedder is loaded if it is not given, and only if the key
+    is another.
 
     Raises:
         ExtractionError: A text is missing, or far too long.
@@ -95,11 +88,7 @@ def relabel(bank: Bank, tree: str, node: Node, label: Label) -> Change:
 def move(bank: Bank, tree: str, node: Node, parent: Node | None) -> Change:
     """Hang a node, with all below it, under another parent.
 
-    Args:
-        bank: The bank.
-        tree: The tree that holds both.
-        node: The node as it was read.
-        parent: The new parent as it was read; None to make the node a root.
+    Both are given as they were read; without a parent the node becomes a root.
 
     Raises:
         BankError: The parent is the node itself or below it, or the subtree would pass
@@ -156,10 +145,8 @@ def undoable(bank: Bank) -> Commit | None:
 def undo(bank: Bank, expected: Commit | None = None) -> Change:
     """Take back the last change by hand that was not undone yet.
 
-    Args:
-        bank: The bank; its handle shows the new state afterwards.
-        expected: The change that is meant, as it was read; None for whichever is the last.
-            One of the same number in a bank that was put in this one's place is another.
+    `expected` is the change that is meant, as it was read; None for whichever is the last. One of
+    the same number in a bank that was put in this one's place is another.
 
     Raises:
         BankFrozenError: The bank is frozen.

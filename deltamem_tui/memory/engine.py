@@ -23,8 +23,7 @@ from deltamem_tui.errors import (
     UsageError,
     wrong_argument,
 )
-from deltamem_tui.memory.episodes.domains import domain_of
-from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
 from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.method import (
     Add,
@@ -105,12 +104,7 @@ def search(
 ) -> list[CollectionRecall]:
     """The nodes that fit a text best, per collection, whether they match or not.
 
-    Args:
-        bank: The bank, as its handle shows it.
-        text: Any text; every collection is asked the same.
-        collections: The collections to ask; all if not given.
-        count: The most nodes per collection.
-        embedder: The bank's embedder; loaded if not given.
+    Every collection that is named, or all, is asked the same; the embedder is loaded if not given.
     """
     method = method_of(bank)
     text = clean(text).strip()
@@ -177,11 +171,7 @@ def writer_of(given: object) -> Writer:
 def learn_kept(
     bank: Bank, trajectory: Trajectory, writer: Writer, embedder: Embedder
 ) -> LearnResult:
-    """Learn from an episode in the form that `as_kept` gives it.
-
-    Raises:
-        DeltaMemError: Whatever `learn` raises.
-    """
+    """Learn from an episode in the form that `as_kept` gives it."""
     method = method_of(bank)
     answers, vectors = _Answers(writer), EmbeddingCache(embedder)
     while True:
@@ -259,7 +249,7 @@ def maintain(bank: Bank, task: Due, writer: Writer, embedder: Embedder) -> Maint
             if plan.changes and bank.commit.sequence != planned_on:
                 continue
             _apply(batch, plan.changes)
-            batch.log(plan.event if plan.changes else "refuse", plan.result.record())
+            batch.log("consolidate" if plan.changes else "refuse", plan.result.record())
         return plan.result
 
 
@@ -271,10 +261,7 @@ def calibrate(
 ) -> list[Proposal]:
     """Propose thresholds from a bank's own episodes. Nothing is written.
 
-    Args:
-        bank: The bank.
-        embedder: The bank's embedder; loaded if not given.
-        between: Called now and then. What it raises ends the work.
+    `between` is called now and then; what it raises ends the work.
 
     Raises:
         UsageError: The bank's method has no thresholds.

@@ -21,7 +21,6 @@ class CollectionResult:
     """What an episode added to one collection.
 
     Attributes:
-        tree: The collection's name.
         decision: What the method decided, in its own terms: `root`, `residual`, `skip` …
             `Method.decisions` describes them.
         reason: Why, in one line.
@@ -29,7 +28,6 @@ class CollectionResult:
         match: Id of the match, if there was one.
         score: The match's score, or the best score if nothing matched.
         consolidated: The new root that the match's chain was fused into, if it was.
-        calls: The model calls that it took.
     """
 
     tree: str
@@ -71,7 +69,6 @@ class LearnResult:
     """What a bank learnt from an episode.
 
     Attributes:
-        trajectory: The episode's id.
         new: Whether the bank had not learnt it before; if it had, nothing was written.
         trees: Per collection, what was added; empty if the episode was not new.
     """

@@ -11,23 +11,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.collection import Collection
-from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.node import TEXT_LIMIT, Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import UsageError
+from deltamem_tui.errors import ExtractionError, UsageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
-from deltamem_tui.memory.payload import cleaned
 from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import Candidate, ranked
 from deltamem_tui.memory.writers.extraction import Call, Extraction, OnPayment
-from deltamem_tui.text import one_line
+from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 if TYPE_CHECKING:
@@ -97,7 +96,6 @@ class Query:
     """A question to a bank.
 
     Attributes:
-        task: The goal.
         environment: The scene, without the goal.
         count: The most candidates per collection, those that do not match included.
         settings: Numbers to try in place of the bank's.
@@ -116,8 +114,6 @@ class CollectionRecall:
     """What one collection answered.
 
     Attributes:
-        tree: The collection's name.
-        query: The question as it was asked.
         threshold: The least score of a match; -1 if all match.
         candidates: The best nodes, best first.
         chains: What is recalled, best first: each the nodes root → match.
@@ -197,19 +193,7 @@ class Count:
 
 
 Change = Add | Revise | Count
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What an episode changes: written whole or not at all.
-
-    Attributes:
-        result: What was decided per collection, for callers and the journal.
-        changes: What is written, in this order.
-    """
-
-    result: LearnResult
-    changes: tuple[Change, ...] = ()
+ResultT = TypeVar("ResultT", LearnResult, "MaintenanceResult")
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,11 +214,8 @@ class MaintenanceResult:
     """What became of maintenance that was due.
 
     Attributes:
-        tree: The collection's name.
-        chain: The nodes concerned.
         root: The node that came of it, new or there already; None if none did.
         reason: Why, in one line.
-        calls: The model calls that it took.
         written: Whether the node is new.
     """
 
@@ -259,18 +240,17 @@ class MaintenanceResult:
 
 
 @dataclass(frozen=True, slots=True)
-class MaintenancePlan:
-    """What maintenance changes.
+class Plan(Generic[ResultT]):
+    """What an episode, or maintenance that is due, changes: written whole or not at all.
 
     Attributes:
-        result: What was decided. Without changes nothing is written, and it stays due.
+        result: What was decided, for callers and the journal. Maintenance without changes stays
+            due.
         changes: What is written, in this order.
-        event: What the journal calls it.
     """
 
-    result: MaintenanceResult
+    result: ResultT
     changes: tuple[Change, ...] = ()
-    event: str = "consolidate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,12 +258,10 @@ class Proposal:
     """What calibration found for one tree.
 
     Attributes:
-        tree: The collection's name.
         questions: How many episodes were asked.
-        scores: How many of them resemble another at all: their best score is not nought.
+        scores: How many of them resemble another at all: their best score is not zero.
         compared_with: `nodes`, or `triggers` while the tree is too small: the activation
             conditions that the rules would write for the episodes.
-        current: τ_base as it is.
         proposed: τ_base as proposed; None if there is too little to tell.
         reason: Why nothing is proposed; empty if something is.
         matching_now: Share of the questions whose best score reaches the current threshold.
@@ -340,13 +318,8 @@ class Method(ABC):
     ) -> CollectionRecall:
         """The nodes of one collection that fit a text best; by default, by similarity alone.
 
-        Args:
-            bank: The bank.
-            collection: Which collection.
-            text: The question, for the report.
-            vector: Its vector, float32 [dimensions], unit length.
-            count: The most candidates.
-            settings: Numbers to try in place of the bank's.
+        The vector is the question's, float32 [dimensions], of unit length; `settings` are numbers
+        to try in place of the bank's.
         """
         tree = bank.tree(collection)
         found = ranked(tree, vector, weighting_of(bank), 0.0, count)
@@ -354,7 +327,9 @@ class Method(ABC):
         return CollectionRecall(collection, text, -1.0, tuple(each for _, each in found), chains)
 
     @abstractmethod
-    def plan(self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan:
+    def plan(
+        self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder
+    ) -> Plan[LearnResult]:
         """What an episode changes in a bank as it stands. Pure: no lock, nothing written.
 
         It may be called again, after another process wrote, or ahead of the episode's turn with
@@ -370,7 +345,7 @@ class Method(ABC):
 
     def maintain(
         self, bank: Bank, due: Due, writer: Writer, embedder: Embedder
-    ) -> MaintenancePlan | None:
+    ) -> Plan[MaintenanceResult] | None:
         """What one piece of maintenance changes, pure like `plan`; None if no longer due."""
         return None
 
@@ -402,11 +377,7 @@ class Method(ABC):
     ) -> list[Proposal]:
         """Propose a threshold per collection from the bank's own episodes. Nothing is written.
 
-        Args:
-            bank: The bank.
-            writer: The rules.
-            embedder: The bank's embedder.
-            between: Called now and then. What it raises ends the work.
+        `between` is called now and then; what it raises ends the work.
 
         Raises:
             UsageError: The method has no thresholds.
@@ -416,3 +387,22 @@ class Method(ABC):
     def uses_scene(self, settings: Settings) -> bool:
         """Whether an episode without a scene teaches less."""
         return False
+
+
+def cleaned(
+    payload: Mapping[str, str], fields: Sequence[str], optional: Sequence[str] = ()
+) -> dict[str, str]:
+    """The payload without control characters and outer white space, in the fields' order.
+
+    Raises:
+        ExtractionError: A field is empty that must not be, unknown, or far too long.
+    """
+    if unknown := set(payload).difference(fields):
+        raise ExtractionError(f"the payload has an unknown field {one_line(min(unknown), 40)!r}")
+    texts = {name: clean(payload.get(name, "")).strip() for name in fields}
+    empty = [name for name, text in texts.items() if not text and name not in optional]
+    if empty:
+        raise ExtractionError(f"the payload has no {empty[0].replace('_', ' ')}")
+    if max(map(len, texts.values())) > TEXT_LIMIT:
+        raise ExtractionError(f"the payload is longer than {TEXT_LIMIT:,} characters")
+    return texts

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "deltamem"
 _MODULES = {"deltamem": "deltamem_tui.memory.deltamem.method:DeltaMem"}
-_DISPLAYS = {"deltamem": "deltamem_tui.memory.deltamem.display"}
+_DISPLAYS = {"deltamem": "deltamem_tui.memory.deltamem.collections"}
 """Where a method says how it is shown, without all that it works with."""
 _GROUP = "deltamem.methods"
 _registered: dict[str, Method] = {}
@@ -104,9 +104,5 @@ def settings_of(bank: Bank) -> Settings:
 
 
 def change_settings(bank: Bank, why: str, how: Callable[[Any], Settings]) -> Settings:
-    """Change a bank's numbers; see `settings.change`.
-
-    Raises:
-        DeltaMemError: Whatever `settings.change` raises.
-    """
+    """Change a bank's numbers; see `settings.change`."""
     return settings.change(bank, method_of(bank).settings, why, how)

@@ -90,11 +90,7 @@ def change(
 ) -> SettingsT:
     """Change a bank's numbers, and note it in the journal unless they stay as they are.
 
-    Args:
-        bank: The bank; its handle shows the new numbers afterwards.
-        kind: The settings of the bank's method.
-        why: Who or what asked for it, for the journal.
-        how: From the numbers as they are under the writer's lock to what they become.
+    `how` gets the numbers as they are under the writer's lock; `why` goes into the journal.
 
     Returns:
         The bank's numbers now.

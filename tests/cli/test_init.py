@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.memory.deltamem.settings import PRESETS, domain_named, preset, to_record
+from deltamem_tui.memory.deltamem.settings import PRESETS, Parameters, domain_named
+from deltamem_tui.memory.settings import to_record
 from tests.cli.support import Program
 
 
@@ -23,7 +24,7 @@ def test_a_domain_without_a_preset_is_told_and_taken(empty: Program) -> None:
     assert "alfworld, scienceworld, webshop, generic" in answer.err
     data = empty.json("init", "other", "--embedder", "hashing", "--domain", "go").data
     assert data["domain"] == "go"
-    assert data["parameters"] == to_record(preset("generic"))
+    assert data["parameters"] == to_record(Parameters.preset("generic"))
 
 
 @pytest.mark.parametrize("domain", PRESETS)
@@ -37,7 +38,7 @@ def test_a_domain_with_a_preset_needs_no_word(empty: Program, domain: str) -> No
 def test_a_domain_with_a_preset_has_its_name_however_it_is_spelt(empty: Program) -> None:
     data = empty.json("init", "new", "--embedder", "hashing", "--domain", "ALFWorld").data
     assert data["domain"] == "alfworld"
-    assert data["parameters"] == to_record(preset("alfworld"))
+    assert data["parameters"] == to_record(Parameters.preset("alfworld"))
 
 
 def test_an_empty_domain_is_the_generic_one(empty: Program) -> None:

@@ -15,15 +15,7 @@ from deltamem_tui.memory import methods
 from deltamem_tui.memory.context import chain_entries, compose
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
-from deltamem_tui.memory.method import (
-    Add,
-    Count,
-    Method,
-    Plan,
-    Query,
-    RecallResult,
-    Writer,
-)
+from deltamem_tui.memory.method import Add, Count, Method, Plan, Query, RecallResult, Writer
 from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -56,7 +48,9 @@ class FlatMethod(Method):
         entries = chain_entries(self.display[NOTES], [n for chain in found.chains for n in chain])
         return RecallResult({NOTES: found}, compose(bank.manifest.domain, entries, query.folders))
 
-    def plan(self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan:
+    def plan(
+        self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder
+    ) -> Plan[LearnResult]:
         """A note for a success; the nearest note was of use if there was one."""
         vector = embedder.embed_queries([episode.task])[0]
         success = bool(episode.outcome.success)

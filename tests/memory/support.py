@@ -16,9 +16,10 @@ from deltamem_tui.embedding.fingerprint import fingerprint
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD, Payload
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters, to_record
+from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.deltamem.write import purpose_of
 from deltamem_tui.memory.method import Writer
+from deltamem_tui.memory.settings import to_record
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 

@@ -302,11 +302,11 @@ def test_filters_never_let_the_dead_through(bank: Bank) -> None:
 
 
 def test_what_is_due_is_what_consolidation_takes(bank: Bank) -> None:
-    from deltamem_tui.memory.deltamem.settings import change
     from deltamem_tui.memory.engine import due
+    from deltamem_tui.memory.methods import change_settings
 
     chosen = parameters(k_cons=1, d_max=4, env=False)
-    change(bank, "test", lambda _: chosen)
+    change_settings(bank, "test", lambda _: chosen)
     tree = bank.tree("task")
     rows = due_rows(tree, chosen["task"])
     assert [each.nodes[-1].id for each in due(bank)] == [

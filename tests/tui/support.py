@@ -21,8 +21,9 @@ from deltamem_tui.config import Configuration
 from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD, Payload
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters, to_record
+from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.settings import to_record
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Step, Trajectory
 from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.screens.trees import TreesScreen

@@ -113,9 +113,12 @@ def test_the_penalty_pushes_failures_down(folder: Path) -> None:
 
 
 def test_a_match_at_d_max_gives_a_sibling(folder: Path) -> None:
-    from deltamem_tui.memory.deltamem.settings import change, changed
+    from deltamem_tui.memory.methods import change_settings
+    from deltamem_tui.memory.settings import replaced
 
-    change(Bank.open(folder / "kitchen"), "test", lambda numbers: changed(numbers, "task", d_max=2))
+    change_settings(
+        Bank.open(folder / "kitchen"), "test", lambda now: replaced(now, "task.d_max", 2)
+    )
 
     async def story(person: Person) -> None:
         await person.press("2", "slash")
@@ -169,7 +172,8 @@ def test_numbers_that_could_not_be_saved_are_kept_until_they_are(folder: Path) -
 def test_numbers_that_another_saved_are_taken_over_but_for_those_one_plays_with(
     folder: Path,
 ) -> None:
-    from deltamem_tui.memory.deltamem.settings import change, changed
+    from deltamem_tui.memory.methods import change_settings
+    from deltamem_tui.memory.settings import replaced
 
     async def story(person: Person) -> None:
         await person.press("2", "slash")
@@ -178,7 +182,7 @@ def test_numbers_that_another_saved_are_taken_over_but_for_those_one_plays_with(
         played.value = "0.9"
         await person.settle()
         bank = Bank.open(folder / "kitchen")
-        change(bank, "test", lambda numbers: changed(numbers, "env", tau_base=0.31))
+        change_settings(bank, "test", lambda now: replaced(now, "env.tau_base", 0.31))
         person.app.session.look_for_changes()
         await person.settle()
         assert (played.value, other.value) == ("0.9", "0.31")

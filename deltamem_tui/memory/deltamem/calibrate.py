@@ -32,17 +32,18 @@ from deltamem_tui.embedding.scan import Rows, Scan
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.deltamem.recall import questions_of
-from deltamem_tui.memory.deltamem.settings import Parameters, of_bank
+from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.deltamem.write import purpose_of
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.method import Proposal, Writer
+from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import scan_of
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 QUESTION_LIMIT = 1000
 LEAST_SCORES = 10
-_LEAST_SCORE = 0.005  # less is nought to the two digits that a threshold is proposed with
+_LEAST_SCORE = 0.005  # less is zero to the two digits that a threshold is proposed with
 _LEAST_ROWS = 3
 _LEAST_KINDRED = 0.5
 _BINS = 20
@@ -53,14 +54,11 @@ def calibrate(
 ) -> list[Proposal]:
     """Propose a threshold for each tree. Nothing is written.
 
-    Args:
-        bank: The bank; its nodes and all its episodes, learnt or waiting, are looked at.
-        writer: The rules: what they would write decides which episodes are of one kind.
-        embedder: The bank's embedder.
-        between: Called before each question to a tree. What it raises ends the work.
+    The rules as `writer` decide which episodes are of one kind. `between` is called before each
+    question to a tree; what it raises ends the work.
     """
     asked = _sample(list(episodes(bank)))
-    parameters = of_bank(bank)
+    parameters = of_bank(bank, Parameters)
     return [
         _propose(bank, name, asked, parameters, _Tools(writer, embedder, between))
         for name in COLLECTIONS

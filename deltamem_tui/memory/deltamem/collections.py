@@ -1,10 +1,11 @@
-"""DeltaMem's two trees of nodes, and the texts of a node."""
+"""DeltaMem's two trees of nodes, the texts of a node, and how they are shown."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from deltamem_tui.bank.collection import DEPTH_LIMIT, Collection
+from deltamem_tui.memory.display import Display
 
 METHOD = "deltamem"
 
@@ -20,6 +21,36 @@ COLLECTIONS: Mapping[str, Collection] = {"task": _TREE, "env": _TREE}
 
 OPTIONAL = ("termination_condition",)
 """Fields that may be empty."""
+
+
+DISPLAY: Mapping[str, Display] = {
+    "task": Display(
+        title="task tree",
+        noun="skill",
+        heading="Skills",
+        labels={
+            "activation_condition": "When",
+            "execution_procedure": "How",
+            "termination_condition": "Done when",
+        },
+        optional=OPTIONAL,
+        warning="WARNING: this failed, never carry it out",
+        layered=True,
+    ),
+    "env": Display(
+        title="env tree",
+        noun="knowledge",
+        heading="Knowledge",
+        labels={
+            "activation_condition": "Where",
+            "execution_procedure": "What",
+            "termination_condition": "Done when",
+        },
+        optional=OPTIONAL,
+        layered=True,
+    ),
+}
+"""Skills say how, knowledge says where and what."""
 
 
 class Payload(dict[str, str]):

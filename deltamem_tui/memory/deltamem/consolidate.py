@@ -19,12 +19,12 @@ from deltamem_tui.memory.method import (
     Add,
     Change,
     Due,
-    MaintenancePlan,
     MaintenanceResult,
+    Plan,
     Revise,
     Writer,
+    cleaned,
 )
-from deltamem_tui.memory.payload import cleaned
 from deltamem_tui.memory.writers.extraction import (
     Call,
     Extraction,
@@ -71,7 +71,9 @@ def due_chains(bank: Bank, settings: Parameters) -> list[Due]:
     return found
 
 
-def maintain(bank: Bank, due: Due, writer: Writer, embedder: Embedder) -> MaintenancePlan | None:
+def maintain(
+    bank: Bank, due: Due, writer: Writer, embedder: Embedder
+) -> Plan[MaintenanceResult] | None:
     """Fuse a chain; None if another process deleted its node or fused it meanwhile."""
     tree = bank.tree(due.tree)
     try:
@@ -83,7 +85,7 @@ def maintain(bank: Bank, due: Due, writer: Writer, embedder: Embedder) -> Mainte
 
 def fuse(
     tree: Tree, chain: tuple[Node, ...], writer: Writer, embedder: Embedder
-) -> MaintenancePlan:
+) -> Plan[MaintenanceResult]:
     """The plan that makes a chain a root, and marks its last node as consolidated."""
     name = tree.name
     calls: tuple[Call, ...] = ()
@@ -92,17 +94,15 @@ def fuse(
         calls = known_calls(extraction.call("fuse", name))
         root = fused_root(name, chain, extraction, writer.name)
     except FailedCallError as error:
-        return MaintenancePlan(MaintenanceResult(name, chain, None, str(error), (error.call,)))
+        return Plan(MaintenanceResult(name, chain, None, str(error), (error.call,)))
     except ExtractionError as error:
-        return MaintenancePlan(MaintenanceResult(name, chain, None, str(error), calls))
+        return Plan(MaintenanceResult(name, chain, None, str(error), calls))
     vector = embedder.embed_passages([root.payload["activation_condition"]])[0]
     changes: tuple[Change, ...] = (Revise(name, structs.replace(chain[-1], consolidated=True)),)
     if same := duplicate_of(tree, root, vector):
-        return MaintenancePlan(
-            MaintenanceResult(name, chain, same.node, same.reason, calls), changes
-        )
+        return Plan(MaintenanceResult(name, chain, same.node, same.reason, calls), changes)
     result = MaintenanceResult(name, chain, root, extraction.reason, calls, written=True)
-    return MaintenancePlan(result, (Add(name, root, vector), *changes))
+    return Plan(result, (Add(name, root, vector), *changes))
 
 
 def fused_root(name: str, chain: Sequence[Node], extraction: Extraction, writer: str) -> Node:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory import context
-from deltamem_tui.memory.deltamem.display import DISPLAY
+from deltamem_tui.memory.deltamem.collections import DISPLAY
 
 
 def chain_entries(tree: str, chain: Sequence[Node]) -> list[str]:

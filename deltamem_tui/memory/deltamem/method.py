@@ -9,13 +9,13 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.deltamem import calibrate, consolidate, recall, write
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.display import DISPLAY
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, DISPLAY
 from deltamem_tui.memory.deltamem.settings import Parameters
+from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.method import (
     CollectionRecall,
     Due,
-    MaintenancePlan,
+    MaintenanceResult,
     Method,
     Plan,
     Proposal,
@@ -65,7 +65,9 @@ class DeltaMem(Method):
         weighting = weighting_of(bank)
         return recall.recall_tree(bank.tree(collection), text, vector, numbers, weighting, count)
 
-    def plan(self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan:
+    def plan(
+        self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder
+    ) -> Plan[LearnResult]:
         """Equations 4 and 5, and 8 where a chain is due."""
         return write.plan(bank, episode, _numbers(bank), writer, embedder)
 
@@ -75,7 +77,7 @@ class DeltaMem(Method):
 
     def maintain(
         self, bank: Bank, due: Due, writer: Writer, embedder: Embedder
-    ) -> MaintenancePlan | None:
+    ) -> Plan[MaintenanceResult] | None:
         """Fuse one chain."""
         return consolidate.maintain(bank, due, writer, embedder)
 

@@ -7,32 +7,16 @@ for it from a bank's own episodes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from msgspec import Meta
 
-from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory import settings
-from deltamem_tui.memory.settings import Numbers, Settings, assigned, to_record
+from deltamem_tui.memory.settings import Numbers, Settings
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.domains import GENERIC, key
-
-__all__ = [
-    "PRESETS",
-    "Parameters",
-    "TreeParameters",
-    "assigned",
-    "change",
-    "changed",
-    "domain_named",
-    "from_record",
-    "of_bank",
-    "preset",
-    "to_record",
-]
 
 
 class TreeParameters(Numbers, frozen=True):
@@ -82,37 +66,6 @@ _PUBLISHED: Mapping[str, tuple[float, float, int]] = {
 
 
 PRESETS = {domain: Parameters.preset(domain) for domain in _PUBLISHED}
-
-
-def preset(domain: str) -> Parameters:
-    """The published numbers of a domain; the generic ones for a domain without any."""
-    return Parameters.preset(domain)
-
-
-def of_bank(bank: Bank) -> Parameters:
-    """The numbers that a bank's manifest keeps; see `settings.of_bank`."""
-    return settings.of_bank(bank, Parameters)
-
-
-def change(bank: Bank, why: str, how: Callable[[Parameters], Parameters]) -> Parameters:
-    """Change a bank's numbers; see `settings.change`."""
-    return settings.change(bank, Parameters, why, how)
-
-
-def from_record(record: Mapping[str, Any]) -> Parameters:
-    """The numbers of a manifest; see `settings.from_record`."""
-    return settings.from_record(Parameters, record)
-
-
-def changed(parameters: Parameters, tree: str, **changes: Any) -> Parameters:
-    """The same parameters but for some of one tree.
-
-    Raises:
-        ConfigurationError: A new one is outside its range.
-    """
-    for name, value in changes.items():
-        parameters = settings.replaced(parameters, f"{tree}.{name}", value)
-    return parameters
 
 
 def domain_named(domain: str) -> str:

@@ -26,8 +26,8 @@ from deltamem_tui.memory.method import (
     MaintenanceResult,
     Plan,
     Writer,
+    cleaned,
 )
-from deltamem_tui.memory.payload import cleaned
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.writers.extraction import Extraction, known_calls
 from deltamem_tui.trajectory.model import Trajectory
@@ -35,7 +35,7 @@ from deltamem_tui.trajectory.model import Trajectory
 
 def plan(
     bank: Bank, episode: Trajectory, settings: Parameters, writer: Writer, embedder: Embedder
-) -> Plan:
+) -> Plan[LearnResult]:
     """What an episode changes in both trees.
 
     Raises:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.memory.episodes.domains import DomainTally
 from deltamem_tui.text import counted
+from deltamem_tui.trajectory.domains import key
 from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource
 from deltamem_tui.trajectory.outcomes import ReasonTally
@@ -24,6 +24,8 @@ LISTED_REFUSALS = 1000
 """How many refusals are kept: the first. All are counted."""
 LISTED_NOTICES = 1000
 """How many notices are kept: the first. All are counted."""
+LISTED_DOMAINS = 100
+"""How many domains are counted apart: the first. A log may name another for every episode."""
 LISTED_FORMATS = 40
 """How many formats the tally of a log names: the first."""
 OTHER_FILES = "other logs"
@@ -38,14 +40,8 @@ class Arrival(NamedTuple):
     """An episode as a bank will keep it, and what is reported of it.
 
     Attributes:
-        id: Its id.
         line: Its record as one line of JSON, newline included.
-        task: Its task.
-        steps: How many steps it has.
-        outcome: How it ended, and who says so.
-        source: Where it was read.
         domain: Its domain; empty if it is not known.
-        redactions: What was taken out of it.
         given: Whether the user's file says that it was a success; None if that is silent.
     """
 
@@ -64,7 +60,6 @@ class EpisodeImport(NamedTuple):
     """An episode that was read, and what became of it.
 
     Attributes:
-        arrival: The episode as it was read.
         reception: `imported` if it is new, `updated` if only its outcome is, else `duplicate`.
         outcome: The outcome that counts from now on.
         before: The outcome that counted before; unknown for a new episode.
@@ -94,16 +89,11 @@ class FileTally:
         formats: The formats it was read as, by readers that took something or refused it; of
             the project's own logs, those that their episodes were first read as. No more than
             the first `LISTED_FORMATS`.
-        receptions: How many episodes had each reception.
         sources: How many outcomes came from each source, by what counts, as of a duplicate the
             bank's.
-        successes: How many episodes ended in success, likewise.
-        failures: How many did not.
         changed: How many outcomes became their opposite.
         without_outcome: How many came into the bank without an outcome.
-        steps: How many steps its episodes have.
         redactions: How many secrets were taken out, by kind.
-        rejected: How many records were refused.
     """
 
     formats: list[str] = field(default_factory=list)
@@ -148,24 +138,58 @@ class FileTally:
 
 
 @dataclass(slots=True)
+class DomainTally:
+    """The domains of some episodes.
+
+    Attributes:
+        usual: The domain that they are expected to have; empty if there is none.
+        listed: How many episodes each of the first `LISTED_DOMAINS` has, by the spelling that
+            came first.
+        total: How many name a domain, listed or not.
+        of_others: How many of these are of another domain than the usual one.
+    """
+
+    usual: str = ""
+    listed: Counter[str] = field(default_factory=Counter)
+    total: int = 0
+    of_others: int = 0
+    _spellings: dict[str, str] = field(default_factory=dict)
+
+    def add(self, domain: str) -> None:
+        """Count one more episode."""
+        if not domain:
+            return
+        self.total += 1
+        self.of_others += self.is_other(domain)
+        folded = key(domain)
+        if folded in self._spellings or len(self.listed) < LISTED_DOMAINS:
+            self.listed[self._spellings.setdefault(folded, domain)] += 1
+
+    @property
+    def others(self) -> list[str]:
+        """The domains other than the usual one, as far as they are listed."""
+        return [domain for domain in self.listed if self.is_other(domain)]
+
+    def is_other(self, domain: str) -> bool:
+        """Whether a domain is another one than the usual."""
+        return bool(self.usual) and key(domain) != key(self.usual)
+
+
+@dataclass(slots=True)
 class ImportReport:
     """What became of the records of some logs.
 
     Attributes:
         redaction: What was taken out of the episodes: `secrets`, `personal` data too, or `off`.
-        dry_run: Whether nothing was written.
-        listed: Whether entries are kept.
         files: A tally per log, by its name, in the order in which they were read. From
             `LISTED_FILES` on, further logs are one, `OTHER_FILES`.
         entries: An entry for every episode, in order, if they are kept.
         rejected: The first records that were refused, and why, up to `LISTED_REFUSALS`.
         notices: The first notices of what readers left out by design, up to `LISTED_NOTICES`.
-        notice_count: How many notices there were.
         named: Those of the user's ids that name an episode that was read.
         unmatched: Those of the user's ids that name none.
         disputed: The ids of those episodes, in order, that keep another outcome than the user's
             file gives them, since their log states it.
-        domains: The domains of the episodes.
         reasons: Why outcomes are unknown, of the episodes that came into the bank without one.
     """
 

@@ -17,16 +17,16 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import Episodes, EpisodeState
 from deltamem_tui.bank.table import LINE_LIMIT
 from deltamem_tui.errors import RecordError
-from deltamem_tui.memory.episodes.domains import DomainTally, domain_of
 from deltamem_tui.memory.episodes.import_report import (
     Arrival,
+    DomainTally,
     EpisodeImport,
     ImportReport,
     Redaction,
 )
 from deltamem_tui.memory.episodes.outcome_precedence import Standing, standing
 from deltamem_tui.memory.episodes.scenes import with_scene_of
-from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.logs.notice import Notice, Remark, located
 from deltamem_tui.trajectory.model import LogSource, Outcome

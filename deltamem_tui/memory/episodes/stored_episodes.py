@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankCorruptError, RecordError
+from deltamem_tui.trajectory.domains import GENERIC, key
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record
 
@@ -49,3 +50,9 @@ def _read(bank: Bank, ids: Iterable[str]) -> Iterator[Trajectory]:
         found = episode(bank, episode_id)
         if found is not None:
             yield found
+
+
+def domain_of(bank: Bank) -> str:
+    """The domain of episodes whose logs name none; empty for a generic bank."""
+    domain = bank.manifest.domain
+    return "" if key(domain) == GENERIC else domain

@@ -30,7 +30,7 @@ def admitted_by(policy: Policy, outcome: Outcome) -> bool:
 
     Args:
         policy: `strict` takes the log's own word and a person's, `stated` the log's alone,
-            `all` anybody's, a judge model's too.
+            `all` also a judge model's.
         outcome: How the episode ended, and who says so.
     """
     return outcome.known and outcome.source in _ADMITTED[policy]

@@ -48,8 +48,6 @@ class Prompt:
 
     Attributes:
         domain: The domain it was asked for; its file may be the generic one.
-        name: The file's name without its suffix.
-        path: The file.
         purpose: What it is for, in one line.
         inputs: The names that the template may use.
         output: The texts of the answer with the most words each may have; 0 if it must stay
@@ -57,7 +55,6 @@ class Prompt:
         skip: Whether the model may answer that there is nothing to write.
         skip_reward: The least reward of an episode that may be skipped; None for any.
         markers: What a failure record must contain.
-        body: The template.
     """
 
     domain: str

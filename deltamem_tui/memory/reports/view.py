@@ -34,8 +34,6 @@ class ReportSection(NamedTuple):
     """Some lines of one kind.
 
     Attributes:
-        title: What they are about.
-        lines: The lines.
         warning: Whether they should be read before going on.
     """
 

@@ -54,14 +54,8 @@ def estimate_learning(
 ) -> Usage:
     """Estimate what learning from episodes will take. Nothing is sent, the bank stays as it is.
 
-    Args:
-        bank: The bank.
-        trajectories: Episodes whose outcomes are known.
-        extractor: Asks through a client with a `NoBudget`, so that nothing can be sent.
-        embedder: The bank's embedder.
-        draw_scenes: Whether scenes are drawn that logs lack.
-        advance: Called after each episode.
-        stopped: Whether to stop; then the estimate is of the episodes so far.
+    The extractor asks through a client with a `NoBudget`, so that nothing can be sent. `advance` is
+    called after each episode; once `stopped` returns True, the estimate is of those so far.
 
     Returns:
         Calls to be made with their tokens and cost, and answers that the cache has already.

@@ -46,14 +46,12 @@ class JudgingReport:
     """What judging episodes came to, or would take.
 
     Attributes:
-        judged: The episodes that were judged.
         errors: Why others were not, and what ended the run.
         interrupted: Whether a `KeyboardInterrupt` ended it.
         usage: What calls of the model took.
         in_flight: How many calls had no answer at the end, and may be paid for.
         without_outcome: How many episodes wait for an outcome now.
         would_judge: How many episodes a run would ask about; 0 once it is done.
-        dry_run: Whether nothing was done.
     """
 
     judged: list[JudgedEpisode] = field(default_factory=list)
@@ -68,12 +66,7 @@ class JudgingReport:
 
 @dataclass(frozen=True, slots=True)
 class JudgedEpisode:
-    """An episode that was judged.
-
-    Attributes:
-        trajectory: The episode, with the judge's outcome.
-        judgement: The judge's verdict, and what it took.
-    """
+    """An episode that was judged."""
 
     trajectory: Trajectory
     judgement: Judgement

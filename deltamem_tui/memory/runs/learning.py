@@ -30,7 +30,6 @@ class LearningReport:
         usage: What calls of a model took, used or not.
         wasted: The part of it that was not used.
         in_flight: How many calls had no answer at the end, and may be paid for.
-        scenes_drawn: How many scenes were drawn.
     """
 
     lessons: list[LearnResult] = field(default_factory=list)
@@ -47,7 +46,6 @@ class Candidates:
     """The waiting episodes with a known outcome, in the order of their import.
 
     Attributes:
-        episodes: Those that are to be learnt.
         not_admitted: How many the policy keeps out.
     """
 
@@ -58,10 +56,7 @@ class Candidates:
 def candidates(bank: Bank, policy: Policy = DEFAULT_POLICY, limit: int | None = None) -> Candidates:
     """The episodes to learn from.
 
-    Args:
-        bank: The bank, as its handle shows it.
-        policy: Whose word on an outcome counts.
-        limit: The most episodes to learn.
+    These are the first `limit` of those whose outcome the policy admits.
     """
     known = [each for each in waiting(bank) if each.outcome.known]
     admitted = [each for each in known if admitted_by(policy, each.outcome)]

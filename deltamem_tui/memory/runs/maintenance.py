@@ -35,14 +35,8 @@ def consolidate(
 ) -> Iterator[MaintenanceResult]:
     """Fuse every chain that is due, one commit each.
 
-    Args:
-        bank: The bank; its handle shows the new state after each chain.
-        extractor: What fuses the chains.
-        embedder: The bank's embedder; loaded if not given.
-        concurrency: The most calls to a model at once.
-        stopped: Whether to stop; asked between chains and while a model is waited for. The
-            chain whose turn it is stays due then.
-        grace: The most seconds to wait at the end for calls that are on their way.
+    `stopped` is asked between chains and while a model is waited for; the chain whose turn it is
+    stays due then. At the end, calls that are under way are waited for up to `grace` seconds.
 
     Raises:
         LanguageModelError: The model cannot be asked at all; what was committed before stays.

@@ -43,8 +43,6 @@ class Question:
     Attributes:
         turn: When its answer is needed.
         key: What tells it from others.
-        ask: Asks it.
-        answer: What comes of it.
         used: Whether the answer was used.
     """
 

@@ -18,8 +18,7 @@ from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.check import HEADER
 from deltamem_tui.memory.prompts.file import Prompt
-from deltamem_tui.memory.writers.model.episode_prompt import RequestMaker, outcome_text
-from deltamem_tui.memory.writers.model.fence import block
+from deltamem_tui.memory.writers.model.episode_prompt import RequestMaker, block, outcome_text
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -35,14 +34,9 @@ def preview(
 ) -> str:
     """Fill a prompt in with an episode of a bank, and a chain of it where the prompt takes one.
 
-    Args:
-        bank: The bank, as its handle shows it.
-        name: The prompt's name.
-        domain: Whose prompt; that of the episode, else of the bank, if not given.
-        episode_id: The episode, or the beginning of its id; the first that the prompt is for
-            if not given, those that wait before those that were learnt.
-        folders: Where prompts are looked up; the usual places if not given.
-        embedder: The bank's embedder; loaded if not given, where a chain is recalled.
+    The episode is the one whose id begins with `episode_id`, else the first that the prompt is for,
+    those that wait before those that were learnt. The prompt is that of `domain`, else of the
+    episode's domain, else of the bank's.
 
     Returns:
         The whole prompt. The episode is not cut, because no model's window is known.

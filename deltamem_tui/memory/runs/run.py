@@ -25,7 +25,7 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.engine import as_kept, learn_kept, writer_of
-from deltamem_tui.memory.episodes.scenes import lacks_scene, with_scene, with_scene_of
+from deltamem_tui.memory.episodes.scenes import drawn_text, lacks_scene, with_scene, with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
 from deltamem_tui.memory.method import ModelWriter, Writer
@@ -40,17 +40,18 @@ from deltamem_tui.memory.runs.prefetch import (
     Question,
     StoppedError,
 )
-from deltamem_tui.memory.runs.scene_records import take_drawing
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
     Call,
     Extraction,
     Extractor,
     FailedCallError,
+    known_calls,
 )
 from deltamem_tui.memory.writers.model.scene_extraction import SCENE
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers.native import to_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,3 +292,31 @@ def refusal_record(refusal: Refusal) -> dict[str, Any]:
         "calls": [call.record() for call in refusal.calls] or None,
     }
     return {key: value for key, value in record.items() if value is not None}
+
+
+def take_drawing(bank: Bank, trajectory: Trajectory, drawing: Extraction) -> Trajectory:
+    """Keep the scene that was drawn for an episode; returns the episode with its scene.
+
+    A scene that another process drew meanwhile stays. An episode that the bank does not have
+    yet is not added: it comes with its scene when it is learnt.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        StorageError: The disk refused; the bank is as it was.
+    """
+    bank.require_writable()
+    with bank.writing() as batch:
+        known = episode(bank, trajectory.id)
+        if known is not None and not lacks_scene(known):
+            trajectory = with_scene_of(trajectory, known)
+        else:
+            trajectory = with_scene(trajectory, drawing)
+        if known is not None and lacks_scene(known):
+            batch.put_episode(to_record(with_scene(known, drawing)))
+        detail = {
+            "trajectory": trajectory.id,
+            "scene": one_line(drawn_text(drawing), REASON_WIDTH),
+            "calls": [each.record() for each in known_calls(drawing.call("draw", "env"))],
+        }
+        batch.log("draw", detail)
+    return trajectory

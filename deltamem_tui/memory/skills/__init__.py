@@ -10,5 +10,5 @@ DIR/
 
 `section` is one node as markdown, both ways, made of `blocks`; `listing` is `deltamem.json`.
 `writing` goes out, and `placing` puts what it wrote where an earlier export lies. `reading`
-comes back: from the files that `finding` lets in, and of other programs' skills by `foreign`.
+comes back, from the files that `finding` lets in.
 """

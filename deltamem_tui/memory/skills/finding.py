@@ -11,13 +11,13 @@ from pathlib import Path
 
 from deltamem_tui.bank.disk import files
 from deltamem_tui.errors import RecordError
-from deltamem_tui.memory.skills.limits import SkillLimits
-from deltamem_tui.memory.skills.naming import (
+from deltamem_tui.memory.skills.layout import (
     BANK_FILE,
     KNOWLEDGE,
     PAGE_SUFFIX,
     REFERENCES,
     SKILL_FILE,
+    SkillLimits,
 )
 
 # A link is not followed, and a pipe does not wait for a writer.
@@ -55,7 +55,7 @@ class Finder:
         """The text of a file.
 
         Raises:
-            RecordError: It is a link or no plain file, is too large, alone or with those read
+            RecordError: It is a link or not a plain file, is too large, alone or with those read
                 before, or is not UTF-8.
             StorageError: It cannot be read.
         """
@@ -123,7 +123,7 @@ def read(path: Path, limit: int) -> bytes:
     """Read a whole plain file.
 
     Raises:
-        RecordError: It is a link or no plain file, or has more than `limit` bytes.
+        RecordError: It is a link or not a plain file, or has more than `limit` bytes.
         StorageError: It cannot be read.
     """
     with files.storage_errors(path), os.fdopen(os.open(path, _LOOK), "rb") as stream:

@@ -19,8 +19,9 @@ from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ConfigurationError, RecordError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
-from deltamem_tui.memory.deltamem.settings import Parameters, from_record, preset, to_record
-from deltamem_tui.memory.skills.naming import BANK_FILE
+from deltamem_tui.memory.deltamem.settings import Parameters
+from deltamem_tui.memory.settings import from_record, to_record
+from deltamem_tui.memory.skills.layout import BANK_FILE
 from deltamem_tui.memory.skills.reading import SkillBook
 from deltamem_tui.text import one_line
 
@@ -92,9 +93,11 @@ def install_skills(
 def _parameters(book: SkillBook) -> Parameters:
     record = book.facts.get("parameters")
     if not isinstance(record, Mapping):
-        return preset(_text(book, "domain"))
+        return Parameters.preset(_text(book, "domain"))
     try:
-        return from_record({str(tree): dict(numbers) for tree, numbers in record.items()})
+        return from_record(
+            Parameters, {str(tree): dict(numbers) for tree, numbers in record.items()}
+        )
     except (ConfigurationError, TypeError, ValueError) as error:
         raise RecordError(
             f"the exported parameters cannot be used: {one_line(str(error), 120)}",

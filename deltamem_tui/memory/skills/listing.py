@@ -18,8 +18,7 @@ from deltamem_tui.bank import codec
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
 from deltamem_tui.memory.skills import finding
-from deltamem_tui.memory.skills.limits import SKILL_LIMITS
-from deltamem_tui.memory.skills.naming import is_page
+from deltamem_tui.memory.skills.layout import SKILL_LIMITS, is_page
 from deltamem_tui.text import one_line
 
 FORMAT = 1

@@ -17,9 +17,8 @@ from pathlib import Path
 from deltamem_tui.bank.disk import files
 from deltamem_tui.errors import BankExistsError, RecordError
 from deltamem_tui.memory.skills import finding, listing
-from deltamem_tui.memory.skills.limits import SKILL_LIMITS
+from deltamem_tui.memory.skills.layout import BANK_FILE, SKILL_LIMITS
 from deltamem_tui.memory.skills.listing import Listing
-from deltamem_tui.memory.skills.naming import BANK_FILE
 from deltamem_tui.text import counted
 
 _SHOWN = 3

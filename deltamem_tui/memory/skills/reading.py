@@ -11,17 +11,18 @@ from typing import Any
 from msgspec import structs
 
 from deltamem_tui.bank.collection import DEPTH_LIMIT
-from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.errors import RecordError
-from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.skills import foreign, listing, section
+from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
+from deltamem_tui.memory.skills import listing, section
 from deltamem_tui.memory.skills.finding import Finder
-from deltamem_tui.memory.skills.limits import SKILL_LIMITS, SkillLimits
+from deltamem_tui.memory.skills.layout import BANK_FILE, SKILL_FILE, SKILL_LIMITS, SkillLimits
 from deltamem_tui.memory.skills.listing import Listing
-from deltamem_tui.memory.skills.naming import BANK_FILE, SKILL_FILE
 from deltamem_tui.memory.skills.section import NodeSection, SkillPage
-from deltamem_tui.text import counted
+from deltamem_tui.text import clean, counted, one_line
 
+_ADOPTED_BY = "skill"
+_RULE = "---"
 _SHOWN_LINES = 8
 _AFTER_ALL = 2**31
 """The place of what no bank has placed."""
@@ -154,7 +155,7 @@ class _SkillReader:
             self.left.append(RecordError(reason, source=str(path)))
 
     def _adopt(self, text: str, path: Path) -> None:
-        head, body = foreign.parted(text)
+        head, body = _parted(text)
         self._front_matters += len(head)
         if len(head) > self._limits.front_matter or (
             self._front_matters > self._limits.front_matters
@@ -164,7 +165,7 @@ class _SkillReader:
                 f"or the {self._limits.front_matters:,} of all",
                 source=str(path),
             )
-        node = structs.replace(foreign.adopted(head, body, str(path)), depth=0)
+        node = structs.replace(_adopted(head, body, str(path)), depth=0)
         self._put(NodeSection("task", node, _AFTER_ALL, changed=False, line=1), path)
         self.adopted.append(str(path.parent))
 
@@ -229,3 +230,52 @@ def _too_deep(node: Node, source: str) -> RecordError:
         source=source,
         hint="name a parent that is higher up",
     )
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """A file's front matter and its body, both clean; without front matter, all is body."""
+    text = clean(text)
+    first, *lines = text.split("\n")
+    if first.rstrip() == _RULE:
+        for number, line in enumerate(lines):
+            if line.rstrip() == _RULE:
+                return "\n".join(lines[:number]), "\n".join(lines[number + 1 :])
+    return "", text
+
+
+def _adopted(head: str, body: str, source: str) -> Node:
+    """The root that a skill with such a front matter and body becomes, or a `RecordError`."""
+    import yaml
+
+    try:
+        description = clean(_description(head)).strip()  # YAML can spell out any character
+    except yaml.YAMLError as error:
+        reason = one_line(str(error), 120)
+        raise RecordError(f"the front matter is not plain YAML: {reason}", source=source) from error
+    if not description or not body.strip():
+        raise RecordError(
+            "a skill needs a description in its front matter, and a body", source=source
+        )
+    origin = Origin(extractor=_ADOPTED_BY, outcome_source="unknown")
+    return born("task", None, "success", Payload(description, body.strip()), origin)
+
+
+def _description(head: str) -> str:
+    """The text under `description` in the outermost mapping; empty if there is none."""
+    # YAML can name a part and repeat it, so that a few lines become more than any machine holds:
+    # nothing is built of the front matter, its description is picked out while it is parsed.
+    import yaml
+
+    found, key, level, in_mapping = "", None, 0, False
+    for event in yaml.parse(head, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
+        if level == 0 and isinstance(event, yaml.NodeEvent):
+            in_mapping = isinstance(event, yaml.MappingStartEvent)
+        elif level == 1 and in_mapping and isinstance(event, yaml.NodeEvent):
+            text = event.value if isinstance(event, yaml.ScalarEvent) else ""
+            if key is None:
+                key = text
+            else:
+                found, key = (text if key == "description" else found), None
+        level += isinstance(event, yaml.CollectionStartEvent)
+        level -= isinstance(event, yaml.CollectionEndEvent)
+    return found

@@ -29,7 +29,7 @@ from deltamem_tui.bank import codec
 from deltamem_tui.bank.node import REVISION_LIMIT, Node, born
 from deltamem_tui.errors import BankCorruptError, BankError, RecordError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
-from deltamem_tui.memory.skills.limits import SKILL_LIMITS
+from deltamem_tui.memory.skills.layout import SKILL_LIMITS
 from deltamem_tui.memory.skills.markdown import Block, blocks, fenced
 from deltamem_tui.text import clean
 
@@ -46,7 +46,6 @@ class NodeSection:
     """One node as a file holds it.
 
     Attributes:
-        tree: The tree that the node belongs to.
         node: The node; its depth is 0, because a section alone does not know it.
         place: Its place among the nodes of its tree, in order of birth.
         changed: Whether its text differs from what was written, or from what its id was made from.

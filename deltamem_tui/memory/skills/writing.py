@@ -16,18 +16,18 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
 from deltamem_tui.memory.skills import placing, section
-from deltamem_tui.memory.skills.limits import SKILL_LIMITS
-from deltamem_tui.memory.skills.listing import ListedFile, Listing
-from deltamem_tui.memory.skills.markdown import escaped
-from deltamem_tui.memory.skills.naming import (
+from deltamem_tui.memory.skills.layout import (
     BANK_FILE,
     DESCRIPTION_LIMIT,
     KNOWLEDGE,
     PAGE_SUFFIX,
     REFERENCES,
     SKILL_FILE,
+    SKILL_LIMITS,
     name_of,
 )
+from deltamem_tui.memory.skills.listing import ListedFile, Listing
+from deltamem_tui.memory.skills.markdown import escaped
 from deltamem_tui.text import one_line
 
 _NOTE = (
@@ -45,11 +45,9 @@ class SkillsExport:
     """What an export to skills wrote.
 
     Attributes:
-        folder: Where.
         skills: Folders with a SKILL.md, one a task root.
         references: Residuals of the task tree, one file each.
         knowledge: Knowledge files, one an env root.
-        files: All files.
     """
 
     folder: Path

@@ -55,8 +55,6 @@ class Contents:
 
     Attributes:
         episodes: How many episodes it was learnt from, as far as they left something.
-        extractors: What distilled them.
-        models: The language models that were asked.
     """
 
     episodes: int
@@ -66,13 +64,7 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class PreparedExport:
-    """A bank that is ready to leave.
-
-    Attributes:
-        parcel: Its files, sealed.
-        contents: What it was made of.
-        leaks: The secrets that would leave with it.
-    """
+    """A bank that is ready to leave."""
 
     package: Package
     contents: Contents

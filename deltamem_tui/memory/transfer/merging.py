@@ -38,13 +38,9 @@ class NearRoots:
     """Two roots of different banks that are nearly the same.
 
     Attributes:
-        tree: `task` or `env`.
-        label: The label of both.
         similarity: The cosine of their activation conditions.
         root: The root that was there first.
-        bank: The name of its bank.
         near: The other one, which is nearer to this root than to any other.
-        near_bank: The name of its bank.
     """
 
     tree: str
@@ -62,7 +58,6 @@ class Merge:
 
     Attributes:
         plan: Everything that changes in the first bank.
-        near: Roots of different banks that are nearly the same.
         bank: The bank that holds the result; None if nothing was to be written.
         changed: Whether it is another bank than before.
     """

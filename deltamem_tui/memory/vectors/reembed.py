@@ -38,13 +38,10 @@ class Reembedding:
     """What giving a bank new vectors takes, or took.
 
     Attributes:
-        before: The bank's embedder so far.
-        after: Its new one.
         done: Whether it was done; not if it was only planned, or nothing had to be done.
         rows: Lines with vectors, per tree.
         texts: Different texts among them.
         kept: How many of those an interrupted run had embedded before.
-        embedded: How many were embedded now.
     """
 
     before: EmbedderCard

@@ -21,9 +21,7 @@ class Candidate:
     """A node and how well it fits a question.
 
     Attributes:
-        node: The node.
         similarity: cos(e_q, e_v), rounded to six decimals.
-        penalty: What was taken off.
         score: What it is ranked by.
     """
 

@@ -31,7 +31,6 @@ class Refused:
     """An episode that waits because it could not be learnt.
 
     Attributes:
-        trajectory: Its id.
         reason: Why, in one line.
         time: When it was last tried, in UTC.
     """
@@ -47,7 +46,7 @@ class History:
 
     Attributes:
         usage: What all questions took, also those whose answers were not used.
-        refused: The waiting episodes that were tried in vain, in the order of their last try.
+        refused: The waiting episodes that could not be learnt, in the order of their last try.
     """
 
     usage: Usage

@@ -17,16 +17,11 @@ class TreeStatistics:
     """The numbers of one tree.
 
     Attributes:
-        nodes: Living nodes.
-        roots: Nodes of depth 1.
-        residuals: The others.
         failures: Nodes written by failed episodes.
         consolidated: Residuals whose chain was fused into a new root.
         max_depth: The deepest level; 0 for an empty tree.
-        depths: Nodes per depth.
         mean_tokens_root: Whitespace-separated tokens of a root on average; None without roots.
         mean_tokens_residual: The same of a residual.
-        tokens: Tokens of all living nodes.
         hits: Sum of c(v).
     """
 
@@ -48,10 +43,8 @@ class BankStatistics:
     """The numbers of a bank.
 
     Attributes:
-        trees: Per tree.
         episodes: Episodes the bank was given.
         learnt: How many of them were learnt.
-        waiting: How many wait.
         without_outcome: How many of those wait for an outcome.
     """
 
@@ -122,7 +115,6 @@ class GrowthPoint:
     """What a bank held after an episode.
 
     Attributes:
-        episodes: Episodes learnt so far.
         nodes: Nodes that learning and consolidation had written so far, per tree.
     """
 

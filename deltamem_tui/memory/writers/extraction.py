@@ -25,8 +25,6 @@ class Extraction:
     Attributes:
         payload: What the new node will say; None to skip, because the chain covers it all.
         reason: Why, in one line, for the journal.
-        model: The language model that wrote it, if one did.
-        prompt: Digest of the prompt, if there was one.
         usage: What asking the model took, all attempts together.
         attempts: How often the model was asked.
         cut: What of the episode did not fit the model's window, in one line; empty if all did.
@@ -142,10 +140,8 @@ class Extractor(Protocol):
     def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
         """Distil what an episode of known outcome teaches one tree.
 
-        Args:
-            tree: `task` for a skill, `env` for knowledge.
-            trajectory: The episode.
-            chain: Root to match as it stands, or empty: then the payload is a root's.
+        The tree is `task` for a skill and `env` for knowledge. The chain is root to match as it
+        stands; if it is empty, the payload is a root's.
 
         Raises:
             ExtractionError: Nothing could be made of the episode.

@@ -49,8 +49,8 @@ def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> Ba
         TrajectoryError: No reader takes the log.
         BankError: The bank cannot be written.
     """
-    from deltamem_tui.memory.episodes.domains import domain_of
     from deltamem_tui.memory.episodes.log_import import LogImport
+    from deltamem_tui.memory.episodes.stored_episodes import domain_of
 
     bank = Bank.open(path)
     job = LogImport(bank, [log], format=log_format or None, listed=False)

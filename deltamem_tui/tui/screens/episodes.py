@@ -11,7 +11,7 @@ from textual.content import Content
 
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.methods import display_of
-from deltamem_tui.memory.views.episode_filters import (
+from deltamem_tui.memory.views.filters import (
     EPISODE_ORDERS,
     EPISODES,
     EpisodeOrder,

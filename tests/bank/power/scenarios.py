@@ -23,10 +23,10 @@ from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.embedding.fingerprint import fingerprint
 from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.memory.deltamem.settings import to_record
+from deltamem_tui.memory.settings import to_record
 from deltamem_tui.memory.skills import listing
 from deltamem_tui.memory.skills.installing import install_skills
-from deltamem_tui.memory.skills.naming import BANK_FILE
+from deltamem_tui.memory.skills.layout import BANK_FILE
 from deltamem_tui.memory.skills.reading import read_skills
 from deltamem_tui.memory.skills.writing import write_skills
 from deltamem_tui.memory.vectors.reembed import planned, reembed

@@ -17,9 +17,10 @@ from deltamem_tui.errors import BankExistsError, BankFrozenError, BankNotFoundEr
 from deltamem_tui.memory.banks import create_bank, open_bank
 from deltamem_tui.memory.deltamem import calibrate as calibrate_module
 from deltamem_tui.memory.deltamem.calibrate import LEAST_SCORES, dividing_line, widest_jump
-from deltamem_tui.memory.deltamem.settings import of_bank, preset
+from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.engine import apply_proposals, calibrate, learn
 from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.methods import settings_of
 from deltamem_tui.memory.views.statistics import bank_statistics
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.bank.support import file_bytes
@@ -55,7 +56,7 @@ def test_the_threshold_falls_between_the_kinds(tmp_path: Path) -> None:
         assert sum(proposal.bin_counts) == 15
         assert len(proposal.bin_edges) == len(proposal.bin_counts) + 1
     applied = apply_proposals(bank, proposals)
-    assert of_bank(Bank.open(bank.path)) == applied
+    assert settings_of(Bank.open(bank.path)) == applied
     assert applied["task"].tau_base == proposals[0].proposed
     last = list(bank.journal.commits())[-1]
     assert (last.event, last.detail["why"]) == ("parameters", "calibrate")
@@ -229,7 +230,7 @@ def test_a_bank_is_made_with_its_domains_preset_and_opened_by_name(tmp_path: Pat
     made = create_bank(
         tmp_path / "kitchen", embedder=ChosenEmbedder(), domain="webshop", description="buys"
     )
-    assert of_bank(made) == preset("webshop")
+    assert settings_of(made) == Parameters.preset("webshop")
     for opened in (open_bank("kitchen", tmp_path), open_bank(tmp_path / "kitchen")):
         assert (opened.name, opened.manifest.description) == ("kitchen", "buys")
     with pytest.raises(BankExistsError):

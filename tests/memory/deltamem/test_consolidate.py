@@ -14,10 +14,11 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankFrozenError
-from deltamem_tui.memory.deltamem.settings import change, changed
 from deltamem_tui.memory.engine import due, learn
 from deltamem_tui.memory.method import MaintenanceResult
+from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.runs.maintenance import consolidate
+from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.views.statistics import growth
 from deltamem_tui.memory.writers.extraction import Extraction
 from tests.bank.support import contents
@@ -39,8 +40,8 @@ def bank(tmp_path: Path) -> Bank:
 
 
 def set_k_cons(bank: Bank, k_cons: int | None) -> None:
-    numbers = changed(parameters(tau_base=0.9), "task", k_cons=k_cons)
-    change(bank, "test", lambda _: numbers)
+    numbers = replaced(parameters(tau_base=0.9), "task.k_cons", k_cons)
+    change_settings(bank, "test", lambda _: numbers)
 
 
 def fuse(bank: Bank, extractor: EchoExtractor | None = None) -> list[MaintenanceResult]:
@@ -118,8 +119,8 @@ def test_a_chain_that_cannot_be_fused_is_reported_and_stays_due(bank: Bank) -> N
 
 
 def test_a_tree_that_is_switched_off_is_let_be(bank: Bank) -> None:
-    numbers = changed(parameters(tau_base=0.9, k_cons=2), "task", enabled=False)
-    change(bank, "test", lambda _: numbers)
+    numbers = replaced(parameters(tau_base=0.9, k_cons=2), "task.enabled", False)
+    change_settings(bank, "test", lambda _: numbers)
     assert due(bank) == []
 
 

@@ -15,10 +15,10 @@ from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.duplicates import duplicate_of
-from deltamem_tui.memory.deltamem.settings import change
 from deltamem_tui.memory.editing import subtree
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.learn_result import LearnResult
+from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.runs.maintenance import consolidate
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.effort import examples
@@ -47,7 +47,7 @@ def test_an_equal_delta_is_written_once(tmp_path: Path) -> None:
     bank = new_bank(tmp_path / "bank", parameters(tau_base=0.9, env=False))
     teach(bank, episode(X))
     # So near that the root stays the match: at the same place the same is said twice.
-    change(bank, "test", lambda _: parameters(tau_base=0.9, d_max=2, env=False))
+    change_settings(bank, "test", lambda _: parameters(tau_base=0.9, d_max=2, env=False))
     first = teach(bank, episode(NEAR_X)).trees["task"]
     again = teach(bank, numbered(episode(NEAR_X), 1)).trees["task"]
     assert (first.decision, again.decision) == ("residual", "skip")
@@ -109,7 +109,7 @@ def test_a_chain_that_was_fused_before_is_only_marked(
             batch.revise_node("task", structs.replace(fused))
         batch.log("undo")
     if way == "learn":
-        change(bank, "test", lambda _: parameters(tau_base=0.9, k_cons=1, env=False))
+        change_settings(bank, "test", lambda _: parameters(tau_base=0.9, k_cons=1, env=False))
         below = NEAR_X if deleted else (1, 0.1, 0.0)
         teach(bank, numbered(episode(below, action="skip"), 1))
     found = list(consolidate(bank, EchoExtractor(), embedder=ChosenEmbedder()))

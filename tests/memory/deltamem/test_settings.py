@@ -12,19 +12,9 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankCorruptError, ConfigurationError
-from deltamem_tui.memory.deltamem.settings import (
-    PRESETS,
-    Parameters,
-    TreeParameters,
-    assigned,
-    change,
-    changed,
-    from_record,
-    of_bank,
-    preset,
-    to_record,
-)
-from deltamem_tui.memory.settings import checked
+from deltamem_tui.memory.deltamem.settings import PRESETS, Parameters, TreeParameters
+from deltamem_tui.memory.methods import change_settings, settings_of
+from deltamem_tui.memory.settings import assigned, checked, from_record, replaced, to_record
 from tests.memory.support import new_bank, parameters
 
 # DeltaMem, settings: (τ task, τ env, K_cons); one ε for all.
@@ -37,7 +27,7 @@ PUBLISHED = {
 
 @pytest.mark.parametrize("domain", PUBLISHED)
 def test_the_presets_are_those_that_were_published(domain: str) -> None:
-    numbers = preset(domain)
+    numbers = Parameters.preset(domain)
     task, env, k_cons = PUBLISHED[domain]
     assert (numbers["task"].tau_base, numbers["env"].tau_base) == (task, env)
     assert {tree.k_cons for tree in (numbers.task, numbers.env)} == {k_cons}
@@ -46,17 +36,19 @@ def test_the_presets_are_those_that_were_published(domain: str) -> None:
 
 
 def test_a_domain_without_preset_has_the_generic_one() -> None:
-    assert preset("kitchens") == PRESETS["generic"]
-    assert preset("") == PRESETS["generic"]
+    assert Parameters.preset("kitchens") == PRESETS["generic"]
+    assert Parameters.preset("") == PRESETS["generic"]
 
 
 def test_a_domain_has_its_preset_under_all_spellings_of_its_name() -> None:
-    assert preset("ALFWorld") == PRESETS["alfworld"] != PRESETS["generic"]
+    assert Parameters.preset("ALFWorld") == PRESETS["alfworld"] != PRESETS["generic"]
 
 
 @pytest.mark.parametrize("domain", PRESETS)
 def test_every_preset_can_be_and_comes_back_from_its_record(domain: str) -> None:
-    assert from_record(to_record(preset(domain))) == preset(domain)
+    assert from_record(Parameters, to_record(Parameters.preset(domain))) == Parameters.preset(
+        domain
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,9 +69,9 @@ def test_every_preset_can_be_and_comes_back_from_its_record(domain: str) -> None
     ],
 )
 def test_a_number_outside_its_range_is_refused(change: dict[str, Any]) -> None:
-    (name,) = change
+    ((name, value),) = change.items()
     with pytest.raises(ConfigurationError, match=f"env: {name} must be "):
-        changed(parameters(), "env", **change)
+        replaced(parameters(), f"env.{name}", value)
     numbers = TreeParameters(**{"tau_base": 0.8, **change})
     with pytest.raises(ConfigurationError, match=f"env: {name} must be "):
         checked(Parameters(parameters().task, numbers))
@@ -90,9 +82,9 @@ def test_a_number_outside_its_range_is_refused(change: dict[str, Any]) -> None:
     [{"tau_base": -1}, {"tau_base": 1}, {"failure_penalty": 0}, {"d_max": 2}, {"k_cons": 1}],
 )
 def test_the_ends_of_the_ranges_are_allowed(change: dict[str, Any]) -> None:
-    numbers = changed(parameters(), "task", **change)
-    assert numbers["env"] == parameters()["env"]
     ((name, value),) = change.items()
+    numbers = replaced(parameters(), f"task.{name}", value)
+    assert numbers["env"] == parameters()["env"]
     assert getattr(numbers["task"], name) == value
 
 
@@ -183,19 +175,19 @@ def test_a_manifest_with_wrong_numbers_is_a_corrupt_bank_and_no_wrong_call(
     bank = new_bank(tmp_path / "bank")
     bank.change_manifest("parameters", lambda now: (replace(now, settings=record), {}))
     with pytest.raises(BankCorruptError, match=r"bank\.json(, (task|env))?: .*correct it"):
-        of_bank(Bank.open(bank.path))
+        settings_of(Bank.open(bank.path))
 
 
 def test_two_handles_lose_neither_ones_number(tmp_path: Path) -> None:
     bank = new_bank(tmp_path / "bank")
     other = Bank.open(bank.path)
-    change(bank, "test", lambda now: changed(now, "task", tau_base=0.31))
-    change(other, "test", lambda now: changed(now, "task", failure_penalty=0.2))
-    change(bank, "test", lambda now: changed(now, "env", d_max=7))
-    numbers = of_bank(Bank.open(bank.path))
+    change_settings(bank, "test", lambda now: replaced(now, "task.tau_base", 0.31))
+    change_settings(other, "test", lambda now: replaced(now, "task.failure_penalty", 0.2))
+    change_settings(bank, "test", lambda now: replaced(now, "env.d_max", 7))
+    numbers = settings_of(Bank.open(bank.path))
     assert (numbers["task"].tau_base, numbers["task"].failure_penalty) == (0.31, 0.2)
     assert numbers["env"].d_max == 7
     commits = [commit.detail["why"] for commit in bank.journal.commits() if commit.detail]
     assert commits == ["test"] * 3
-    assert change(other, "test", lambda now: now) == numbers  # nothing to tell the journal
+    assert change_settings(other, "test", lambda now: now) == numbers  # nothing to tell the journal
     assert len(list(bank.journal.commits())) == 4

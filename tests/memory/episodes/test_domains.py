@@ -10,10 +10,10 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.episodes import domains
-from deltamem_tui.memory.episodes.domains import DomainTally
+from deltamem_tui.memory.episodes import import_report
+from deltamem_tui.memory.episodes.import_report import DomainTally
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.episodes.stored_episodes import episodes
+from deltamem_tui.memory.episodes.stored_episodes import domain_of, episodes
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs, to_line
 
@@ -62,14 +62,14 @@ def test_a_generic_bank_gives_none(tmp_path: Path) -> None:
     found = take_in(bank, [TOLD])
     assert [each.domain for each in episodes(bank)] == [""]
     bank.change_manifest("x", lambda old: (replace(old, domain="Generic"), {}))
-    assert domains.domain_of(bank) == ""
+    assert domain_of(bank) == ""
     assert (found.domains.total, found.domains.listed) == (0, {})
 
 
 def test_of_very_many_domains_the_first_are_listed_and_all_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(domains, "LISTED_DOMAINS", 3)
+    monkeypatch.setattr(import_report, "LISTED_DOMAINS", 3)
     tally = DomainTally("alfworld")
     for name in ("", *map(str, range(5)), "alfworld", "0", "4"):
         tally.add(name)

@@ -6,9 +6,13 @@ from collections.abc import Iterable
 
 import pytest
 
-from deltamem_tui.memory.episodes import domains
-from deltamem_tui.memory.episodes.domains import DomainTally
-from deltamem_tui.memory.episodes.import_report import Arrival, EpisodeImport, ImportReport
+from deltamem_tui.memory.episodes import import_report
+from deltamem_tui.memory.episodes.import_report import (
+    Arrival,
+    DomainTally,
+    EpisodeImport,
+    ImportReport,
+)
 from deltamem_tui.memory.reports.imports import view_import
 from deltamem_tui.trajectory.model import LogSource, Outcome
 
@@ -39,7 +43,7 @@ def test_episodes_without_an_outcome_wait(count: int, text: str) -> None:
 def test_the_first_of_other_domains_are_named_and_all_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(domains, "LISTED_DOMAINS", 4)
+    monkeypatch.setattr(import_report, "LISTED_DOMAINS", 4)
     view = view_import(report([], (f"d{n}" for n in range(6))))
     assert str(view.notes[0]) == "6 episodes are of d0, d1, d2, …, while the bank is of alfworld"
     assert view.record["domains"]["total"] == 6

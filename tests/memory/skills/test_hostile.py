@@ -21,7 +21,7 @@ from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.skills import section
 from deltamem_tui.memory.skills.installing import install_skills
-from deltamem_tui.memory.skills.limits import SKILL_LIMITS
+from deltamem_tui.memory.skills.layout import SKILL_LIMITS
 from deltamem_tui.memory.skills.reading import SkillBook, read_skills
 from deltamem_tui.text import clean
 

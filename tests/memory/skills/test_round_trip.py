@@ -20,7 +20,7 @@ from deltamem_tui.errors import BankExistsError, RecordError
 from deltamem_tui.memory.banks import create_bank, open_bank
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, Payload
 from deltamem_tui.memory.skills.installing import install_skills
-from deltamem_tui.memory.skills.naming import is_name, slug
+from deltamem_tui.memory.skills.layout import is_name, slug
 from deltamem_tui.memory.skills.reading import is_skills_folder, read_skills
 from deltamem_tui.memory.skills.writing import write_skills
 from deltamem_tui.text import clean

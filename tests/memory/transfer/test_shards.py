@@ -13,9 +13,10 @@ from deltamem_tui.bank.diff import BankDiff, diff
 from deltamem_tui.bank.union.merge import MergePlan, merge_to
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS
-from deltamem_tui.memory.deltamem.settings import assigned, preset
+from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.settings import assigned
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
 SHARDS = 100
@@ -23,7 +24,7 @@ Shards = Sequence[Sequence[Trajectory]]
 
 
 def build(path: Path, episodes: Sequence[Trajectory], *, learnt: bool) -> Bank:
-    numbers = assigned(preset("generic"), "task.tau_base=0.6")
+    numbers = assigned(Parameters.preset("generic"), "task.tau_base=0.6")
     bank = create_bank(path, embedder="hashing", parameters=numbers)
     take_in(bank, episodes, listed=False)
     for trajectory in waiting(bank) if learnt else ():

@@ -15,7 +15,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.views.episode_filters import (
+from deltamem_tui.memory.views.filters import (
     EPISODES,
     EpisodeOrder,
     EpisodeTable,

@@ -1,6 +1,6 @@
 """Requests: an episode and a chain, turned into the one prompt that a model is asked.
 
-A request is a value that can be made, counted and compared without asking anybody: the same
+A request is a value that can be made, counted and compared without asking a model: the same
 episode against the same chain gives the same request. A model that finds nothing new may be
 right, or lazy: to skip, it has to copy what covers the episode out of one note of the right
 kind, word for word, and enough of it that it cannot have been hit by chance.
@@ -8,6 +8,7 @@ kind, word for word, and enough of it that it cannot have been hit by chance.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,8 +24,8 @@ from deltamem_tui.memory.methods import DEFAULT, method_named
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.file import Prompt
 from deltamem_tui.memory.writers.extraction import tree_of
-from deltamem_tui.memory.writers.model.fence import block
 from deltamem_tui.memory.writers.model.truncate import CutEpisode, fit
+from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 
 LEAST_WORDS = 4
@@ -37,6 +38,10 @@ covers most of the difference."""
 SHARES = (1.0, 0.5, 0.25)
 """What a prompt that was refused as too long is cut to next, as shares of the model's window."""
 _STEP_LIMITS = ("max_steps", "step_limit")
+_MARK = "record"
+_PLAIN = re.compile(rf"<(?=\s*/?\s*{_MARK})", re.IGNORECASE)
+# 64 bits: too many to find a text that holds its own sign by trying.
+_SIGN_LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +70,7 @@ class RequestMaker:
     Attributes:
         domain: The bank's domain, for what no episode says.
         room: The tokens a prompt may have.
-        count: Counts the tokens of a text.
         folders: Where prompts are looked up; the usual places if None.
-        method: The method that says how its nodes are shown.
     """
 
     domain: str
@@ -184,7 +187,7 @@ def outcome_text(trajectory: Trajectory) -> str:
     verdicts = {
         True: "The task was solved.",
         False: "The task was not solved.",
-        None: "Nobody said whether the task was solved.",
+        None: "It is not known whether the task was solved.",
     }
     parts = [verdicts[outcome.success]]
     if outcome.reward is not None:
@@ -259,3 +262,22 @@ def _is_line(words: Sequence[str], procedure: str) -> bool:
 
 def _words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(text)]
+
+
+def block(name: str, text: str) -> str:
+    """What others wrote, fenced, so that a model can tell the material from the request.
+
+    A fence ends with the sign it began with, a digest of what is in it: no text can hold its own,
+    and the same text has the same one, so a prompt stays the same from run to run.
+    """
+    inside = fenced(text) or "(nothing)"
+    sign = hashlib.sha256(inside.encode()).hexdigest()[:_SIGN_LENGTH]
+    return f'<{_MARK} of="{name}" sign="{sign}">\n{inside}\n</{_MARK} sign="{sign}">'
+
+
+def fenced(text: str) -> str:
+    """`text`, clean and without a plain mark that could be taken for its fence's.
+
+    A mark that is disguised stays as it is, and lacks the sign.
+    """
+    return _PLAIN.sub("(", clean(text)).strip()

@@ -114,10 +114,7 @@ class ModelExtractor:
     def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
         """Ask, with a smaller prompt where the model's window turns out to be smaller.
 
-        Args:
-            purpose: The prompt's name; `environment` draws the scene out of the task.
-            episode: What it is written from; None where the notes alone are.
-            notes: Root to match as it stands, or what is to be fused.
+        The purpose is the prompt's name; `environment` draws the scene out of the task.
 
         Raises:
             ExtractionError: The model gave nothing usable, or it does not fit its window.

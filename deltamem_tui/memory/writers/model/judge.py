@@ -17,8 +17,7 @@ from deltamem_tui.llm.client import Client
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.writers.extraction import Call, OnPayment, Payment, no_payment
-from deltamem_tui.memory.writers.model.episode_prompt import SAFE, SHARES, RequestMaker
-from deltamem_tui.memory.writers.model.fence import block
+from deltamem_tui.memory.writers.model.episode_prompt import SAFE, SHARES, RequestMaker, block
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 

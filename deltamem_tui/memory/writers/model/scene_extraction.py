@@ -13,8 +13,7 @@ from itertools import takewhile
 
 from deltamem_tui.llm.answers import Contract, Skip, UnusableAnswer
 from deltamem_tui.memory.prompts import library as prompts
-from deltamem_tui.memory.writers.model.episode_prompt import Request, RequestMaker
-from deltamem_tui.memory.writers.model.fence import block, fenced
+from deltamem_tui.memory.writers.model.episode_prompt import Request, RequestMaker, block, fenced
 from deltamem_tui.memory.writers.model.truncate import ends, shortened
 from deltamem_tui.trajectory.model import Trajectory
 

@@ -33,7 +33,6 @@ class CutEpisode:
     Attributes:
         environment: The scene, perhaps shortened.
         steps: The steps that are left, with the numbers they had, from 1 on.
-        length: How many steps the whole episode has.
         longest_observation: Observations with more characters were shortened; None if none was.
         longest_text: Scene, thoughts and actions with more characters were shortened; None if
             none was.

@@ -13,10 +13,11 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankFrozenError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters, change
+from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.runs.judging import judge_episodes, without_outcome
 from deltamem_tui.memory.runs.maintenance import consolidate
 from deltamem_tui.memory.runs.run import LearningRun
@@ -95,7 +96,7 @@ def learnt(running: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Pa
     running.replies = sensible.reply
     run_over(bank, running)
     low = TreeParameters(tau_base=0.8, k_cons=1)
-    change(bank, "test", lambda _: Parameters(low, low))
+    change_settings(bank, "test", lambda _: Parameters(low, low))
     return bank.path
 
 

@@ -14,9 +14,10 @@ from msgspec.structs import replace
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import NoBudget, Price, Usage
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters, change
+from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.episodes.stored_episodes import waiting
+from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.runs.estimate import estimate_fusions, estimate_learning
 from deltamem_tui.memory.runs.maintenance import consolidate
 from deltamem_tui.memory.vectors.embedder import embedder_of
@@ -169,7 +170,7 @@ def test_fusions_are_estimated_and_then_made(server: ModelServer, tmp_path: Path
     bank = bank_with(tmp_path / "bank", generated(20), TreeParameters(tau_base=0.8, k_cons=None))
     run_over(bank, server)
     low = TreeParameters(tau_base=0.8, k_cons=1)
-    change(bank, "test", lambda _: Parameters(low, low))
+    change_settings(bank, "test", lambda _: Parameters(low, low))
     server.script()
     server.replies = sensible.reply
     chains = due(bank)

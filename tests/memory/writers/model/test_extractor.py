@@ -103,7 +103,7 @@ def test_each_of_the_six_prompts_is_the_domains_own(
 @pytest.mark.parametrize(
     ("outcome", "told"),
     [
-        (Outcome(), "Nobody said whether the task was solved. Steps: 4."),
+        (Outcome(), "It is not known whether the task was solved. Steps: 4."),
         (
             Outcome(False, None, "judge", "It was dropped."),
             "The task was not solved. Steps: 4. Reason given: It was dropped.",

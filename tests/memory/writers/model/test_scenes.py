@@ -18,14 +18,15 @@ from deltamem_tui.errors import CredentialsError
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import NoBudget, Price, Usage
 from deltamem_tui.memory.deltamem.recall import questions_of
-from deltamem_tui.memory.deltamem.settings import change, changed
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.scenes import MODEL, PROMPT, SCENE, goal_of, lacks_scene, scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
 from deltamem_tui.memory.learn_result import LearnResult
+from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.runs.estimate import estimate_learning
 from deltamem_tui.memory.runs.run import LearningRun, Refusal
+from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
@@ -294,7 +295,7 @@ def test_a_scene_that_another_run_drew_meanwhile_is_taken(
 
 def test_a_tree_that_is_switched_off_needs_no_scene(server: ModelServer, tmp_path: Path) -> None:
     bank = bank_with(tmp_path / "bank", told_together(generated(2)))
-    change(bank, "test", lambda numbers: changed(numbers, "env", enabled=False))
+    change_settings(bank, "test", lambda now: replaced(now, "env.enabled", False))
     _, run = run_over(bank, server, draw=True)
     assert (of_scenes(server), run.scenes_drawn) == ([], 0)
 

@@ -1,12 +1,13 @@
-"""Names that the Agent Skills specification allows, and the files that have them.
+"""The files of a folder of Agent Skills, their names, and what the folder may take.
 
-A name has 1 to 64 of a–z, 0–9 and single hyphens.
+A name has 1 to 64 of a–z, 0–9 and single hyphens, as the specification says.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
 
 from deltamem_tui.bank.node import Node
 
@@ -53,3 +54,37 @@ def slug(text: str, length: int = _WORDS_LENGTH) -> str:
     if len(name) > length:
         name = name[: length + 1].rpartition("-")[0] or name[:length]
     return name.strip("-")
+
+
+_MEGABYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SkillLimits:
+    """What a folder of Agent Skills may take, in bytes if nothing else is said.
+
+    Whoever exports keeps to them too, so that what was written can be read back.
+
+    Attributes:
+        entries: Files and folders that are looked at, as a number.
+        file: One file.
+        total: All files together.
+        lines: Lines of one file, as a number.
+        listing: `deltamem.json`, which is parsed as a whole.
+        facts: What stands in the comment over one node.
+        front_matter: What another program wrote over one skill, as YAML.
+        front_matters: All front matter together; it is slow to read.
+    """
+
+    entries: int = 500_000
+    file: int = 32 * _MEGABYTE
+    total: int = 256 * _MEGABYTE
+    lines: int = 1_000_000
+    listing: int = 32 * _MEGABYTE
+    facts: int = _MEGABYTE
+    front_matter: int = 64 * 1024
+    front_matters: int = 4 * _MEGABYTE
+
+
+SKILL_LIMITS = SkillLimits()
+"""What is taken in of skills."""
