@@ -39,11 +39,7 @@ def run(
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.reports.runs import view_judging
-    from deltamem_tui.memory.runs.judging import (
-        estimate_judging,
-        judge_and_report,
-        without_outcome,
-    )
+    from deltamem_tui.memory.runs.judging import estimate_judging, judge_episodes, without_outcome
     from deltamem_tui.memory.writers.model.judge import Judge
 
     invocation = Invocation.of(context)
@@ -68,7 +64,7 @@ def run(
                 "judge", view_judging(estimate_judging(opened, judge, ids, advance), bank)
             )
     with interruptible() as stop, invocation.output.progress("judging", len(ids)) as advance:
-        done = judge_and_report(
+        done = judge_episodes(
             opened, judge, ids, concurrency=concurrency, advance=advance, stopped=stop
         )
     errors = [*done.errors]

@@ -18,6 +18,8 @@ from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD, Payload
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.deltamem.write import purpose_of
+from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.method import Writer
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.memory.writers.extraction import Extraction
@@ -74,6 +76,13 @@ class EchoExtractor:
             return Extraction(self.fused, "fused to what was asked for")
         last = chain[-1].payload
         return Extraction(Payload(last["activation_condition"], f"fused {len(chain)}"), "fused")
+
+
+def teach(
+    bank: Bank, trajectory: Trajectory, extractor: EchoExtractor | None = None
+) -> LearnResult:
+    """Learn with the embedder of `new_bank`."""
+    return learn(bank, trajectory, extractor or EchoExtractor(), embedder=ChosenEmbedder())
 
 
 def extract(writer: Writer, tree: str, episode: Trajectory, chain: Sequence[Node]) -> Extraction:

@@ -26,13 +26,12 @@ from deltamem_tui.memory import editing
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.consolidate import due_rows
 from deltamem_tui.memory.deltamem.settings import TreeParameters
-from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome, take_back_outcome
 from deltamem_tui.memory.views.filters import NODES, matching
 from deltamem_tui.memory.views.language import Bound
 from deltamem_tui.trajectory.readers.native import from_record as episode_of
-from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
+from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def bank(tmp_path: Path) -> Bank:
     """A chain of three, and a root beside it."""
     made = new_bank(tmp_path / "bank", parameters(tau_base=0.8, d_max=4, env=False))
     for task in ((1, 0, 0), (1, 0.1, 0), (1, 0.1, 0.1), (0, 0, 1)):
-        learn(made, episode(task), EchoExtractor(), embedder=ChosenEmbedder())
+        teach(made, episode(task))
     assert [node.depth for node in made.tree("task")] == [1, 2, 3, 1]
     return made
 
@@ -121,7 +120,7 @@ def test_a_move_that_cannot_be(bank: Bank) -> None:
         with pytest.raises(BankError, match=words):
             editing.move(bank, "task", node, parent)
     assert bank.tree("task").node(leaf.id).depth == 4
-    fresh = learn(bank, episode((0, 1, 0)), EchoExtractor(), embedder=ChosenEmbedder())
+    fresh = teach(bank, episode((0, 1, 0)))
     new = fresh.trees["task"].node
     assert new is not None
     with pytest.raises(BankError, match="at most 4"):
@@ -237,7 +236,7 @@ def test_an_undo_reads_no_further_back_than_the_change(bank: Bank) -> None:
 
 def test_a_node_learnt_below_a_deleted_one_cannot_be_but_undo_still_works(bank: Bank) -> None:
     editing.delete(bank, "task", nodes(bank)[0])
-    learn(bank, episode((1, 0, 0.01)), EchoExtractor(), embedder=ChosenEmbedder())
+    teach(bank, episode((1, 0, 0.01)))
     assert [node.depth for node in nodes(bank)] == [1, 1]
     editing.undo(bank)
     assert [node.depth for node in nodes(bank)] == [1, 2, 3, 1, 1]

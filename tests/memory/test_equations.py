@@ -20,7 +20,15 @@ from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.write import parent_of
 from deltamem_tui.memory.engine import learn, recall
 from tests.effort import examples
-from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters, unit
+from tests.memory.support import (
+    ChosenEmbedder,
+    EchoExtractor,
+    episode,
+    new_bank,
+    parameters,
+    teach,
+    unit,
+)
 
 # Few directions, so that the same and nearly the same ones come again and ties are common.
 COORDINATES = st.sampled_from([-1.0, 0.0, 0.5, 1.0])
@@ -245,12 +253,7 @@ def test_the_same_episodes_give_the_same_bytes(tmp_path: Path) -> None:
     for folder in folders:
         bank = new_bank(folder, parameters(tau_base=0.7, k_cons=2))
         for x, y in itertools.product((0.2, 0.5, 1.0), repeat=2):
-            learn(
-                bank,
-                episode((x, y, 1), (y, x, 1), success=x > 0.2),
-                EchoExtractor(),
-                embedder=ChosenEmbedder(),
-            )
+            teach(bank, episode((x, y, 1), (y, x, 1), success=x > 0.2))
     names = [
         f"{tree}.{kind}" for tree in ("task", "env") for kind in ("nodes.jsonl", "embeddings.npy")
     ]

@@ -33,13 +33,8 @@ from deltamem_tui.memory.writers.model.scene_extraction import SCENE
 from deltamem_tui.memory.writers.rules import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
 
-_BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _TRIGGER_WORDS = 40
-_TELLS_THE_GOAL = re.compile(
-    r"\b(?:task|goal|please|must|should|shall|need|want|your job|find|make sure|solve|fix)\b",
-    re.IGNORECASE,
-)
 
 
 def estimate_learning(
@@ -124,7 +119,9 @@ class _EstimatingWriter:
             drawing = self._known(self._extractor.write(SCENE, trajectory, ()))
         except BudgetError:
             self.usage += self._drawing_estimate(trajectory)
-            drawing = Extraction({SCENE: _likely_scene(trajectory.task)}, "a likely scene")
+            words = trajectory.task.split()
+            half = " ".join(words[: (len(words) + 1) // 2])
+            drawing = Extraction({SCENE: half}, "a scene of a likely length")
         return with_scene(trajectory, drawing)
 
     def _drawing_estimate(self, trajectory: Trajectory) -> Usage:
@@ -145,13 +142,3 @@ def _asked_with(tree: str, trajectory: Trajectory, extraction: Extraction) -> Ex
     if extraction.payload is None or not trigger:
         return extraction
     return replace(extraction, payload={**extraction.payload, "activation_condition": trigger})
-
-
-def _likely_scene(task: str) -> str:
-    """The sentences that do not say what to do; half of the text if that leaves all or nothing."""
-    sentences = list(filter(None, _BETWEEN_SENTENCES.split(task)))
-    kept = [each for each in sentences if not _TELLS_THE_GOAL.search(each)]
-    if 0 < len(kept) < len(sentences):
-        return "\n".join(kept)
-    words = task.split()
-    return " ".join(words[: (len(words) + 1) // 2])

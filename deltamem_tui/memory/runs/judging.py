@@ -8,12 +8,11 @@ first episodes, and the next one goes on behind them.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice, takewhile
-from typing import TypeVar
+from itertools import islice
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import (
@@ -35,10 +34,6 @@ from deltamem_tui.memory.writers.model.judge import Judge, Judgement
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import to_record
-
-K = TypeVar("K")
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 @dataclass(slots=True)
@@ -90,7 +85,7 @@ def estimate_judging(
     return JudgingReport(usage=usage, without_outcome=len(ids), would_judge=len(ids), dry_run=True)
 
 
-def judge_and_report(
+def judge_episodes(
     bank: Bank,
     judge: Judge,
     ids: Sequence[str],
@@ -98,89 +93,84 @@ def judge_and_report(
     concurrency: int = 1,
     advance: Callable[[], object] = lambda: None,
     stopped: Callable[[], bool] = lambda: False,
-) -> JudgingReport:
-    """Judge episodes as `judge_episodes` does, up to the report; `advance` follows each."""
-    report = JudgingReport()
-    in_flight: list[int] = []
-    try:
-        for found in judge_episodes(
-            bank, judge, ids, concurrency=concurrency, stopped=stopped, left=in_flight.append
-        ):
-            if isinstance(found, DeltaMemError):
-                report.errors.append(found)
-            else:
-                report.judged.append(found)
-            advance()
-    except KeyboardInterrupt:
-        report.interrupted = True
-    report.usage, report.in_flight = judge.usage, sum(in_flight)
-    report.without_outcome = len(without_outcome(bank))
-    return report
-
-
-def judge_episodes(
-    bank: Bank,
-    judge: Judge,
-    ids: Sequence[str],
-    *,
-    concurrency: int = 1,
-    stopped: Callable[[], bool] = lambda: False,
     grace: float = GRACE,
-    left: Callable[[int], object] = lambda _: None,
-) -> Iterator[JudgedEpisode | DeltaMemError]:
-    """Judge episodes and keep each outcome, one commit each.
+) -> JudgingReport:
+    """Judge episodes and keep each outcome, one commit each; `advance` follows each one.
 
     What is wrong with one episode stops none of the others. What would be wrong with all of
-    them, like a refused key, comes last; answers that were under way by then are kept.
+    them, like a refused key, comes last among the errors; answers that were under way by then
+    are kept. A `KeyboardInterrupt` ends the run at once.
 
     Args:
         bank: The bank; its handle shows the new state afterwards.
         judge: The judge.
         ids: The episodes.
         concurrency: How many are asked about at once.
+        advance: Called after each episode.
         stopped: Whether to stop.
         grace: The most seconds that answers which are under way are waited for then.
-        left: Called at the end with the number of calls that have no answer.
-
-    Yields:
-        Per episode, its judgement or why there is none.
     """
-    ended: list[DeltaMemError] = []
-    begun = answered = 0
-
-    def episodes() -> Iterator[tuple[str, Trajectory | DeltaMemError]]:
-        nonlocal begun
-        for each in takewhile(lambda _: not ended, ids):
-            begun += 1
-            yield each, _read(bank, each)
-
-    def ask(found: Trajectory | DeltaMemError) -> Judgement | DeltaMemError | None:
-        if ended:
-            return None
-        if isinstance(found, DeltaMemError):
-            return found
-        try:
-            return asking.judge(found)
-        except DeltaMemError as error:
-            return error
-
+    report = JudgingReport()
+    lanes = Lanes(concurrency)
+    run = _JudgingRun(bank, judge, lanes, report)
     try:
         with Payments(bank) as payments:
-            asking = judge.paying(payments)
-            for episode_id, found in in_order(
-                ask, episodes(), concurrency, stopped, grace, ending=judge.cancel
-            ):
-                answered += 1
-                if found is None or isinstance(found, QuestionCancelledError):
-                    continue
-                result = _kept(bank, episode_id, found, judge.model)
-                if isinstance(result, DeltaMemError) and not _is_of_one(result):
-                    ended.append(result)
-                else:
-                    yield result
+            run.judge = judge.paying(payments)
+            coming = map(run.begin, ids)
+            list(islice(coming, concurrency))
+            while run.under_way and is_done(run.under_way[0][1], stopped):
+                run.keep(*run.under_way.popleft())
+                advance()
+                if not (run.failure or stopped()):
+                    next(coming, None)
+            judge.cancel()
+            run.keep_late(grace)
+    except KeyboardInterrupt:
+        report.interrupted = True
     finally:
-        left(begun - answered)
-    yield from ended[:1]
+        lanes.close()
+    report.errors += [run.failure] if run.failure else []
+    report.usage, report.in_flight = judge.usage, len(run.under_way)
+    report.without_outcome = len(without_outcome(bank))
+    return report
+
+
+@dataclass(slots=True)
+class _JudgingRun:
+    """Episodes that are being judged, in their order.
+
+    `failure` is what would be wrong with all of them.
+    """
+
+    bank: Bank
+    judge: Judge
+    lanes: Lanes
+    report: JudgingReport
+    under_way: deque[tuple[str, Future[Judgement]]] = field(default_factory=deque)
+    failure: DeltaMemError | None = None
+
+    def begin(self, episode_id: str) -> None:
+        """Ask about an episode, which is read here and now: a bank is for one thread."""
+        question = Question(0, ("", ""), partial(_asked, self.judge, _read(self.bank, episode_id)))
+        self.lanes.send(question)
+        self.under_way.append((episode_id, question.answer))
+
+    def keep(self, episode_id: str, answer: Future[Judgement]) -> None:
+        """Keep a judgement, or why there is none."""
+        result = _kept(self.bank, episode_id, answer, self.judge.model)
+        if isinstance(result, JudgedEpisode):
+            self.report.judged.append(result)
+        elif result is not None and _is_of_one(result):
+            self.report.errors.append(result)
+        else:
+            self.failure = self.failure or result
+
+    def keep_late(self, grace: float) -> None:
+        """Keep what comes within so many seconds."""
+        wait([answer for _, answer in self.under_way], timeout=grace)
+        for each in [each for each in self.under_way if each[1].done()]:
+            self.under_way.remove(each)
+            self.keep(*each)
 
 
 def _read(bank: Bank, episode_id: str) -> Trajectory | DeltaMemError:
@@ -191,21 +181,30 @@ def _read(bank: Bank, episode_id: str) -> Trajectory | DeltaMemError:
     return found or TrajectoryError("the bank does not have it", source=episode_id)
 
 
+def _asked(judge: Judge, found: Trajectory | DeltaMemError) -> Judgement:
+    if isinstance(found, DeltaMemError):
+        raise found
+    return judge.judge(found)
+
+
 def _kept(
-    bank: Bank, episode_id: str, found: Judgement | DeltaMemError, model: str
-) -> JudgedEpisode | DeltaMemError:
-    """Keep a judgement, or note that the model gave none."""
+    bank: Bank, episode_id: str, answer: Future[Judgement], model: str
+) -> JudgedEpisode | DeltaMemError | None:
+    """Keep a judgement, or note that the model gave none; None if it was not asked to the end."""
     try:
-        if isinstance(found, Judgement):
-            return JudgedEpisode(take_judgement(bank, episode_id, found), found)
-        if isinstance(found, NoUsableAnswerError):
-            call = Call("judge", None, model, "", found.usage, found.attempts)
-            note_failed_judgement(bank, episode_id, call, found.message)
+        try:
+            judgement = answer.result()
+            return JudgedEpisode(take_judgement(bank, episode_id, judgement), judgement)
+        except QuestionCancelledError:
+            return None
+        except NoUsableAnswerError as error:
+            call = Call("judge", None, model, "", error.usage, error.attempts)
+            note_failed_judgement(bank, episode_id, call, error.message)
+            raise
     except DeltaMemError as error:
-        found = error
-    if _is_of_one(found):
-        return TrajectoryError(found.message, source=episode_id, hint=found.hint)
-    return found
+        if _is_of_one(error):
+            return TrajectoryError(error.message, source=episode_id, hint=error.hint)
+        return error
 
 
 def _is_of_one(error: DeltaMemError) -> bool:
@@ -251,40 +250,3 @@ def note_failed_judgement(bank: Bank, episode_id: str, call: Call, reason: str) 
     }
     with bank.writing() as batch:
         batch.log("judge", detail)
-
-
-def in_order(
-    function: Callable[[T], R],
-    items: Iterable[tuple[K, T]],
-    at_once: int,
-    stopped: Callable[[], bool] = lambda: False,
-    grace: float = GRACE,
-    ending: Callable[[], object] = lambda: None,
-) -> Iterator[tuple[K, R]]:
-    """What `function` gives for each item, in the items' order, with several under way at once.
-
-    The items are taken as they are needed, in the caller's thread, each under a key that comes
-    back with the result. When the work is to stop, no item is begun any more: `ending` is
-    called, what is under way is waited for up to `grace` seconds, and what is done by then
-    comes out too.
-    """
-    lanes = Lanes(at_once)
-
-    def sent(key: K, item: T) -> tuple[K, Future[R]]:
-        question = Question(0, ("", ""), partial(function, item))
-        lanes.send(question)
-        return key, question.answer
-
-    coming = (sent(key, item) for key, item in items)
-    under_way = deque(islice(coming, at_once))
-    try:
-        while under_way and is_done(under_way[0][1], stopped):
-            key, answer = under_way.popleft()
-            yield key, answer.result()
-            if not stopped():
-                under_way.extend(islice(coming, 1))
-        ending()
-        wait([answer for _, answer in under_way], timeout=grace)
-        yield from ((key, answer.result()) for key, answer in under_way if answer.done())
-    finally:
-        lanes.close()

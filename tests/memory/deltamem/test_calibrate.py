@@ -24,7 +24,7 @@ from deltamem_tui.memory.methods import settings_of
 from deltamem_tui.memory.views.statistics import bank_statistics
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.bank.support import file_bytes
-from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
+from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach
 
 
 def groups() -> list[Trajectory]:
@@ -41,7 +41,7 @@ def groups() -> list[Trajectory]:
 def test_the_threshold_falls_between_the_kinds(tmp_path: Path) -> None:
     bank = new_bank(tmp_path / "bank", parameters(tau_base=0.999999))
     for trajectory in groups():
-        learn(bank, trajectory, EchoExtractor(), embedder=ChosenEmbedder())
+        teach(bank, trajectory)
     before = file_bytes(bank.path)
     proposals = calibrate(bank, embedder=ChosenEmbedder())
     assert file_bytes(bank.path) == before
@@ -100,7 +100,7 @@ def test_waiting_episodes_are_enough_to_tell_the_kinds_apart(tmp_path: Path, kno
 def test_an_episode_is_not_compared_with_its_own_nodes(tmp_path: Path) -> None:
     bank = new_bank(tmp_path / "bank", parameters(tau_base=0.99))
     for direction in np.eye(3):
-        learn(bank, episode(tuple(direction)), EchoExtractor(), embedder=ChosenEmbedder())
+        teach(bank, episode(tuple(direction)))
     proposal = calibrate(bank, embedder=ChosenEmbedder())[0]
     assert proposal.compared_with == "nodes"
     assert proposal.matching_now == 0.0  # with its own, each would score 1
@@ -142,7 +142,7 @@ def test_episodes_that_resemble_nothing_do_not_count(tmp_path: Path) -> None:
     strange = [episode(each) for each in numbers]
     bank = new_bank(tmp_path / "bank", parameters(tau_base=0.99))
     for trajectory in strange:
-        learn(bank, trajectory, EchoExtractor(), embedder=ChosenEmbedder())
+        teach(bank, trajectory)
     proposal = calibrate(bank, embedder=ChosenEmbedder())[0]
     assert (proposal.questions, proposal.scores, proposal.proposed) == (4, 2, None)
     assert proposal.reason.startswith("too few episodes, 2 of 4 resemble another: ")
@@ -152,8 +152,8 @@ def test_scores_that_are_all_the_same_have_no_threshold_between_them(tmp_path: P
     bank = new_bank(tmp_path / "bank", parameters(tau_base=0.99))
     for number in range(1, LEAST_SCORES + 1):
         same_direction = episode((number, 0, 0))
-        learn(bank, same_direction, EchoExtractor(), embedder=ChosenEmbedder())
-    learn(bank, episode((1, 0, 0), action="other"), EchoExtractor(), embedder=ChosenEmbedder())
+        teach(bank, same_direction)
+    teach(bank, episode((1, 0, 0), action="other"))
     proposal = calibrate(bank, embedder=ChosenEmbedder())[0]
     assert (proposal.scores, proposal.proposed) == (LEAST_SCORES, None)
     assert proposal.reason == (
@@ -194,14 +194,14 @@ def test_a_large_bank_is_sampled_evenly(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_bank_is_counted(tmp_path: Path) -> None:
     bank = new_bank(tmp_path / "bank", parameters(k_cons=1))
-    teach = [
+    taught = [
         episode((1, 0, 0), (0, 1, 0)),
         episode((1, 0.1, 0), (1, 0, 0), success=False, action="two words"),
         episode((1, 0.1, 0), action="skip"),  # a failure scores lower: the root is the match
         episode((1, 0.1, 0), action="again"),
     ]
-    for trajectory in teach:
-        learn(bank, trajectory, EchoExtractor(), embedder=ChosenEmbedder())
+    for trajectory in taught:
+        teach(bank, trajectory)
     take_in(bank, [episode((0, 0, 1), success=None), episode((0, 1, 1))])
     numbers = bank_statistics(bank)
     assert (numbers.episodes, numbers.learnt, numbers.waiting) == (6, 4, 2)

@@ -14,7 +14,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankFrozenError
-from deltamem_tui.memory.engine import due, learn
+from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.method import MaintenanceResult
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.runs.maintenance import consolidate
@@ -22,7 +22,7 @@ from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.views.statistics import growth
 from deltamem_tui.memory.writers.extraction import Extraction
 from tests.bank.support import contents
-from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
+from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters, teach
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def bank(tmp_path: Path) -> Bank:
         skip = "skip" if number in (2, 3, 4, 6) else f"act {number}"
         trajectory = replace(episode((1, y, 0), action=skip), domain=str(number))
         steps = (*trajectory.steps, replace(trajectory.steps[0], observation=str(number)))
-        learn(made, replace(trajectory, steps=steps), EchoExtractor(), embedder=ChosenEmbedder())
+        teach(made, replace(trajectory, steps=steps))
     set_k_cons(made, 2)
     return made
 
@@ -88,7 +88,7 @@ def test_a_fusion_has_the_same_id_while_learning_and_later(tmp_path: Path) -> No
     for name, k_cons in (("while", 1), ("later", None)):
         made = new_bank(tmp_path / name, parameters(tau_base=0.9, k_cons=k_cons))
         for y in (0, 0.3, 0.31):
-            learn(made, episode((1, y, 0)), EchoExtractor(), embedder=ChosenEmbedder())
+            teach(made, episode((1, y, 0)))
         if k_cons is None:
             set_k_cons(made, 1)
             fuse(made)
@@ -106,7 +106,7 @@ def test_growth_counts_what_was_written_and_not_what_stood_there_already(bank: B
     (again,) = fuse(bank, EchoExtractor(fused=fusion.root.payload))
     assert again.root == fusion.root
     assert not again.written
-    learn(bank, episode((0, 0, 1)), EchoExtractor(), embedder=ChosenEmbedder())
+    teach(bank, episode((0, 0, 1)))
     assert growth(bank)[-1].nodes["task"] == len(bank.tree("task"))
 
 

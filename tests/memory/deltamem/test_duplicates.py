@@ -10,14 +10,11 @@ from hypothesis import strategies as st
 from msgspec import structs
 from msgspec.structs import replace
 
-from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.duplicates import duplicate_of
 from deltamem_tui.memory.editing import subtree
-from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.runs.maintenance import consolidate
 from deltamem_tui.trajectory.model import Step, Trajectory
@@ -28,6 +25,7 @@ from tests.memory.support import (
     episode,
     new_bank,
     parameters,
+    teach,
     unit,
 )
 
@@ -37,10 +35,6 @@ X, NEAR_X, Y = (1, 0, 0), (1, 0.1, 0), (0, 1, 0)
 def numbered(trajectory: Trajectory, number: int) -> Trajectory:
     """Another episode that gives the same payload."""
     return replace(trajectory, steps=(*trajectory.steps, Step(f"step {number}", "")))
-
-
-def teach(bank: Bank, trajectory: Trajectory) -> LearnResult:
-    return learn(bank, trajectory, EchoExtractor(), embedder=ChosenEmbedder())
 
 
 def test_an_equal_delta_is_written_once(tmp_path: Path) -> None:

@@ -42,15 +42,10 @@ from tests.memory.support import (
     episode,
     new_bank,
     parameters,
+    teach,
 )
 
 X, NEAR_X, Y = (1, 0, 0), (1, 0.1, 0), (0, 1, 0)
-
-
-def teach(
-    bank: Bank, trajectory: Trajectory, extractor: EchoExtractor | None = None
-) -> LearnResult:
-    return learn(bank, trajectory, extractor or EchoExtractor(), embedder=ChosenEmbedder())
 
 
 def state_of(bank: Bank) -> dict[str, bytes]:
@@ -135,11 +130,11 @@ def test_what_a_program_hands_over_is_kept_clean_and_found_again(tmp_path: Path)
         steps=(Step("go\ud800", "seen\x07", reward=1),),  # an int where the form has a float
         outcome=Outcome(success=True, source="stated"),
     )
-    lesson = learn(bank, raw, EchoExtractor(), embedder=ChosenEmbedder())
+    lesson = teach(bank, raw)
     kept = stored_episode(bank, lesson.trajectory)
     assert kept is not None
     assert (kept.task, kept.steps[0].action, kept.steps[0].observation) == ("1 0 0", "go", "seen")
-    assert not learn(bank, kept, EchoExtractor(), embedder=ChosenEmbedder()).new
+    assert not teach(bank, kept).new
 
 
 @pytest.mark.parametrize("named", ["", "maze"])

@@ -13,7 +13,6 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.table import LINE_LIMIT
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankFrozenError, RecordError
-from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes import import_report, importer
 from deltamem_tui.memory.episodes.import_report import Reception, Redaction
 from deltamem_tui.memory.episodes.importer import take_in
@@ -25,7 +24,7 @@ from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Ste
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 from deltamem_tui.trajectory.validation import admitted
 from tests.bank.support import file_bytes
-from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank
+from tests.memory.support import episode, new_bank, teach
 
 X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 
@@ -79,23 +78,23 @@ def test_an_outcome_that_comes_later_is_taken(bank: Bank, together: bool) -> Non
 
 def test_learning_redacts_what_the_bank_does_not_have_yet(bank: Bank) -> None:
     told = holding(f"key {SECRET}")
-    lesson = learn(bank, told, EchoExtractor(), embedder=ChosenEmbedder())
+    lesson = teach(bank, told)
     (kept,) = episodes(Bank.open(bank.path))
     assert lesson.trajectory == kept.id != told.id
     assert all(SECRET.encode() not in data for data in file_bytes(bank.path).values())
-    assert not learn(bank, told, EchoExtractor(), embedder=ChosenEmbedder()).new
+    assert not teach(bank, told).new
 
 
 def test_learning_leaves_an_episode_as_the_bank_has_it(bank: Bank) -> None:
     """Somebody wanted it so: `--no-redact`."""
     told = holding(f"key {SECRET}")
     take_in(bank, [told], redaction="off")
-    learn(bank, told, EchoExtractor(), embedder=ChosenEmbedder())
+    teach(bank, told)
     assert list(episodes(bank)) == [told]
 
 
 def test_an_outcome_is_not_overwritten_nor_given_to_what_was_learnt(bank: Bank) -> None:
-    learn(bank, episode(X), EchoExtractor(), embedder=ChosenEmbedder())
+    teach(bank, episode(X))
     take_in(bank, [episode(Y, success=False)])
     found = take_in(bank, [episode(X, success=False), episode(Y)])
     assert (found.episodes, len(found.rejected)) == (0, 2)
@@ -346,7 +345,7 @@ def test_a_person_has_the_last_word_while_the_episode_waits(
 def test_what_was_learnt_from_is_not_changed_and_it_is_said(
     bank: Bank, source: OutcomeSource
 ) -> None:
-    learn(bank, said(True), EchoExtractor(), embedder=ChosenEmbedder())
+    teach(bank, said(True))
     found = take_in(bank, [said(False, source)])
     (error,) = found.rejected
     assert str(error).startswith("log.jsonl, line 1: was learnt from as a success")

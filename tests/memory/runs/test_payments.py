@@ -100,11 +100,18 @@ def test_what_older_journals_state_counts_beside_the_lines(bank: Bank) -> None:
     Payments(bank)(payment())
     assert history(bank).usage == stated + CALL
     assert compact(bank).done
-    assert history(bank).usage == stated + CALL
+    log(bank, "refuse", {"calls": [{**OLD, "cost": None}]})
+    assert history(bank).usage == stated + CALL + Usage(1, 0, 100, 20, None)
 
 
 @pytest.mark.parametrize(
-    "odd", [{"calls": -4, "cost": "much"}, {"calls": True}, {"calls": 2**60}, {"cost": -1.0}]
+    "odd",
+    [
+        {"calls": -4, "cost": "much"},
+        {"calls": True, "cached": "1"},
+        {"calls": 2**60},
+        {"calls": 1e300, "cost": -1.0},
+    ],
 )
 def test_amounts_that_cannot_be_are_passed_over(bank: Bank, odd: dict[str, Any]) -> None:
     usage_log.append(bank.path, {"prompt_tokens": 5, "completion_tokens": "many", **odd})

@@ -15,18 +15,13 @@ from deltamem_tui.errors import BudgetError, CredentialsError, ExtractionError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.engine import writer_of
 from deltamem_tui.memory.method import ModelWriter
-from deltamem_tui.memory.runs.judging import in_order
 from deltamem_tui.memory.runs.prefetch import (
     Prefetcher,
     PrefetchingWriter,
     Question,
     StoppedError,
 )
-from deltamem_tui.memory.writers.extraction import (
-    Extraction,
-    OnPayment,
-    tree_of,
-)
+from deltamem_tui.memory.writers.extraction import Extraction, OnPayment, tree_of
 from deltamem_tui.trajectory.model import Trajectory
 from tests.memory.support import EchoExtractor, episode
 
@@ -253,29 +248,3 @@ def test_closing_cancels_waits_a_little_and_begins_nothing_more(model: Model) ->
     for thread in set(threading.enumerate()) - others:
         thread.join(SECONDS)
         assert not thread.is_alive()
-
-
-@pytest.mark.parametrize("at_once", [1, 2, 5])
-def test_results_come_in_order_and_items_are_taken_as_needed(at_once: int) -> None:
-    begun: list[int] = []
-
-    def items() -> Iterator[tuple[int, int]]:
-        for number in range(10):
-            begun.append(number)
-            yield number, number
-
-    results = in_order(lambda number: number * number, items(), at_once)
-    assert next(results) == (0, 0)
-    assert len(begun) <= at_once
-    assert list(results) == [(number, number**2) for number in range(1, 10)]
-
-
-@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
-def test_what_a_thread_raises_is_raised_where_its_result_is_asked_for(
-    error: type[BaseException],
-) -> None:
-    def fail(_item: int) -> None:
-        raise error
-
-    with pytest.raises(error):
-        list(in_order(fail, [("a", 1), ("b", 0)], 2))

@@ -20,9 +20,8 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.transfer.merging import merge
-from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
+from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach
 from tests.places import DOCS
 
 SAMPLE = DOCS / "sample" / "alfworld.jsonl.gz"
@@ -33,11 +32,11 @@ def pair(tmp_path: Path) -> tuple[Bank, Bank]:
     """Two banks that learnt nearly the same apart; the second something below it."""
     numbers = parameters(tau_base=0.9, d_max=2, env=False)
     one, two = (new_bank(tmp_path / name, numbers) for name in ("one", "two"))
-    learn(one, episode((1, 0, 0)), EchoExtractor(), embedder=ChosenEmbedder())
-    learn(one, episode((0, 1, 0), success=False), EchoExtractor(), embedder=ChosenEmbedder())
-    learn(two, episode((1, 0.1, 0)), EchoExtractor(), embedder=ChosenEmbedder())
-    learn(two, episode((1, 0.2, 0)), EchoExtractor(), embedder=ChosenEmbedder())
-    learn(two, episode((0, 1, 0.1)), EchoExtractor(), embedder=ChosenEmbedder())
+    teach(one, episode((1, 0, 0)))
+    teach(one, episode((0, 1, 0), success=False))
+    teach(two, episode((1, 0.1, 0)))
+    teach(two, episode((1, 0.2, 0)))
+    teach(two, episode((0, 1, 0.1)))
     assert [node.depth for node in two.tree("task")] == [1, 2, 1]
     return one, two
 
@@ -155,7 +154,7 @@ def test_near_roots_are_found_by_the_label_that_counts(
         batch.revise_node("task", structs.replace(root, label="failure"))
         batch.log("relabel")
     third = new_bank(tmp_path / "three", parameters(tau_base=0.9, d_max=2, env=False))
-    learn(third, episode((0, 1, 0.11)), EchoExtractor(), embedder=ChosenEmbedder())
+    teach(third, episode((0, 1, 0.11)))
     (before,) = merge((one, third), dry_run=True).near
     assert (before.root.id, before.label) == (root.id, "success")
     assert merge((one, two, third), dry_run=True).near == ()

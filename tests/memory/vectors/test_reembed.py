@@ -33,7 +33,7 @@ from deltamem_tui.memory.vectors import vector_store
 from deltamem_tui.memory.vectors.embedder import card_of
 from deltamem_tui.memory.vectors.reembed import planned, reembed
 from tests.bank.fragile import NEVER, FragileOS, KilledError
-from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
+from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters, teach
 
 WIDTH = 5
 
@@ -86,7 +86,7 @@ def grown(path: Path, episodes: int = 6) -> Bank:
 
 def add(bank: Bank, number: int) -> None:
     task, scene = (1, number, 0), (number, 1, 0)
-    learn(bank, episode(task, scene), EchoExtractor(), embedder=ChosenEmbedder())
+    teach(bank, episode(task, scene))
 
 
 def every_byte(folder: Path) -> dict[str, bytes]:

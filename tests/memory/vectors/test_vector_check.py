@@ -10,21 +10,15 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.memory.editing import delete
-from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.vectors.vector_check import strange_vectors
-from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters
+from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach
 
 
 @pytest.fixture
 def grown(tmp_path: Path) -> Bank:
     bank = new_bank(tmp_path / "bank", parameters(tau_base=0.99))
     for number in range(5):
-        learn(
-            bank,
-            episode((1, number, 0), (number, 1, 0)),
-            EchoExtractor(),
-            embedder=ChosenEmbedder(),
-        )
+        teach(bank, episode((1, number, 0), (number, 1, 0)))
     return bank
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.episodes.importer import take_in
@@ -18,32 +17,10 @@ from deltamem_tui.memory.views.history import history
 from deltamem_tui.trajectory.model import Trajectory
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank
 
-CALL = {"calls": 1, "cached": 0, "prompt_tokens": 10, "completion_tokens": 4, "cost": 0.5}
-
 
 def log(bank: Bank, event: str, detail: Mapping[str, Any]) -> None:
     with bank.writing() as batch:
         batch.log(event, detail)
-
-
-def test_every_call_of_every_event_is_on_the_bill(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    log(bank, "learn", {"trees": {"task": {"calls": [CALL, CALL]}, "env": {"decision": "skip"}}})
-    log(bank, "refuse", {"calls": [CALL]})
-    log(bank, "consolidate", {"calls": [CALL]})
-    assert history(bank).usage == Usage(4, 0, 40, 16, 2.0)
-    log(bank, "consolidate", {"calls": [{**CALL, "cost": None}]})
-    assert history(bank).usage == Usage(5, 0, 50, 20, None)
-
-
-def test_what_was_paid_before_a_bank_was_made_compact_stays_on_the_bill(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    log(bank, "waste", {"calls": [CALL], "on_their_way": 1})
-    log(bank, "learn", {"trees": {"task": {"calls": [CALL]}}})
-    compact(bank)
-    log(bank, "refuse", {"calls": [CALL]})
-    assert [commit.event for commit in bank.journal.commits()] == ["compact", "refuse"]
-    assert history(bank).usage == Usage(3, 0, 30, 12, 1.5)
 
 
 @pytest.mark.parametrize(
@@ -63,21 +40,6 @@ def test_what_is_not_of_its_form_is_passed_over(tmp_path: Path, detail: Any) -> 
     log(bank, "learn", detail)
     found = history(bank)
     assert (found.usage, found.refused) == (Usage(), ())
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        {"calls": -1, "prompt_tokens": 1e300, "cost": 0.0},
-        {"calls": True, "cached": "1", "prompt_tokens": 2**60, "cost": 0},
-    ],
-)
-def test_numbers_that_cannot_be_count_as_none(tmp_path: Path, call: Any) -> None:
-    bank = new_bank(tmp_path / "bank")
-    log(bank, "refuse", {"calls": [call]})
-    assert history(bank).usage == Usage()
-    log(bank, "refuse", {"calls": [{**call, "cost": -5.0}]})
-    assert history(bank).usage.cost is None
 
 
 class Stubborn(EchoExtractor):

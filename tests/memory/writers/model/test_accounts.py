@@ -83,8 +83,8 @@ def test_a_judgement_that_the_bank_did_not_take_is_on_the_bill(
     other = Bank.open(bank.path)
     at(server, 2, other.freeze, lambda _request: Reply(verdict))
     judge = Judge(client(server))
-    *_, error = judge_episodes(bank, judge, without_outcome(bank), concurrency=concurrency)
-    assert isinstance(error, BankFrozenError)
+    found = judge_episodes(bank, judge, without_outcome(bank), concurrency=concurrency)
+    assert isinstance(found.errors[-1], BankFrozenError)
     on_the_bill(bank, judge.usage)
 
 

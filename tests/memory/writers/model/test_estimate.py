@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -24,7 +24,7 @@ from deltamem_tui.memory.vectors.embedder import embedder_of
 from deltamem_tui.memory.writers.model.extractor import ModelExtractor
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
-from tests.llm.server import ModelServer, Reply
+from tests.llm.server import ModelServer
 from tests.llm.support import client
 from tests.memory.writers.model import sensible
 from tests.memory.writers.model.generated import generated, purchases, repairs
@@ -112,27 +112,6 @@ def test_the_estimate_of_long_episodes_is_of_what_is_left_of_them(
     assert len(cut) == 8
     assert estimate.prompt_tokens == pytest.approx(run.used.prompt_tokens, rel=0.1)
     assert estimate.calls == pytest.approx(run.used.calls, rel=0.1)
-
-
-def test_the_estimate_holds_for_a_model_that_is_asked_again_now_and_then(
-    server: ModelServer, tmp_path: Path
-) -> None:
-    """Which answers will be bad is not known beforehand; one in thirty changes little."""
-    bank = bank_with(tmp_path / "bank", generated(30))
-    estimate = estimated(bank, server)
-    numbers = count(1)
-    server.replies = lambda request: (
-        Reply("I would rather not say.") if next(numbers) % 30 == 0 else sensible.reply(request)
-    )
-    outcomes, run = run_over(bank, server, price=PRICE)
-    calls = [
-        call
-        for lesson in lessons_of(outcomes)
-        for each in lesson.trees.values()
-        for call in each.calls
-    ]
-    assert sum(call.attempts - 1 for call in calls) >= 2
-    assert estimate.prompt_tokens == pytest.approx(run.used.prompt_tokens, rel=0.1)
 
 
 def test_what_the_cache_has_is_not_counted_and_makes_the_rest_exact(

@@ -16,7 +16,6 @@ from deltamem_tui.errors import (
     BankFrozenError,
     BudgetError,
     CredentialsError,
-    DeltaMemError,
     ModelUnavailableError,
     TrajectoryError,
 )
@@ -29,7 +28,7 @@ from deltamem_tui.memory.episodes.stored_episodes import episode as kept
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.policies.admission import admitted_by
 from deltamem_tui.memory.runs.judging import (
-    JudgedEpisode,
+    JudgingReport,
     judge_episodes,
     take_judgement,
     without_outcome,
@@ -64,8 +63,8 @@ def by_task(**verdicts: Reply) -> Callable[[Request], Reply]:
     return reply
 
 
-def judged(bank: Bank, judge: Judge, concurrency: int = 1) -> list[JudgedEpisode | DeltaMemError]:
-    return list(judge_episodes(bank, judge, without_outcome(bank), concurrency=concurrency))
+def judged(bank: Bank, judge: Judge, concurrency: int = 1) -> JudgingReport:
+    return judge_episodes(bank, judge, without_outcome(bank), concurrency=concurrency)
 
 
 def journal(bank: Bank) -> list[dict[str, Any]]:
@@ -79,15 +78,14 @@ def test_each_episode_without_an_outcome_is_judged_once(
 ) -> None:
     server.replies = by_task(n2=Reply("no\nIt broke off.", delay=0.05))
     found = judged(bank, Judge(client(server)), concurrency)
-    assert [each.trajectory.id for each in found if isinstance(each, JudgedEpisode)] == [
-        each.id for each in UNSAID
-    ]
+    assert [each.trajectory.id for each in found.judged] == [each.id for each in UNSAID]
     outcomes = {each.task: each.outcome for each in episodes(Bank.open(bank.path))}
     assert outcomes["1 0 2"] == Outcome(False, None, "judge", "It broke off.")
     assert outcomes["1 0 3"] == Outcome(True, None, "judge", "It is done.")
     assert outcomes[STATED.task] == STATED.outcome
     assert len(server.requests) == len(UNSAID)
-    assert judged(bank, Judge(client(server)), concurrency) == []
+    again = judged(bank, Judge(client(server)), concurrency)
+    assert (again.judged, again.errors) == ([], [])
     assert verify(bank) == []
 
 
@@ -135,10 +133,11 @@ def test_one_bad_answer_stops_none_of_the_others(
     server: ModelServer, bank: Bank, concurrency: int
 ) -> None:
     server.replies = by_task(n0=Reply("Perhaps"))
-    first, *others = judged(bank, Judge(client(server)), concurrency)
-    assert isinstance(first, TrajectoryError)
-    assert first.source == UNSAID[0].id
-    assert all(isinstance(each, JudgedEpisode) for each in others)
+    found = judged(bank, Judge(client(server)), concurrency)
+    (error,) = found.errors
+    assert isinstance(error, TrajectoryError)
+    assert error.source == UNSAID[0].id
+    assert len(found.judged) == len(UNSAID) - 1
     assert without_outcome(bank) == [UNSAID[0].id]
 
 
@@ -147,15 +146,15 @@ def test_a_refused_key_stops_the_run_and_the_next_one_goes_on(
     server: ModelServer, bank: Bank, concurrency: int
 ) -> None:
     server.replies = by_task(n3=Reply(status=401))
-    *done, error = judged(bank, Judge(client(server)), concurrency)
+    found = judged(bank, Judge(client(server)), concurrency)
+    (error,) = found.errors
     assert isinstance(error, CredentialsError)
     # What was under way when the refusal came is kept too, and nothing is sent after it.
-    assert 3 <= len(done) <= 2 + concurrency
-    assert all(isinstance(each, JudgedEpisode) for each in done)
+    assert 3 <= len(found.judged) <= 2 + concurrency
     left = without_outcome(bank)
     assert left[0] == UNSAID[3].id
     server.answer("no\nNo.")
-    assert len(judged(bank, Judge(client(server)), concurrency)) == len(left)
+    assert len(judged(bank, Judge(client(server)), concurrency).judged) == len(left)
     assert len(server.requests) == len(left)
 
 
@@ -167,11 +166,11 @@ def test_a_limit_on_cost_is_kept_and_what_was_paid_for_stays(
     once = Judge(client(server, price=price)).estimate(UNSAID[0]).cost
     assert once is not None
     judge = Judge(client(server, price=price, budget=Budget(once * 3)))
-    *done, error = judged(bank, judge)
-    assert isinstance(error, BudgetError)
-    assert 1 <= len(done) <= 3
+    found = judged(bank, judge)
+    assert isinstance(found.errors[-1], BudgetError)
+    assert 1 <= len(found.judged) <= 3
     assert (judge.usage.cost or 0) <= once * 3
-    assert len(without_outcome(bank)) == len(UNSAID) - len(done)
+    assert len(without_outcome(bank)) == len(UNSAID) - len(found.judged)
 
 
 def test_what_was_answered_before_costs_nothing(
@@ -217,8 +216,8 @@ def test_an_outcome_that_comes_while_the_model_thinks_stays(
         return Reply("yes\nIt is done.")
 
     server.replies = reply
-    (found,) = judge_episodes(bank, Judge(client(server)), [UNSAID[0].id])
-    assert isinstance(found, TrajectoryError)
+    (error,) = judge_episodes(bank, Judge(client(server)), [UNSAID[0].id]).errors
+    assert isinstance(error, TrajectoryError)
     assert kept(bank, UNSAID[0].id) == UNSAID[0].with_outcome(Outcome(False, None, "user"))
 
 
@@ -232,9 +231,9 @@ def test_a_frozen_bank_is_not_judged(server: ModelServer, bank: Bank) -> None:
 
 def test_an_episode_that_is_not_there_is_told(server: ModelServer, bank: Bank) -> None:
     server.answer("yes\nIt is done.")
-    missing, found = judge_episodes(bank, Judge(client(server)), ["0" * 16, UNSAID[0].id])
-    assert isinstance(missing, TrajectoryError)
-    assert isinstance(found, JudgedEpisode)
+    found = judge_episodes(bank, Judge(client(server)), ["0" * 16, UNSAID[0].id])
+    assert [type(error) for error in found.errors] == [TrajectoryError]
+    assert len(found.judged) == 1
     assert len(server.requests) == 1
 
 
@@ -250,11 +249,6 @@ def test_a_prompt_that_the_server_finds_too_long_is_cut(server: ModelServer) -> 
     assert "steps left out" in judgement.cut
 
 
-def test_the_first_are_taken_where_there_is_a_limit(bank: Bank) -> None:
-    assert without_outcome(bank, 2) == [each.id for each in UNSAID[:2]]
-    assert without_outcome(bank) == [each.id for each in UNSAID]
-
-
 @pytest.mark.parametrize("concurrency", [1, 3])
 def test_what_is_under_way_when_somebody_stops_is_kept(
     server: ModelServer, bank: Bank, concurrency: int
@@ -262,28 +256,24 @@ def test_what_is_under_way_when_somebody_stops_is_kept(
     server.replies = lambda _request: Reply("yes\nIt is done.", delay=0.05)
     judge = Judge(client(server))
     ids = without_outcome(bank)
-    stopping = judge_episodes(
+    found = judge_episodes(
         bank, judge, ids, concurrency=concurrency, stopped=lambda: len(server.requests) > 1
     )
-    found = list(stopping)
-    assert 2 <= len(found) == len(server.requests) < len(UNSAID)
-    assert without_outcome(bank) == ids[len(found) :]
+    assert 2 <= len(found.judged) == len(server.requests) < len(UNSAID)
+    assert without_outcome(bank) == ids[len(found.judged) :]
     assert history(bank).usage == judge.usage
 
 
 def test_a_judgement_that_stays_under_way_is_told_as_such(server: ModelServer, bank: Bank) -> None:
     server.script(Reply("yes\nIt is done."), Reply(manner="hang"))
-    left: list[int] = []
-    stopping = judge_episodes(
+    found = judge_episodes(
         bank,
         Judge(client(server)),
         without_outcome(bank),
         stopped=lambda: len(server.requests) > 1,
         grace=0.05,
-        left=left.append,
     )
-    assert len(list(stopping)) == 1
-    assert left == [1]
+    assert (len(found.judged), found.in_flight) == (1, 1)
 
 
 def test_a_stopped_judge_asks_nothing_more(
@@ -302,10 +292,10 @@ def test_a_stopped_judge_asks_nothing_more(
     monkeypatch.setattr(asking, "cancel", end)
     judge = Judge(asking)
     ids = without_outcome(bank)
-    found = list(
-        judge_episodes(bank, judge, ids, concurrency=2, stopped=lambda: len(server.requests) > 1)
+    found = judge_episodes(
+        bank, judge, ids, concurrency=2, stopped=lambda: len(server.requests) > 1
     )
-    assert found == []
+    assert (found.judged, found.errors) == ([], [])
     assert len(server.requests) == 2
     assert history(bank).usage == judge.usage
     assert judge.usage.calls == 2
@@ -316,7 +306,7 @@ def test_what_a_judge_took_is_told_whatever_came_of_it(server: ModelServer, bank
     patience = RetryPolicy(retries=0)
     server.script(Reply("Perhaps"), Reply(status=503))
     judge = Judge(client(server, policy=patience))
-    (error,) = judge_episodes(bank, judge, [UNSAID[0].id])
+    (error,) = judge_episodes(bank, judge, [UNSAID[0].id]).errors
     assert isinstance(error, ModelUnavailableError)
     assert history(bank).usage == judge.usage
     assert judge.usage.calls == 1
@@ -326,7 +316,7 @@ def test_what_a_judge_took_is_told_whatever_came_of_it(server: ModelServer, bank
         return Reply("yes\nIt is done.")
 
     server.replies = late
-    (error,) = judge_episodes(bank, judge, [UNSAID[1].id])
+    (error,) = judge_episodes(bank, judge, [UNSAID[1].id]).errors
     assert isinstance(error, TrajectoryError)
     assert history(bank).usage == judge.usage
     assert judge.usage.calls == 2

@@ -303,8 +303,10 @@ def test_stopping_while_a_model_hangs_is_quick_and_leaves_nothing_half(
 
     server.replies = replies
     bank = bank_with(tmp_path / "bank", generated(8))
-    outcomes, _ = run_over(bank, server, concurrency, stopped=reached.is_set, grace=0.05)
+    outcomes, run = run_over(bank, server, concurrency, stopped=reached.is_set, grace=0.05)
     assert len(lessons_of(outcomes)) == len(outcomes) == bank.episodes.learnt() < 8
+    assert 1 <= run.in_flight <= concurrency
+    assert run.usage.calls == history(bank).usage.calls == 5
     assert verify(bank) == []
     assert history(bank).refused == ()
 
@@ -393,25 +395,6 @@ def test_every_call_is_on_the_bill_however_a_run_ends(
     assert bank.episodes.waiting() == []
     assert not paid & {request.prompt for request in server.requests}
     assert verify(bank) == []
-
-
-@pytest.mark.parametrize("concurrency", [1, 4])
-def test_a_call_that_stays_on_its_way_is_told_as_such(
-    server: ModelServer, tmp_path: Path, concurrency: int
-) -> None:
-    reached = threading.Event()
-
-    def replies(request: Request) -> Reply:
-        if len(server.requests) <= 5:
-            return sensible.reply(request)
-        reached.set()
-        return Reply(manner="hang")
-
-    server.replies = replies
-    bank = bank_with(tmp_path / "bank", generated(8))
-    _, run = run_over(bank, server, concurrency, stopped=reached.is_set, grace=0.05)
-    assert 1 <= run.in_flight <= concurrency
-    assert run.usage.calls == history(bank).usage.calls == 5
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
