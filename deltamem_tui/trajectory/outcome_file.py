@@ -135,22 +135,25 @@ def read_side_file(log: Log, success_at: float) -> SideFile:
         TrajectoryError: It cannot be opened.
     """
     try:
-        if log.layout == "text":
-            if log.preview().head.lstrip().startswith("["):
-                return _listed(log.document(), log, success_at)
-            known = frozenset((*ID_KEYS, *_VALUE_KEYS))
-            return _from_rows(table_rows(log, known), log, success_at)
-        _check_twins(log)
-        if log.layout in ("array", "values"):
-            return _listed(log.document(), log, success_at)
-        records = [_readable(item) for item in log.records()]
+        return _read_file(log, success_at)
     except RecordError as error:
         raise UsageError(
             error.message, source=log.name, position=error.position, hint=error.hint
         ) from error
+
+
+def _read_file(log: Log, success_at: float) -> SideFile:
+    if log.layout == "text":
+        if log.preview().head.lstrip().startswith("["):
+            return _listed(log.document(), success_at)
+        return _from_rows(table_rows(log, {*ID_KEYS, *_VALUE_KEYS}), success_at)
+    _check_twins(log)
+    if log.layout in ("array", "values"):
+        return _listed(log.document(), success_at)
+    records = [_readable(item) for item in log.records()]
     if len(records) == 1:
-        return _listed(records[0].value, log, success_at)
-    return _from_rows(((item.value, item.position) for item in records), log, success_at)
+        return _listed(records[0].value, success_at)
+    return _from_rows(((item.value, item.position) for item in records), success_at)
 
 
 def _readable(item: Record | RecordError) -> Record:
@@ -184,26 +187,26 @@ def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _listed(value: object, log: Log, success_at: float) -> SideFile:
+def _listed(value: object, success_at: float) -> SideFile:
     """What one JSON value says: a list, a report, or a mapping from id to outcome."""
     if isinstance(value, list):
         if value and all(isinstance(item, str) for item in value):
             return _resolved(value)
         rows = ((item, f"record {index}") for index, item in enumerate(value, 1))
-        return _from_rows(rows, log, success_at)
+        return _from_rows(rows, success_at)
     if not isinstance(value, dict):
-        raise UsageError("no list and no mapping of ids to outcomes", source=log.name)
+        raise RecordError("no list and no mapping of ids to outcomes")
     for key in _RESOLVED_KEYS:
         if isinstance(value.get(key), list):
-            return _reported(key, value, log)
+            return _reported(key, value)
     if _is_row(value):
-        return _from_rows([(value, "record 1")], log, success_at)
+        return _from_rows([(value, "record 1")], success_at)
     outcomes = {
-        str(key): _outcome(item, log, f"id {one_line(str(key), 80)}", success_at)
+        str(key): _outcome(item, f"id {one_line(str(key), 80)}", success_at)
         for key, item in value.items()
     }
     if not outcomes:
-        raise UsageError("no id in it", source=log.name)
+        raise RecordError("no id in it")
     return SideFile(outcomes)
 
 
@@ -224,15 +227,14 @@ def _outcome_of_user(*, success: bool) -> Outcome:
     return Outcome(success=success, source="user")
 
 
-def _reported(resolved: str, report: Mapping[str, object], log: Log) -> SideFile:
+def _reported(resolved: str, report: Mapping[str, object]) -> SideFile:
     """What a report of lists says: of those only that it lists, if it tells who else was tried."""
-    lists = {key: _ids(key, report[key], log) for key in report if _is_list(key, report)}
+    lists = {key: _ids(key, report[key]) for key in report if _is_list(key, report)}
     unresolved = [each for key in _UNRESOLVED_KEYS for each in lists.get(key, ())]
     twice = set(lists[resolved]).intersection(unresolved)
     if twice:
-        raise UsageError(
+        raise RecordError(
             f"{one_line(min(twice), 80)} is among the resolved ids and among the unresolved",
-            source=log.name,
             hint="take it out of one of the lists",
         )
     if not lists.keys() & {*_UNRESOLVED_KEYS, *_JUDGED_KEYS}:
@@ -247,61 +249,57 @@ def _is_list(key: str, report: Mapping[str, object]) -> bool:
     return known and isinstance(report[key], list)
 
 
-def _ids(key: str, listed: object, log: Log) -> list[str]:
+def _ids(key: str, listed: object) -> list[str]:
     ids = listed if isinstance(listed, list) else []
     for each in ids:
         if not isinstance(each, str | int) or isinstance(each, bool):
-            raise UsageError(f"not an id: {one_line(str(each), 60)}", source=log.name, position=key)
+            raise RecordError(f"not an id: {one_line(str(each), 60)}", position=key)
     return [str(each) for each in ids]
 
 
-def _from_rows(rows: Iterable[Row], log: Log, success_at: float) -> SideFile:
+def _from_rows(rows: Iterable[Row], success_at: float) -> SideFile:
     outcomes: dict[str, Outcome] = {}
     bare: list[str] = []
     for row, position in rows:
-        name = _id_of(row, log, position)
+        name = _id_of(row, position)
         if isinstance(row, dict) and not any(key in row for key in _VALUE_KEYS):
-            _check_bare(row, log, position)
+            _check_bare(row, position)
             bare.append(name)
             continue
-        outcome = _outcome(row, log, position, success_at)
+        outcome = _outcome(row, position, success_at)
         if outcomes.setdefault(name, outcome) != outcome:
-            raise UsageError(
+            raise RecordError(
                 f"a second, different outcome for {one_line(name, 80)}",
-                source=log.name,
                 position=position,
                 hint="one episode has one outcome; name trials by their trajectory id",
             )
     if bare and outcomes:
-        raise UsageError("some rows have an outcome and some have none", source=log.name)
+        raise RecordError("some rows have an outcome and some have none")
     if not bare and not outcomes:
-        raise UsageError("no id in it", source=log.name)
+        raise RecordError("no id in it")
     return _resolved(bare) if bare else SideFile(outcomes)
 
 
-def _id_of(row: object, log: Log, position: str) -> str:
+def _id_of(row: object, position: str) -> str:
     found = [row[key] for key in ID_KEYS if _is_filled(row, key)] if isinstance(row, dict) else []
     if not found:
-        raise UsageError(
-            f"no id; it is looked for as {', '.join(ID_KEYS)}", source=log.name, position=position
-        )
+        raise RecordError(f"no id; it is looked for as {', '.join(ID_KEYS)}", position=position)
     return str(found[0])
 
 
-def _check_bare(row: Mapping[str, object], log: Log, position: str) -> None:
+def _check_bare(row: Mapping[str, object], position: str) -> None:
     """See that a row without an outcome has nothing but ids: then it says `resolved`."""
     others = [key for key in row if key and key not in ID_KEYS]
     if others:
         names = ", ".join(one_line(str(key), 40) for key in others[:5])
-        raise UsageError(
+        raise RecordError(
             f"nothing known to say how the episode ended, only {names}",
-            source=log.name,
             position=position,
             hint=f"name the column as one of {', '.join(_VALUE_KEYS)}",
         )
 
 
-def _outcome(value: object, log: Log, position: str, success_at: float) -> Outcome:
+def _outcome(value: object, position: str, success_at: float) -> Outcome:
     """One outcome from a flag, a number, or a mapping that holds success, reward or both."""
     problem: object = value
     if isinstance(value, dict):
@@ -310,9 +308,8 @@ def _outcome(value: object, log: Log, position: str, success_at: float) -> Outco
         unread = [key for key, each in places.items() if each.source == "unknown"]
         outcome = together(places)
         if outcome.reason:
-            raise UsageError(
+            raise RecordError(
                 outcome.reason.replace("the log", "it", 1),
-                source=log.name,
                 position=position,
                 hint="one episode has one outcome",
             )
@@ -323,9 +320,8 @@ def _outcome(value: object, log: Log, position: str, success_at: float) -> Outco
         outcome = stated(value)
     outcome = decided(outcome, success_at)
     if not outcome.known:
-        raise UsageError(
+        raise RecordError(
             f"not an outcome: {one_line(_shown(problem), 60)}",
-            source=log.name,
             position=position,
             hint="success, failure, true, false, or a reward from 0 to 1",
         )

@@ -160,9 +160,8 @@ class ValueCutter:
             if backslash < 0:
                 self._in_string = quote < 0
                 return quote + 1
-            at = (
-                backslash + 2
-            )  # what it escapes is not an end, and may be the next chunk's first byte
+            # What it escapes is not an end, and may be the next chunk's first byte.
+            at = backslash + 2
             self._skip_next = at > len(chunk)
             if 0 <= quote < at:
                 quote = chunk.find(b'"', at)
@@ -238,11 +237,8 @@ class ValueCutter:
         self._value.clear()
 
     def _take_value(self) -> Cut:
-        cut = (
-            Cut("refused", reason=self._refusal)
-            if self._refusal
-            else Cut("value", bytes(self._value))
-        )
+        value, reason = bytes(self._value), self._refusal
+        cut = Cut("refused", reason=reason) if reason else Cut("value", value)
         self._refusal = ""
         self._value.clear()
         return cut

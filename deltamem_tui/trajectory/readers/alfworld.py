@@ -35,19 +35,9 @@ _PROMPT_START = re.compile(r"^Interact with a household\b|^Here (?:is|are) [\w ]
 _TASK_MARK = re.compile(r"^Here is the task:?\s*$", re.IGNORECASE)
 
 
-def is_goal(line: str) -> bool:
-    """Whether a line tells the agent its task."""
-    return GOAL_LINE.match(line) is not None
-
-
-def is_action(line: str) -> bool:
+def _is_action(line: str) -> bool:
     """Whether a line is what the agent wrote, a thought included."""
     return line.startswith(_PROMPT)
-
-
-def announces(line: str) -> bool:
-    """Whether a line begins a prompt, in which examples may follow."""
-    return _PROMPT_START.match(line) is not None
 
 
 def episodes_in(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
@@ -61,14 +51,14 @@ def episodes_in(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
     if not marks:
         yield from _parted(lines, 0, len(lines))
     for begin, end in pairwise([*marks, len(lines)]):
-        prompt = next((i for i in range(begin + 1, end) if announces(lines[i])), end)
+        prompt = next((i for i in range(begin + 1, end) if _PROMPT_START.match(lines[i])), end)
         found = list(_parted(lines, begin + 1, prompt))
         yield from found if prompt < end or end == len(lines) else found[:1]
 
 
 def _parted(lines: Sequence[str], begin: int, end: int) -> Iterator[tuple[int, Sequence[str]]]:
     """The episodes between two lines, a goal in each."""
-    goals = [index for index in range(begin, end) if is_goal(lines[index])]
+    goals = [index for index in range(begin, end) if GOAL_LINE.match(lines[index])]
     if not goals:
         return
     starts = [begin]
@@ -79,7 +69,7 @@ def _parted(lines: Sequence[str], begin: int, end: int) -> Iterator[tuple[int, S
 
 def _start_before(lines: Sequence[str], previous: int, goal: int) -> int:
     """Where the scene of the episode begins whose goal stands on line `goal`."""
-    last_action = max((i for i in range(previous, goal) if is_action(lines[i])), default=previous)
+    last_action = max((i for i in range(previous, goal) if _is_action(lines[i])), default=previous)
     gap = range(last_action + 1, goal)
     scenes = [index for index in gap if _SCENE_START.match(lines[index])]
     if scenes:
@@ -97,11 +87,11 @@ def parse_episode(lines: Sequence[str], *, cut: bool = False) -> Trajectory:
     Raises:
         RecordError: No line tells the task.
     """
-    goal = next((index for index, line in enumerate(lines) if is_goal(line)), None)
+    goal = next((index for index, line in enumerate(lines) if GOAL_LINE.match(line)), None)
     if goal is None:
         raise RecordError("no line that begins with `Your task is to`")
     found = GOAL_LINE.match(lines[goal])
-    first = next((i for i in range(goal + 1, len(lines)) if is_action(lines[i])), len(lines))
+    first = next((i for i in range(goal + 1, len(lines)) if _is_action(lines[i])), len(lines))
     scene = "\n".join([*lines[:goal], *lines[goal + 1 : first]])
     return Trajectory(
         task=found["goal"].strip() if found else "",
@@ -114,7 +104,7 @@ def parse_episode(lines: Sequence[str], *, cut: bool = False) -> Trajectory:
 def _turns(lines: Sequence[str]) -> list[TextTurn]:
     turns: list[TextTurn] = []
     for line in lines:
-        if is_action(line):
+        if _is_action(line):
             turns.append(TextTurn([line.removeprefix(_PROMPT)]))
         else:
             turns[-1].answer.append(line)
@@ -164,11 +154,13 @@ def _block_episodes(block: list[TextLine], log: Log) -> Iterator[Reading]:
     lines = [line.text for line in block]
     header = next(filter(None, map(_HEADER.match, lines)), None)
     footer = next((i for i, line in enumerate(lines) if _FOOTER.match(line)), None)
+    verdict = _FOOTER.match(lines[footer]) if footer is not None else None
+    outcome = stated(verdict["word"]) if verdict else Outcome()
     body = [line for line in lines[:footer] if not _HEADER.match(line)]
     # Dropping the header moves what follows up by a line; numbers are those of the file.
     places = [line.position for line in block[:footer] if not _HEADER.match(line.text)]
     found = list(episodes_in(body))
-    if not found and (header or footer is not None or any(map(is_action, body))):
+    if not found and (header or footer is not None or any(map(_is_action, body))):
         yield RecordError(
             "an episode without a line that begins with `Your task is to`",
             source=log.name,
@@ -177,10 +169,10 @@ def _block_episodes(block: list[TextLine], log: Log) -> Iterator[Reading]:
     if len(found) > 1 and footer is not None:  # one verdict is about one episode
         *before, last = found
         found = [last]
-        if not any(map(announces, body)):
+        if not any(map(_PROMPT_START.match, body)):
             yield from (_without_verdict(places[start]) for start, _ in before)
     for start, part in found:
-        trajectory = _with_footer(parse_episode(part), lines, footer)
+        trajectory = replace(parse_episode(part), outcome=outcome)
         if header:
             trajectory = replace(trajectory, metadata={"id": f"env_{header['number']}"})
         yield _placed(trajectory, places[start])
@@ -192,11 +184,6 @@ def _without_verdict(position: str) -> RecordError:
         position=position,
         hint="put a ##### line between them, or leave it out if it is an example",
     )
-
-
-def _with_footer(trajectory: Trajectory, lines: list[str], footer: int | None) -> Trajectory:
-    match = _FOOTER.match(lines[footer]) if footer is not None else None
-    return trajectory.with_outcome(stated(match["word"]) if match else Outcome())
 
 
 def _named_texts(record: Record, log: Log) -> Iterator[Reading]:
@@ -217,7 +204,7 @@ def _placed(trajectory: Trajectory, position: str) -> Trajectory:
 
 def _looks_like_react(text: str) -> bool:
     lines = text.splitlines()
-    return any(map(is_goal, lines)) and any(map(is_action, lines))
+    return any(map(GOAL_LINE.match, lines)) and any(map(_is_action, lines))
 
 
 def _react_claims(preview: Preview) -> float:
@@ -226,11 +213,8 @@ def _react_claims(preview: Preview) -> float:
     values = [value for record in preview.records for value in as_mapping(record).values()]
     if not values or len(preview.records) > 1:
         return 0.0
-    return (
-        0.8
-        * sum(isinstance(text, str) and _looks_like_react(text) for text in values)
-        / len(values)
-    )
+    known = [text for text in values if isinstance(text, str) and _looks_like_react(text)]
+    return 0.8 * len(known) / len(values)
 
 
 REACT = Reader(
@@ -271,7 +255,11 @@ def _metadata(name: str) -> dict[str, str]:
 def _is_wrapper(value: object) -> bool:
     record = as_mapping(value)
     text = record.get("traj")
-    return isinstance(text, str) and "result" in record and any(map(is_goal, text.splitlines()))
+    return (
+        isinstance(text, str)
+        and "result" in record
+        and any(map(GOAL_LINE.match, text.splitlines()))
+    )
 
 
 WRAPPER = json_reader(

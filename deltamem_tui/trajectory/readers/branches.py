@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.readers.coding import own_words
+from deltamem_tui.trajectory.readers.conversation import are_left_out
 from deltamem_tui.trajectory.readers.messages import answered_calls, calls_made, content_text
 from deltamem_tui.trajectory.readers.shapes import Json, as_text
 
@@ -111,9 +112,8 @@ def before_in(line: Json, key: str) -> str | None:
 def branch_notices(left: Sequence[SessionMessage]) -> Iterator[Notice]:
     """A notice of a branch's messages that are left out, if there are any."""
     if left:
-        what = "1 message is" if len(left) == 1 else f"{len(left):,} messages are"
         yield Notice(
-            f"{what} left out: the conversation went back and on from before",
+            f"{are_left_out('message', len(left))}: the conversation went back and on from before",
             position=left[0].position,
             hint="the branch that leads to the last message is the episode",
         )

@@ -17,7 +17,7 @@ from deltamem_tui.trajectory.readers.branches import (
     branch_notices,
 )
 from deltamem_tui.trajectory.readers.coding import typed_command, workspace
-from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.conversation import Conversation, are_left_out
 from deltamem_tui.trajectory.readers.messages import add_message, content_text
 from deltamem_tui.trajectory.readers.reader import Reading, conversation_readings, json_reader
 from deltamem_tui.trajectory.readers.sessions import (
@@ -149,10 +149,9 @@ def _episode(
 def _helper_notices(message: list[SessionMessage]) -> Iterator[Notice]:
     """A notice of what sub-agents did for a session, if they did anything."""
     if message:
-        what = "1 message" if len(message) == 1 else f"{len(message):,} messages"
-        are = "is" if len(message) == 1 else "are"
+        left_out = are_left_out("message", len(message), " of sub-agents")
         yield Notice(
-            f"{what} of sub-agents {are} left out: their work is not the session's",
+            f"{left_out}: their work is not the session's",
             position=message[0].position,
             hint="a file of a sub-agent alone is an episode",
         )

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.notice import Notice, Remark
@@ -18,7 +17,7 @@ from deltamem_tui.trajectory.readers.tasks import issue_of
 
 
 @dataclass(slots=True)
-class _Draft:
+class StepDraft:
     """A step whose observation may still come."""
 
     action: str
@@ -34,19 +33,11 @@ class _Draft:
         """All that has come back."""
         return "\n\n".join(self.observations)
 
-
-class CallRecord(NamedTuple):
-    """A call that an agent has made.
-
-    Attributes:
-        action: It as one action.
-        tool: The tool's name, if it is known.
-        is_answered: Whether a tool has answered it.
-    """
-
-    action: str
-    tool: str
-    is_answered: bool
+    def answer(self, text: str, *, failed: bool) -> None:
+        """A tool answers this very call."""
+        self.answered = True
+        if text.strip() or failed:
+            self.observations.append(_as_error(text) if failed else text.strip("\n"))
 
 
 class Conversation:
@@ -61,12 +52,12 @@ class Conversation:
         self._task: list[str] = []
         self._offered = ""
         self._system = ""
-        self._steps: list[_Draft] = []
+        self._steps: list[StepDraft] = []
         # Calls without an answer yet, and those of them without a name; one that is answered is
         # removed only once it comes to the front.
-        self._open: deque[_Draft] = deque()
-        self._unnamed: deque[_Draft] = deque()
-        self._calls: dict[str, _Draft] = {}
+        self._open: deque[StepDraft] = deque()
+        self._unnamed: deque[StepDraft] = deque()
+        self._calls: dict[str, StepDraft] = {}
         self._thoughts: list[str] = []
         self._said: list[str] = []
         self._unheard = 0
@@ -146,7 +137,7 @@ class Conversation:
         """The agent calls a tool; answers may refer to the call by `call_id`."""
         self._take_offer()
         thought = "\n".join([*self._thoughts, *self._said])
-        self._add(_Draft(action, thought, call_id, is_call=True, tool=tool))
+        self._add(StepDraft(action, thought, call_id, is_call=True, tool=tool))
         self._said.clear()
 
     def answer(self, text: str, call_id: str = "", *, failed: bool = False) -> None:
@@ -176,18 +167,9 @@ class Conversation:
         if text.strip():
             draft.observations.append(text.strip("\n"))
 
-    def calls(self) -> list[CallRecord]:
+    def calls(self) -> list[StepDraft]:
         """The calls that the agent has made, in order."""
-        made = (draft for draft in self._steps if draft.is_call)
-        return [CallRecord(draft.action, draft.tool, draft.answered) for draft in made]
-
-    def answer_calls(self, answers: Mapping[int, tuple[str, bool]]) -> None:
-        """Tools answer some of the `calls`."""
-        made = [draft for draft in self._steps if draft.is_call]
-        for index, (text, failed) in answers.items():
-            made[index].answered = True
-            if text.strip() or failed:
-                made[index].observations.append(_as_error(text) if failed else text.strip("\n"))
+        return [draft for draft in self._steps if draft.is_call]
 
     def pass_over(self, what: str, why: str, count: int = 1) -> None:
         """Something of the log (`message`) is by design no part of the episode, and why."""
@@ -250,11 +232,11 @@ class Conversation:
     def _finish_turn(self) -> None:
         """What was said and led to no call was said to the user: a step."""
         if self._said:
-            self._add(_Draft("\n\n".join(self._said), "\n".join(self._thoughts)))
+            self._add(StepDraft("\n\n".join(self._said), "\n".join(self._thoughts)))
             self._steps[-1].answered = True  # no tool will answer it
             self._said.clear()
 
-    def _add(self, draft: _Draft) -> None:
+    def _add(self, draft: StepDraft) -> None:
         self._steps.append(draft)
         self._open.append(draft)
         if draft.call_id:
@@ -276,9 +258,9 @@ class Conversation:
         self._said.clear()
 
 
-def are_left_out(what: str, count: int) -> str:
+def are_left_out(what: str, count: int, of: str = "") -> str:
     """The beginning of a notice of what is left out of an episode."""
-    return f"1 {what} is left out" if count == 1 else f"{count:,} {what}s are left out"
+    return f"1 {what}{of} is left out" if count == 1 else f"{count:,} {what}s{of} are left out"
 
 
 def _as_error(text: str) -> str:
@@ -289,7 +271,7 @@ def _as_error(text: str) -> str:
     return f"error: {text.strip()}" if first else "error"
 
 
-def _oldest(waiting: deque[_Draft]) -> _Draft | None:
+def _oldest(waiting: deque[StepDraft]) -> StepDraft | None:
     """The oldest call that has no answer yet; those before it are let go."""
     while waiting and waiting[0].answered:
         waiting.popleft()

@@ -10,7 +10,7 @@ import dataclasses
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -47,41 +47,21 @@ class Declaration:
     expressions: Mapping[str, Search]
     best: float = 1.0
     source: str = ""
-    metadata: tuple[str, ...] = field(default=())
 
+    def watched(self, idle: dict[str, bool]) -> Declaration:
+        """The same declaration, but `idle` says of each key looked up whether it finds nothing.
 
-class Watch:
-    """Notes which of a declaration's expressions find something, all through a log.
+        One that never does is most likely mistyped; one that leads to nothing but null is not.
+        """
 
-    One that never does is most likely mistyped; one that leads to nothing but null is not.
-    """
+        def watch(key: str, search: Search, record: object) -> object:
+            found = search(record)
+            if idle.get(key, True):
+                idle[key] = not (_is_something(found) or _leads_to_null(search, record))
+            return found
 
-    def __init__(self, declaration: Declaration) -> None:
-        self._declaration = declaration
-        self._found: set[str] = set()
-        self._idle: dict[str, None] = {}
-
-    def declaration(self) -> Declaration:
-        """The same declaration, but what its expressions find is noted."""
-        watched = {
-            key: partial(self._search, key, search)
-            for key, search in self._declaration.expressions.items()
-        }
-        return dataclasses.replace(self._declaration, expressions=watched)
-
-    def idle(self) -> list[str]:
-        """The keys of those that were looked up and found nothing, in order."""
-        return list(self._idle)
-
-    def _search(self, key: str, search: Search, record: object) -> object:
-        found = search(record)
-        if key not in self._found:
-            if _is_something(found) or _leads_to_null(search, record):
-                self._found.add(key)
-                self._idle.pop(key, None)
-            else:
-                self._idle[key] = None
-        return found
+        watched = {key: partial(watch, key, each) for key, each in self.expressions.items()}
+        return dataclasses.replace(self, expressions=watched)
 
 
 def _is_something(found: object) -> bool:
@@ -103,16 +83,6 @@ def _without_nulls(value: object) -> object:
     if isinstance(value, list):
         return [_without_nulls(inner) for inner in value]
     return "" if value is None else value
-
-
-def load_declaration(path: Path) -> Declaration:
-    """The declaration in a TOML file.
-
-    Raises:
-        ConfigurationError: The file cannot be read, is not TOML, has an unknown key, lacks a
-            task or an action, or holds an expression that is not a JMESPath.
-    """
-    return _declaration(_loaded(path), one_line(path.name, 200))
 
 
 def _loaded(path: Path) -> dict[str, object]:
@@ -144,12 +114,12 @@ def _declaration(table: dict[str, object], source: str) -> Declaration:
             raise ConfigurationError("not a table", source=source, position=name)
         if keys is not None:
             _known(inner, keys, f"{name}.", source)
-        if name == "outcome" and "best" in inner:
-            best = _best(inner["best"], source)
         for key, value in inner.items():
-            if (name, key) != ("outcome", "best"):
-                full = f"{name}.{key}"
+            full = f"{name}.{key}"
+            if full != "outcome.best":
                 expressions[full] = _compiled(value, full, source)
+            elif (best := number(value) or 0.0) <= 0:
+                raise ConfigurationError("not a number above 0", source=source, position=full)
     for key in ("task", "step.action"):
         if key not in expressions:
             raise ConfigurationError(
@@ -161,7 +131,6 @@ def _declaration(table: dict[str, object], source: str) -> Declaration:
         expressions=expressions,
         best=best,
         source=source,
-        metadata=tuple(key for key in expressions if key.startswith("metadata.")),
     )
 
 
@@ -173,13 +142,6 @@ def _known(table: Mapping[str, object], keys: tuple[str, ...], prefix: str, sour
                 source=source,
                 hint=f"known are {', '.join(prefix + known for known in keys)}",
             )
-
-
-def _best(value: object, source: str) -> float:
-    best = number(value)
-    if best is None or best <= 0:
-        raise ConfigurationError("not a number above 0", source=source, position="outcome.best")
-    return best
 
 
 def _plain(table: Mapping[str, object], key: str, source: str) -> str:
@@ -224,18 +186,18 @@ def declared_reader(path: Path) -> Reader:
         ConfigurationError: The file cannot be read, is not TOML, has an unknown key, lacks a
             task or an action, or holds an expression that is not a JMESPath.
     """
-    declaration = load_declaration(path)
+    declaration = _declaration(_loaded(path), one_line(path.name, 200))
 
     def read(log: Log) -> Iterator[Reading]:
-        watch = Watch(declaration)
-        watched = watch.declaration()
+        idle: dict[str, bool] = {}
+        watched = declaration.watched(idle)
         is_read = False
         for item in log.records():
             for reading in readings_of(item, partial(_readings, watched), log):
                 is_read = is_read or isinstance(reading, Trajectory)
                 yield reading
-        if is_read and (idle := watch.idle()):  # where all is refused, that says enough
-            several = ", ".join(f"`{key}`" for key in idle)
+        several = ", ".join(f"`{key}`" for key, is_idle in idle.items() if is_idle)
+        if is_read and several:  # where all is refused, that says enough
             yield RecordError(
                 f"{several} found nothing in all of the log, with {declaration.source}",
                 hint="look for a slip of the pen; `key || ''` says that a key may be missing",
@@ -268,7 +230,9 @@ def _readings(declaration: Declaration, value: object) -> Iterator[Reading]:
 
 def _episode(declaration: Declaration, record: object) -> Trajectory:
     metadata = {
-        key.partition(".")[2]: _text(declaration, key, record) for key in declaration.metadata
+        key.removeprefix("metadata."): _text(declaration, key, record)
+        for key in declaration.expressions
+        if key.startswith("metadata.")
     }
     return Trajectory(
         task=_required(declaration, "task", record).strip(),

@@ -99,10 +99,8 @@ def _model_calls(run: Json, root: Json) -> Iterator[ModelCall]:
     """What a model was asked and told; or the whole that the root run ended with."""
     if run.get("run_type") == "llm":
         extra = as_mapping(as_mapping(run.get("extra")).get("metadata"))
-        asked, answered = (
-            messages_in(run.get("inputs")),
-            messages_in(run.get("outputs"), answer=True),
-        )
+        asked = messages_in(run.get("inputs"))
+        answered = messages_in(run.get("outputs"), answer=True)
         yield ModelCall(asked, answered, as_text(extra.get("ls_model_name")))
     elif run is root:
         yield ModelCall(messages_in(run.get("outputs")), [])

@@ -61,8 +61,15 @@ def read_logs(
         UsageError: The format is unknown, `success_at` is not in (0, 1], a declaration is
             wrong, or `paths` are none.
     """
-    found, known, chosen = _found(paths, format, success_at, limits, pace)
-    return _read_all(found, known, chosen, success_at, pace)
+    if not 0.0 < success_at <= 1.0:
+        raise UsageError(f"success is at a reward above 0 and up to 1, not at {success_at:g}")
+    chosen = reader_named(format) if format else None
+    found = list(find_logs(_several(paths), limits))
+    # Of what was named by itself, the reader is known before the first episode.
+    logs = [(each.log, chosen or (reader_of(each.log) if each.named else None)) for each in found]
+    if pace:
+        pace.expect(sum(_size(log) for log, _ in logs))
+    return _read_all(logs, success_at, pace)
 
 
 def read_log(log: Log, reader: Reader, *, success_at: float = 1.0) -> Iterator[Reading]:
@@ -100,24 +107,6 @@ def _shown(notice: Notice, log: Log) -> Notice:
     return replace(found, message=without_secrets(found.message))
 
 
-def _found(
-    paths: Iterable[str | Path | FoundLog] | str | Path,
-    name: str | None,
-    success_at: float,
-    limits: LogLimits,
-    pace: Pace | None,
-) -> tuple[list[FoundLog], dict[int, Reader], Reader | None]:
-    """The logs, the readers of those that were named, and the reader that was asked for."""
-    if not 0.0 < success_at <= 1.0:
-        raise UsageError(f"success is at a reward above 0 and up to 1, not at {success_at:g}")
-    chosen = reader_named(name) if name else None
-    found = list(find_logs(_several(paths), limits))
-    known = {index: chosen or reader_of(item.log) for index, item in enumerate(found) if item.named}
-    if pace:
-        pace.expect(sum(_size(item.log) for item in found))
-    return found, known, chosen
-
-
 def _several(paths: object) -> list[str | Path | FoundLog]:
     """The paths as a list; text by itself is one path, and not as many as it has letters."""
     if isinstance(paths, str | Path):
@@ -138,21 +127,17 @@ def _size(log: Log) -> int:
 
 
 def _read_all(
-    found: list[FoundLog],
-    known: dict[int, Reader],
-    chosen: Reader | None,
-    success_at: float,
-    pace: Pace | None,
+    logs: list[tuple[Log, Reader | None]], success_at: float, pace: Pace | None
 ) -> Iterator[Reading]:
-    for index, item in enumerate(found):
+    for log, known in logs:
         if pace:
-            pace.begin(_size(item.log))
+            pace.begin(_size(log))
         try:
-            reader = known.get(index) or chosen or reader_of(item.log)
+            reader = known or reader_of(log)
         except TrajectoryError as error:
-            yield _as_record_error(error, item.log)
+            yield _as_record_error(error, log)
         else:
-            yield from read_log(replace(item.log, pace=pace), reader, success_at=success_at)
+            yield from read_log(replace(log, pace=pace), reader, success_at=success_at)
         if pace:
             pace.finish()
 

@@ -150,11 +150,8 @@ def _inner(item: object) -> object:
 def _instructions(record: Json) -> list[object]:
     """A system prompt that stands beside the messages."""
     config = as_mapping(record.get("config"))
-    for text in (
-        config.get("system_instruction"),
-        record.get("system_instruction"),
-        record.get("system"),
-    ):
+    beside = (record.get(key) for key in ("system_instruction", "system"))
+    for text in (config.get("system_instruction"), *beside):
         if text:
             return [{"role": "system", "content": content_text(text) or as_text(text)}]
     return []
@@ -267,15 +264,13 @@ def _words_of(messages: Sequence[object]) -> str:
 def _join(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
     """Answer the calls at the end that no message answers by what was traced of the same calls."""
     made = conversation.calls()
-    waiting = [index for index, call in enumerate(made) if not call.is_answered]
+    waiting = [index for index, call in enumerate(made) if not call.answered]
     if not waiting or not tool_calls:
         return
     texts = (call_text(call.name, as_object(call.given)) for call in tool_calls)
     by_text, by_name = _grouped(texts), _grouped(call.name for call in tool_calls)
-    by_action, by_tool = (
-        _grouped(call.action for call in made),
-        _grouped(call.tool for call in made),
-    )
+    by_action = _grouped(call.action for call in made)
+    by_tool = _grouped(call.tool for call in made)
     found: dict[int, int | None] = {}
     left: dict[str, list[int]] = {}
     for index in waiting:
@@ -288,10 +283,9 @@ def _join(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
         runs = by_name.get(tool, [])
         if not others and len(runs) == len(by_tool[tool]):
             found[index] = _own_run(index, by_tool[tool], runs)
-    answers = {index: tool_calls[run] for index, run in found.items() if run is not None}
-    conversation.answer_calls(
-        {index: (content_text(run.answer), run.failed) for index, run in answers.items()}
-    )
+    for index, run in found.items():
+        if run is not None:
+            made[index].answer(content_text(tool_calls[run].answer), failed=tool_calls[run].failed)
 
 
 def _grouped(keys: Iterable[str]) -> dict[str, list[int]]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from sys import getsizeof
 from tempfile import SpooledTemporaryFile
-from types import TracebackType
-from typing import Self
 
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.json_text import parse_json
@@ -51,21 +50,12 @@ class TraceStore:
     def __init__(self, limits: LogLimits) -> None:
         self._limits = limits
         self._traces: dict[str, _Trace] = {}
-        self._file = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115 — closed on leaving
+        self._file = SpooledTemporaryFile(MOST_IN_MEMORY)  # noqa: SIM115 — closed by `close`
         self._size = 0
         self._beside = 0  # in memory: names, and where parts lie
         self._is_full = False
 
-    def __enter__(self) -> Self:
-        """Itself; the disk is freed on leaving."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Free the disk."""
         self._file.close()
 
@@ -187,7 +177,7 @@ def each_trace(
     """A reader's `read`, for formats in which the parts of a trace may lie anywhere."""
 
     def gather(records: Records) -> Iterator[Reading]:
-        with TraceStore(records.limits) as gathered:
+        with closing(TraceStore(records.limits)) as gathered:
             for record in records:
                 yield from records.refusals()
                 for part in parts(record.value):

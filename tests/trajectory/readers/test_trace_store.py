@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 
@@ -39,7 +40,7 @@ def put(parts: TraceStore, trace: str, position: str, part: object) -> None:
 def test_traces_come_back_in_order_with_their_parts_in_order(
     given_parts: list[tuple[str, object]],
 ) -> None:
-    with TraceStore(DEFAULT_LIMITS) as parts:
+    with closing(TraceStore(DEFAULT_LIMITS)) as parts:
         for number, (trace, part) in enumerate(given_parts, 1):
             put(parts, trace, f"line {number}", part)
         found = list(parts.traces())
@@ -53,7 +54,7 @@ def test_traces_come_back_in_order_with_their_parts_in_order(
 
 @pytest.mark.parametrize("part", [float("inf"), 2**64 - 1, "\ud800", "\u2028", {"": [{}]}])
 def test_what_is_hardly_json_comes_back_too(part: object) -> None:
-    with TraceStore(DEFAULT_LIMITS) as parts:
+    with closing(TraceStore(DEFAULT_LIMITS)) as parts:
         put(parts, "a", "line 1", part)
         assert [*parts.traces()] == [("a", "line 1", [part])]
 
@@ -68,7 +69,7 @@ def peak(count: int) -> int:
     """The most memory while traces of ten parts are trace_store and given, the parts far apart."""
     tracemalloc.start()
     try:
-        with TraceStore(DEFAULT_LIMITS) as parts:
+        with closing(TraceStore(DEFAULT_LIMITS)) as parts:
             for number in range(count):
                 put(parts, str(number % (count // 10)), "line 1", "x" * 10_000)
             assert all(found == ["x" * 10_000] * 10 for _, _, found in parts.traces())
@@ -78,7 +79,7 @@ def peak(count: int) -> int:
 
 
 def test_a_trace_that_is_too_large_is_dropped_and_told_once() -> None:
-    with TraceStore(LogLimits(session_bytes=5_000)) as parts:
+    with closing(TraceStore(LogLimits(session_bytes=5_000))) as parts:
         put(parts, "b", "line 1", "y")
         told = [error for i in range(9) for error in parts.add("a", f"line {i + 2}", "x" * 1000)]
         assert [(each.position, each.message) for each in told] == [
@@ -95,7 +96,7 @@ class FullDisk(SpooledTemporaryFile[bytes]):
 def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_store, "SpooledTemporaryFile", FullDisk)
     with (
-        TraceStore(DEFAULT_LIMITS) as parts,
+        closing(TraceStore(DEFAULT_LIMITS)) as parts,
         pytest.raises(TrajectoryError, match=r"No space left on device .*make room"),
     ):
         put(parts, "a", "line 1", "x")
@@ -130,8 +131,8 @@ def test_what_was_refused_before_a_reader_gave_up_is_told(tmp_path: Path) -> Non
 def test_names_and_places_count_as_held() -> None:
     """Traces of one part, and one trace of many: what tells where they lie is not for nothing."""
     limits = LogLimits(session_bytes=100_000)
-    with TraceStore(limits) as many:
+    with closing(TraceStore(limits)) as many:
         told = [error for i in range(200) for error in many.add(f"{i:0300}", f"line {i + 1}", 0)]
         assert [each.position for each in told] == [f"line {100_000 // (500 + 16 + 349) + 1}"]
-    with TraceStore(LogLimits(session_bytes=1_000)) as none:
+    with closing(TraceStore(LogLimits(session_bytes=1_000))) as none:
         assert [each.position for each in none.add("n" * 900, "line 1", 0)] == ["line 1"]
