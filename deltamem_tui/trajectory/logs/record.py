@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.layout import Layout
 
@@ -24,8 +26,7 @@ class Value(NamedTuple):
     position: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextLine:
+class TextLine(Struct, frozen=True, gc=False):
     """One line of a text log.
 
     Attributes:

@@ -247,11 +247,10 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _speaker(line: str, *, spaced: bool) -> str:
-    if spaced and not line.endswith("  "):
-        return ""
-    return next(
-        (mark for mark in (_USER, _TOOL) if line == mark or line.startswith(mark + " ")), ""
-    )
+    if line.startswith((_USER, _TOOL)) and (not spaced or line.endswith("  ")):
+        mark = _TOOL if line.startswith(_TOOL) else _USER
+        return mark if line[len(mark) :][:1] in ("", " ") else ""
+    return ""
 
 
 def _aider_claims(preview: Preview) -> float:

@@ -56,8 +56,8 @@ def line_blocks(
     log: Log,
     what: str,
     *,
-    begins: Callable[[str], object] = lambda _: False,
-    ends: Callable[[str], object] = lambda _: False,
+    begins: Callable[[str], object] | None = None,
+    ends: Callable[[str], object] | None = None,
     hint: str | None = None,
 ) -> Iterator[list[TextLine] | RecordError]:
     """The lines of a text log, cut before each that begins a block and after each that ends one.
@@ -70,13 +70,16 @@ def line_blocks(
         if isinstance(line, RecordError):
             yield line
             continue
-        if block and begins(line.text):
+        if block and begins and begins(line.text):
             yield block
             block = []
             held.clear()
-        held.add(len(line.text), line.position)
+        try:
+            held.add(len(line.text))
+        except RecordError as error:
+            raise located(error, log.name, line.position) from None
         block.append(line)
-        if ends(line.text):
+        if ends and ends(line.text):
             yield block
             block = []
             held.clear()
