@@ -205,15 +205,10 @@ class Bank:
 
     @contextmanager
     def swapping_files(self) -> Iterator[FileSwap]:
-        """Take the writer's lock, show the bank as it is now, and replace whole files at the end.
+        """The same as `writing`, with whole files to be replaced at the end.
 
-        If the block raises, or names no event, nothing is written. Other handles see the old
-        files or the new: one that was opened before must be refreshed before it reads on.
-
-        Raises:
-            BankFrozenError: The bank is frozen.
-            BankBusyError: Another writer held the lock for too long.
-            StorageError: The disk refused; the bank is as it was.
+        Other handles see the old files or the new: one that was opened before must be
+        refreshed before it reads on.
         """
         with self._lock():
             self._redo()
@@ -240,11 +235,9 @@ class Bank:
     def change_manifest(self, event: str, change: ManifestChange) -> None:
         """Change the manifest, with a line in the journal.
 
-        Args:
-            event: What the journal calls it.
-            change: From the manifest as it is under the writer's lock to what it shall be,
-                and what the journal states of that. So no change is lost that another
-                process makes at the same time. The same manifest: nothing is written.
+        `change` makes, of the manifest as it is under the writer's lock, what it shall be, and
+        what the journal states of that: so no change is lost that another process makes at the
+        same time. If it returns the same manifest, nothing is written.
 
         Raises:
             BankFrozenError: The bank is frozen.
@@ -325,11 +318,7 @@ class Bank:
         """See that the bank is not frozen, as far as this handle knows, and no archive."""
         self.require_folder()
         if self.frozen:
-            raise BankFrozenError(
-                "the bank is frozen",
-                source=str(self.path),
-                hint=UNFREEZE_HINT,
-            )
+            raise BankFrozenError("the bank is frozen", source=str(self.path), hint=UNFREEZE_HINT)
 
     def find_node(self, prefix: str, tree_name: str | None = None) -> tuple[str, Node]:
         """The one living node whose id begins with `prefix`, as a person types it.

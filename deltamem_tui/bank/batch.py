@@ -90,18 +90,13 @@ class Batch:
     ) -> Node:
         """Give a node a new last line: an edit, a mark or a tombstone.
 
-        Args:
-            tree_name: The tree that holds it.
-            node: The node as it shall be; its revision is set here.
-            vector: Its vector, float32 [dimensions], unit length, if the activation condition
-                changed.
+        The vector, as for `add_node`, is given if the text that is embedded has changed.
 
         Returns:
             The node with its new revision.
 
         Raises:
-            BankError: There is no such node, its parent is missing, dead or at another depth,
-                or the node or the vector breaks the format's rules.
+            BankError: There is no such node, or as `add_node`.
             BankCorruptError: The line that it has so far is not what was written.
         """
         addition = self._additions[tree_name]
@@ -145,9 +140,7 @@ class Batch:
     def put_episode(self, record: Mapping[str, Any]) -> None:
         """Add an episode, waiting to be learnt, or give a known one a new record.
 
-        Args:
-            record: The episode as JSON can hold it, with its `id`. A known one keeps its place
-                and its state.
+        The record is what JSON can hold, with its `id`. A known episode keeps its place and state.
 
         Raises:
             BankError: Its id is none, or its line would be longer than `LINE_LIMIT`.
@@ -173,9 +166,7 @@ class Batch:
     def put_new_episodes(self, ids: Sequence[str], lines: Sequence[bytes]) -> None:
         """Add episodes at once that neither the bank nor this batch have.
 
-        Args:
-            ids: Their ids, all different.
-            lines: The line of each, as for `put_episode_line`, and no longer than `LINE_LIMIT`.
+        Their ids are all different, and their lines no longer than `LINE_LIMIT`.
         """
         addition = self._additions[episodes.NAME]
         index = np.zeros(len(lines), dtype=addition.table.index_type)

@@ -123,13 +123,7 @@ class BankDiff:
 
 
 def diff(before: Bank, after: Bank, trees: Sequence[str] | None = None) -> BankDiff:
-    """Compare two banks.
-
-    Args:
-        before: The first bank.
-        after: The second.
-        trees: The trees to compare; if they are not all, nothing else is compared. None: all.
-    """
+    """Compare two banks, or some of their trees and nothing else."""
     names = before.collections if trees is None else trees
     whole = set(names) == set(before.collections)
     return BankDiff(

@@ -38,10 +38,7 @@ def broken_promises(
 ) -> Iterator[tuple[str, str]]:
     """What is no longer as it was when the bank was frozen, as (file, what is wrong).
 
-    Args:
-        folder: The bank's folder.
-        frozen: Its manifest.
-        between: Called before each file is read. What it raises ends the check.
+    `between` is called before each file is read. What it raises ends the check.
     """
     text = archive_view.read(folder / manifest.FILE_NAME, LIMITS.manifest)
     found = {}

@@ -85,14 +85,9 @@ def read_lines(
         piece = index[count:stop]
         state(piece, records)
         piece["offset"] = [offset for _, offset, _ in taken]
-        parents = _parents_of_newborn(records, count, births, revisions)
-        if parents is not None:
-            piece["first"] = np.arange(count, stop)
-            piece["parent"] = parents
-        else:
-            ties = list(_ties(table, records, count, births, revisions, again))
-            piece["first"] = [first for first, _ in ties]
-            piece["parent"] = [parent for _, parent in ties]
+        ties = list(_ties(table, records, count, births, revisions, again))
+        piece["first"] = [first for first, _ in ties]
+        piece["parent"] = [parent for _, parent in ties]
         count = stop
     _refuse_repeated(table, index, again)
     return index, altered
@@ -153,32 +148,6 @@ def _refuse_repeated(table: Table, index: NDArray[Any], again: Sequence[int]) ->
                 raise table.corrupt(f"id {node_id} stands twice", f"line {row + 1}")
 
 
-def _parents_of_newborn(
-    records: Sequence[Line], start: int, births: dict[str, int], revisions: dict[str, int]
-) -> Rows | None:
-    """The rows of the parents of lines that are each their node's first, as almost all are.
-
-    Returns:
-        None if one is not, or is wrong, and each has to be looked at; nothing is noted then.
-    """
-    stop = start + len(records)
-    new = {record.id: row for row, record in enumerate(records, start)}
-    if len(new) < len(records) or not births.keys().isdisjoint(new):
-        return None
-    births.update(new)
-    found = [
-        births.get(record.parent, stop) if record.parent is not None else NO_PARENT
-        for record in records
-    ]
-    parents = np.array(found, dtype=np.int64)
-    if np.any(parents >= np.arange(start, stop)):
-        for node_id in new:
-            del births[node_id]
-        return None
-    revisions.update({record.id: record.revision for record in records if record.revision})
-    return parents
-
-
 def _ties(
     table: Table,
     records: Sequence[Line],
@@ -192,18 +161,18 @@ def _ties(
     Rows whose revision is that of the node's line before are noted in `again`.
     """
     for row, record in enumerate(records, start):
-        node_id, parent, revision = record.id, record.parent, record.revision
-        first = births.get(node_id)
-        if first is not None and revision <= (before := revisions.get(node_id, 0)):
-            if revision < before:
-                raise table.corrupt(f"id {node_id} stands twice", f"line {row + 1}")
-            again.append(row)
-        above = NO_PARENT if parent is None else births.get(parent)
+        above = NO_PARENT if record.parent is None else births.get(record.parent)
         if above is None:
-            raise table.corrupt(f"parent {parent} does not exist", f"line {row + 1}")
-        if first is None:
-            first = births[node_id] = row
-        revisions[node_id] = revision
+            raise table.corrupt(f"parent {record.parent} does not exist", f"line {row + 1}")
+        first = births.setdefault(record.id, row)
+        if first != row:
+            before = revisions.get(record.id, 0)
+            if record.revision < before:
+                raise table.corrupt(f"id {record.id} stands twice", f"line {row + 1}")
+            if record.revision == before:
+                again.append(row)
+        if record.revision:
+            revisions[record.id] = record.revision
         yield first, above
 
 
@@ -221,11 +190,7 @@ def key(text: str) -> np.uint64:
 
 
 def keys(ids: NDArray[Any]) -> Keys:
-    """Ids as numbers.
-
-    Args:
-        ids: bytes [n], 16 hexadecimal digits in small letters each.
-    """
+    """Ids, bytes [n] of 16 hexadecimal digits in small letters each, as numbers."""
     if not len(ids):
         return np.zeros(0, dtype=np.uint64)
     digits = _VALUES[np.ascontiguousarray(ids).view(np.uint8).reshape(len(ids), ID_LENGTH)]
@@ -239,11 +204,9 @@ def keys(ids: NDArray[Any]) -> Keys:
 
 
 def places(ids: Keys, wanted: Keys) -> NDArray[np.int64]:
-    """Where some ids stand among others; -1 for those that do not. int64 [wanted].
+    """Where the wanted ids stand among others, each once, in any order; -1 for those that do not.
 
-    Args:
-        ids: Each once, in any order. uint64 [n].
-        wanted: The ids that are looked for. uint64 [wanted].
+    uint64 [n] and uint64 [wanted] to int64 [wanted].
     """
     if not len(ids):
         return np.full(len(wanted), -1, dtype=np.int64)

@@ -27,10 +27,8 @@ def commits_since(bank: Bank, sequence: int) -> Iterator[Commit]:
 def last_standing(bank: Bank, is_one: Callable[[Commit], bool]) -> Commit | None:
     """The last commit of some kind, up to the one that the bank shows, that was not undone.
 
-    Args:
-        bank: The bank.
-        is_one: Whether a commit is of that kind. It is called with every commit that is not
-            an undo and was not undone, newest first, until it is true.
+    `is_one` is called with every commit that is not an undo and was not undone, newest first,
+    until it is true.
 
     Raises:
         BankCorruptError: A line of the journal is not a commit.

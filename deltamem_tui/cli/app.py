@@ -48,14 +48,9 @@ def main() -> NoReturn:
 
 
 def run(arguments: Sequence[str], output: Output | None = None) -> int:
-    """Run the program.
+    """Run the program on the arguments behind its name, and return the exit code.
 
-    Args:
-        arguments: The arguments behind the program's name.
-        output: Where everything goes; stdout and stderr, in the form that was asked for, if None.
-
-    Returns:
-        The exit code.
+    Everything goes to stdout and stderr, in the form that was asked for, if no `output` is given.
     """
     options, rest = SharedOptions.take(arguments)
     output = output or Output(json=options.json, debug=options.debug)

@@ -88,11 +88,7 @@ def _result(info: CacheInfo, data: dict[str, Any], notes: list[str]) -> Result:
 
 
 def _confirm(invocation: Invocation, held: CacheInfo) -> None:
-    """Ask the person at the terminal; without one, `--yes` is needed.
-
-    Raises:
-        UsageError: The answer was not yes.
-    """
+    """Ask the person at the terminal; without one, `--yes` is needed."""
     question = f"remove {held.answers:,} answers ({held.bytes:,} bytes)?"
     if invocation.output.json or not (sys.stdin.isatty() and is_terminal(sys.stderr)):
         raise UsageError(

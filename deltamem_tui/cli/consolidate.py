@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from deltamem_tui.cli import options
-from deltamem_tui.cli.extractors import ExtractorOptions, chosen_extractor
+from deltamem_tui.cli.extractors import ModelOptions, chosen_extractor
 from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Page
@@ -40,10 +40,8 @@ def run(
 
     invocation = Invocation.of(context)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
-    wanted = ExtractorOptions(
-        extractor, model, api_base, max_cost, no_cache, prompts, dry_run, timeout
-    )
-    chosen = chosen_extractor(invocation, opened, wanted)
+    wanted = ModelOptions(model, api_base, max_cost, no_cache, prompts, dry_run, timeout)
+    chosen = chosen_extractor(invocation, opened, extractor, wanted)
     if dry_run:
         return _foreseen(opened, chosen)
     opened.require_writable()

@@ -89,11 +89,7 @@ _ENDINGS = {"archive": ARCHIVE_SUFFIX, "markdown": ".md", "jsonl": ".jsonl"}
 
 
 def _checked_name(form: str, path: Path) -> Path:
-    """A path to write a form to.
-
-    Raises:
-        UsageError: Its name ends as that of another form.
-    """
+    """A path to write a form to, unless its name ends as that of another form."""
     for other, ending in _ENDINGS.items():
         if other != form and path.name.endswith(ending):
             raise UsageError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deltamem_tui.cli import options
-from deltamem_tui.cli.extractors import ExtractorOptions, chosen_extractor
+from deltamem_tui.cli.extractors import ModelOptions, chosen_extractor
 from deltamem_tui.cli.interruption import Interruption, interruptible
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.result import InterruptionError, Result
@@ -69,10 +69,8 @@ def run(
     invocation = Invocation.of(context)
     policy = policy_named(admit)
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
-    wanted = ExtractorOptions(
-        extractor, model, api_base, max_cost, no_cache, prompts, dry_run, timeout
-    )
-    chosen = chosen_extractor(invocation, opened, wanted)
+    wanted = ModelOptions(model, api_base, max_cost, no_cache, prompts, dry_run, timeout)
+    chosen = chosen_extractor(invocation, opened, extractor, wanted)
     if draw_scenes:
         _check_drawing(chosen)
     opened.require_writable()
@@ -109,12 +107,7 @@ def run(
 
 
 def _check_drawing(extractor: Writer) -> None:
-    """Check, as far as possible without a call, that scenes can be drawn.
-
-    Raises:
-        UsageError: The extractor asks no model.
-        ConfigurationError: The prompt cannot be used.
-    """
+    """Check, as far as possible without a call, that scenes can be drawn."""
     from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.memory.writers.model.scene_extraction import SCENE
 

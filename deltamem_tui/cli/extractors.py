@@ -1,4 +1,4 @@
-"""The extractor that the command line asks for: the rules or a model."""
+"""What the command line asks for: the rules or a model, and how the model is asked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.model_client import model_client
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import one_line
 
@@ -14,26 +13,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.llm.client import Client
     from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.memory.writers.rules import RulesExtractor
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractorOptions:
-    """The options that choose an extractor.
+class ModelOptions:
+    """The options of all commands that ask a model, as `options` declares them."""
 
-    Attributes:
-        extractor: The value of `--extractor`.
-        model: The value of `--model`; the settings may name one too.
-        api_base: The address of a server other than the provider's own.
-        max_cost: US dollars that are never passed.
-        no_cache: Whether to neither look up nor keep answers.
-        prompts: A folder whose prompts come first.
-        dry_run: Whether nothing may be sent.
-        timeout: Seconds to wait for each answer.
-    """
-
-    extractor: str | None
     model: str | None
     api_base: str | None
     max_cost: float | None
@@ -43,8 +31,36 @@ class ExtractorOptions:
     timeout: float | None
 
 
+def model_client(invocation: Invocation, wanted: ModelOptions) -> Client:
+    """The client for the model that was named, here or in the settings. No call is made.
+
+    Raises:
+        UsageError: No model is named, or the address is not one.
+        BudgetError: A limit on cost is set, and the model's price is not known.
+        ModelNotFoundError: No provider has this name.
+        CredentialsError: The environment holds no key for the provider.
+    """
+    from deltamem_tui.llm.client import open_client
+
+    chosen = invocation.settings(model=wanted.model).model
+    if not chosen or not chosen.strip():
+        raise UsageError(
+            "no model was named",
+            hint="`--model NAME` as litellm knows it, or `model = …` in deltamem.toml",
+        )
+    return open_client(
+        chosen,
+        notify=invocation.output.note,
+        address=wanted.api_base,
+        timeout=wanted.timeout,
+        max_cost=wanted.max_cost,
+        cached=not wanted.no_cache,
+        asks=not wanted.dry_run,
+    )
+
+
 def chosen_extractor(
-    invocation: Invocation, bank: Bank, wanted: ExtractorOptions
+    invocation: Invocation, bank: Bank, extractor: str | None, wanted: ModelOptions
 ) -> RulesExtractor | ModelExtractor:
     """The extractor that was asked for, checked as far as that is possible without a call.
 
@@ -53,8 +69,8 @@ def chosen_extractor(
         ConfigurationError: A prompt cannot be used.
         LanguageModelError: The model's name, its key or its price is missing.
     """
-    if wanted.extractor is not None:
-        return _rules(wanted)
+    if extractor is not None:
+        return _rules(extractor, wanted)
     if not invocation.settings(model=wanted.model).model:
         raise UsageError(
             "no model was named",
@@ -63,18 +79,10 @@ def chosen_extractor(
     from deltamem_tui.memory.writers.model import ModelExtractor
 
     folders = checked_prompts(invocation, wanted.prompts)
-    client = model_client(
-        invocation,
-        wanted.model,
-        api_base=wanted.api_base,
-        max_cost=wanted.max_cost,
-        no_cache=wanted.no_cache,
-        dry_run=wanted.dry_run,
-        timeout=wanted.timeout,
-    )
-    extractor = ModelExtractor(client, bank.manifest.domain, folders, method=bank.manifest.method)
-    extractor.check()
-    return extractor
+    client = model_client(invocation, wanted)
+    made = ModelExtractor(client, bank.manifest.domain, folders, method=bank.manifest.method)
+    made.check()
+    return made
 
 
 def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, ...]:
@@ -92,8 +100,7 @@ def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, 
     return folders
 
 
-def _rules(wanted: ExtractorOptions) -> RulesExtractor:
-    name = wanted.extractor or ""
+def _rules(name: str, wanted: ModelOptions) -> RulesExtractor:
     if name != "rules":
         raise UsageError(
             f"no extractor {one_line(name, 40)!r}", hint="`--extractor rules` needs no model"

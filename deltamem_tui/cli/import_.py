@@ -119,11 +119,7 @@ def _interrupted(kept: int) -> InterruptionError:
 
 
 def _checked_domain(domain: str | None) -> str:
-    """The domain that the user gives, if a bank can have it; empty if none is given.
-
-    Raises:
-        UsageError: No bank could have it, or it is a known one, misspelt.
-    """
+    """The domain that the user gives, if a bank can have it; empty if none is given."""
     from deltamem_tui.memory.deltamem.settings import domain_named
     from deltamem_tui.paths import check_domain
     from deltamem_tui.text import clean

@@ -135,17 +135,7 @@ def _install_skills(
     frozen: bool,
     dry_run: bool,
 ) -> Result:
-    """Make a bank of a folder of skills.
-
-    Args:
-        invocation: The call of the program.
-        source: The folder.
-        name: What to call the bank; None for the name that the folder gives.
-        embedder: What embeds the nodes; None for the one that the folder names.
-        replace: Whether a bank of this name may go.
-        frozen: Whether the bank is frozen.
-        dry_run: Whether nothing is written.
-    """
+    """Make a bank of a folder of skills, which may name the bank and its embedder."""
     from deltamem_tui.embedding.load import load
     from deltamem_tui.memory.skills.installing import embedder_name, install_skills
     from deltamem_tui.memory.skills.reading import read_skills

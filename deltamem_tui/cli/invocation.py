@@ -69,12 +69,7 @@ class SharedOptions:
 
 
 class Invocation:
-    """One call of the program.
-
-    Args:
-        options: The options that all commands share.
-        output: Where results, notes and progress go.
-    """
+    """One call of the program: its shared options, and where results and notes go."""
 
     def __init__(self, options: SharedOptions, output: Output) -> None:
         self.options = options
@@ -156,12 +151,9 @@ class Invocation:
         return paths.new_bank_path(bank, self.banks_folder)
 
     def bank_to_install(self, name: str | None, own_name: str, *, replace: bool) -> Path:
-        """Where a bank from elsewhere will lie; the name it brings is not used as a path.
+        """Where a bank from elsewhere will lie: under `name`, else as it calls itself.
 
-        Args:
-            name: What the user calls it; None if as it calls itself.
-            own_name: What it calls itself.
-            replace: Whether it may take the place of a bank that is there.
+        A name is not used as a path.
 
         Raises:
             BankExistsError: Something lies there already, and is not to be replaced.

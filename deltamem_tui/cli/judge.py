@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from deltamem_tui.cli import options
-from deltamem_tui.cli.extractors import checked_prompts
+from deltamem_tui.cli.extractors import ModelOptions, checked_prompts, model_client
 from deltamem_tui.cli.interruption import interruptible
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.model_client import model_client
 from deltamem_tui.cli.result import InterruptionError, Result
 
 Limit = Annotated[
@@ -47,16 +46,8 @@ def run(
     opened = Bank.open(invocation.bank(bank) if dry_run else invocation.writable_bank(bank))
     if not dry_run:
         opened.require_writable()
-    client = model_client(
-        invocation,
-        model,
-        api_base=api_base,
-        max_cost=max_cost,
-        no_cache=no_cache,
-        dry_run=dry_run,
-        timeout=timeout,
-    )
-    judge = Judge(client, opened.manifest.domain, folders)
+    wanted = ModelOptions(model, api_base, max_cost, no_cache, prompts, dry_run, timeout)
+    judge = Judge(model_client(invocation, wanted), opened.manifest.domain, folders)
     ids = without_outcome(opened, limit)
     if dry_run:
         with invocation.output.progress("counting", len(ids)) as advance:

@@ -60,7 +60,7 @@ def run(
     apart, and roots that say nearly the same, are listed.
     """
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.union.merge_diff import difference
+    from deltamem_tui.bank.union.merge import difference
     from deltamem_tui.memory.reports.transfer import view_merge
     from deltamem_tui.memory.transfer.merging import merge
 

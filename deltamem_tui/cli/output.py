@@ -99,9 +99,7 @@ class Output:
 
         Only for a person: nothing appears with `--json` or when stderr is not a terminal.
 
-        Args:
-            label: What is being done (`learning`).
-            total: How many steps there are; None if that is not known.
+        `label` is what is being done (`learning`), `total` the number of steps, if known.
         """
         progress = None if self.json else _progress_bar(self._stderr)
         if progress is None:

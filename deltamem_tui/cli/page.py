@@ -29,11 +29,7 @@ def is_terminal(stream: TextIO) -> bool:
 
 
 class Page:
-    """Writes text, facts, tables and outlines to a stream, drawn or plain.
-
-    Args:
-        stream: Where to; it is drawn if that is a terminal.
-    """
+    """Writes text, facts, tables and outlines to a stream: drawn on a terminal, else plain."""
 
     def __init__(self, stream: TextIO) -> None:
         if isinstance(stream, TextIOWrapper):
@@ -42,12 +38,7 @@ class Page:
         self.drawn = is_terminal(stream)
 
     def text(self, content: str, *, style: str = "") -> None:
-        """Write text as it is, line by line, and end the line.
-
-        Args:
-            content: Any text.
-            style: A rich style for the terminal (`bold`, `red`, `dim`).
-        """
+        """Write text as it is, in a rich style (`bold`, `red`) on a terminal, and end the line."""
         if not self.drawn:
             self._line(clean(content))
             return
@@ -69,12 +60,7 @@ class Page:
         """Write records, one a line. The column names are for the terminal only, as a rule.
 
         On a terminal that is too narrow for all columns, each record is a block of its own.
-
-        Args:
-            columns: One name a column.
-            rows: As many cells each as there are columns.
-            headed: Whether the names are the first line in a pipe, too: for tables among other
-                data, or of bare numbers.
+        `headed` writes the names in a pipe, too: for tables among other data, or of bare numbers.
         """
         if not self.drawn:
             for row in (columns, *rows) if headed else rows:
@@ -107,8 +93,7 @@ class Page:
     def outline(self, entries: Iterable[tuple[int, str]]) -> None:
         """Write a tree, one entry a line, with guides that lead from parent to child.
 
-        Args:
-            entries: Depth (0 for the outermost) and text, each parent before its children.
+        Entries are depth (0 for the outermost) and text, each parent before its children.
         """
         kept = list(entries)
         lines = (

@@ -14,7 +14,9 @@ from deltamem_tui.cli.result import Result
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
+    from deltamem_tui.bank.tree import Tree
     from deltamem_tui.memory.method import CollectionRecall
+    from deltamem_tui.memory.vectors.search import Candidate
 
 Task = Annotated[str, typer.Argument(metavar="TASK", help="The goal, as the agent gets it.")]
 Environment = Annotated[
@@ -36,7 +38,6 @@ def run(
 ) -> Result:
     """Recall what a bank knows of a task, as the text for an agent's prompt."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.cli.records import recall_record
     from deltamem_tui.errors import UsageError
     from deltamem_tui.memory.engine import recall
 
@@ -48,7 +49,7 @@ def run(
     found = recall(opened, task, env, candidates=_RUNNERS_UP if explain else 1, folders=folders)
     answers = found.collections
     records = {
-        name: recall_record(opened.tree(name), answer, explain=explain)
+        name: _record(opened.tree(name), answer, explain=explain)
         for name, answer in answers.items()
     }
 
@@ -93,3 +94,40 @@ def _why_unmatched(answer: CollectionRecall) -> str:
         return f"the {answer.tree} tree is empty"
     best = answer.candidates[0].score
     return f"the best of the {answer.tree} tree scores {best:.3f}, below {answer.threshold:g}"
+
+
+def candidate_record(tree: Tree, candidate: Candidate, threshold: float) -> dict[str, Any]:
+    """A node and how well it fits a query, as `search` and `recall --explain` list it."""
+    from deltamem_tui.memory.transfer.plain import node_record
+
+    return {
+        "node": node_record(tree, candidate.node),
+        "similarity": candidate.similarity,
+        "penalty": candidate.penalty,
+        "score": candidate.score,
+        "threshold": threshold,
+    }
+
+
+def _record(tree: Tree, answer: CollectionRecall | None, *, explain: bool) -> dict[str, Any] | None:
+    """The answer of one tree; None if nothing matched, unless `explain` asks why."""
+    from deltamem_tui.memory.transfer.plain import node_record
+
+    if answer is None or not (answer.chain or explain):
+        return None
+    match = answer.match
+    record: dict[str, Any] = {
+        "match": match.node.id if match else None,
+        "score": match.score if match else None,
+        "chain": [node_record(tree, node) for node in answer.chain],
+    }
+    if explain:
+        record |= {
+            "query": answer.query,
+            "threshold": answer.threshold,
+            "candidates": [
+                candidate_record(tree, candidate, answer.threshold)
+                for candidate in answer.candidates
+            ],
+        }
+    return record

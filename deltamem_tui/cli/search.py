@@ -24,7 +24,7 @@ def run(
 ) -> Result:
     """Find the nodes that score best for a text, in one tree or both."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.cli.records import candidate_record
+    from deltamem_tui.cli.recall import candidate_record
     from deltamem_tui.errors import UsageError
     from deltamem_tui.memory.engine import search
     from deltamem_tui.text import one_line

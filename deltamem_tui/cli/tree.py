@@ -11,9 +11,11 @@ from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
+from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
-    from deltamem_tui.bank.tree import Tree
+    from deltamem_tui.bank.node import Node
+    from deltamem_tui.bank.tree import Counts, Tree
 
 Depth = Annotated[
     int | None, typer.Option("--depth", metavar="N", min=1, help="Leave out what lies deeper.")
@@ -21,6 +23,8 @@ Depth = Annotated[
 Limit = Annotated[
     int | None, typer.Option("--limit", metavar="N", min=1, help="Stop after N nodes a tree.")
 ]
+
+_LEGEND = "● root  △ residual  ✗ failure  ⊕ consolidated  ×n hits"
 
 
 def run(
@@ -32,7 +36,6 @@ def run(
 ) -> Result:
     """Show the outline of the trees, a line a node."""
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.cli.records import NODE_LINE_LEGEND, node_line
     from deltamem_tui.memory.transfer.plain import node_record
 
     opened = Bank.open(Invocation.of(context).bank(bank))
@@ -47,7 +50,7 @@ def run(
             entries: list[tuple[int, str]] = [(0, f"{name} tree ({len(shown)} nodes)")]
             for row in found:
                 node = shown.node_at(row)
-                entries.append((node.depth, node_line(node, shown.counts_at(row))))
+                entries.append((node.depth, _line(node, shown.counts_at(row))))
             page.outline(entries)
 
     nodes: list[dict[str, Any]] = [
@@ -55,7 +58,7 @@ def run(
         for name, found in rows.items()
         for row in found
     ]
-    return Result("tree", {"nodes": nodes}, view=view, notes=(NODE_LINE_LEGEND,))
+    return Result("tree", {"nodes": nodes}, view=view, notes=(_LEGEND,))
 
 
 def _rows(tree: Tree, depth: int | None, limit: int | None) -> Iterator[int]:
@@ -69,3 +72,11 @@ def _rows(tree: Tree, depth: int | None, limit: int | None) -> Iterator[int]:
         count += 1
         if depth is None or depths[row] < depth:
             waiting += [int(child) for child in tree.child_rows(row)[::-1]]
+
+
+def _line(node: Node, counts: Counts) -> str:
+    """A node on one line: id, marks, hits, and when it applies."""
+    marks = "✗" if node.label == "failure" else "●" if node.kind == "root" else "△"
+    fused = " ⊕" if node.consolidated else ""
+    hits = f" ×{counts.hits}" if counts.hits else ""
+    return f"{node.id[:8]} {marks}{fused}{hits} {one_line(node.title)}"

@@ -38,13 +38,9 @@ _LOOPBACK_NAMES = ("localhost",)
 
 
 def serve(command: Sequence[str], host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Serve the program until Ctrl+C.
+    """Serve the program until Ctrl+C; port 0 takes any that is free.
 
-    Args:
-        command: The program with its arguments.
-        host: The address to listen on.
-        port: The port to listen on; 0 for any that is free.
-        ready: Called with the page's address once it can be opened.
+    `ready` is called with the page's address once it can be opened.
 
     Raises:
         UsageError: The library is not installed, or nothing can listen on that address.

@@ -7,7 +7,6 @@ Importing this module loads no library; a model is loaded once in a process. The
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import re
 from dataclasses import replace
 from importlib.util import find_spec
@@ -127,7 +126,7 @@ def minilm_folder() -> Path:
     Raises:
         EmbedderUnavailableError: The package is not installed or has no model in it.
     """
-    spec = importlib.util.find_spec(PACKAGE)
+    spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise EmbedderUnavailableError(
             "the packaged model is not installed",

@@ -79,12 +79,7 @@ def unavailable(name: str, message: str) -> EmbedderUnavailableError:
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """The words put before each text.
-
-    Attributes:
-        query: Before a question.
-        passage: Before an activation condition.
-    """
+    """The words put before each question, and before each activation condition."""
 
     query: str = ""
     passage: str = ""
@@ -124,10 +119,8 @@ def prefixes_for(name: str, prompts: Mapping[str, str]) -> Prefixes:
 
 
 def _title(name: str) -> str:
-    """The model's own name: the last part of an id or folder, in the lower case.
-
-    A folder of the hub's cache ends in a revision; there the name is two folders up.
-    """
+    """The model's own name: the last part of an id or folder, in the lower case."""
     parts = PurePath(name).parts
+    # A folder of the hub's cache ends in a revision; there the name is two folders up.
     named = parts[-3] if len(parts) > 2 and parts[-2] == "snapshots" else "".join(parts[-1:])
     return named.rpartition("--")[2].lower().replace("_", "-")

@@ -126,11 +126,7 @@ class ResponseCache:
             ) from error
 
     def info(self, model: str | None = None, before: float | None = None) -> CacheInfo:
-        """What the cache holds.
-
-        Args:
-            model: Only this model's answers.
-            before: Only those that were given before, in seconds since 1970.
+        """What the cache holds of one model or all, given before a moment (seconds since 1970).
 
         Raises:
             StorageError: The disk refused.
@@ -138,11 +134,7 @@ class ResponseCache:
         return self._summary(self._files(model, before))
 
     def clear(self, model: str | None = None, before: float | None = None) -> CacheInfo:
-        """Remove answers, and nothing else that lies in the folder; returns what was removed.
-
-        Args:
-            model: Only this model's.
-            before: Only those that were given before, in seconds since 1970.
+        """Remove answers, chosen as by `info`, and nothing else; returns what was removed.
 
         Raises:
             StorageError: The disk refused; some answers may be left.

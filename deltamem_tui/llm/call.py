@@ -105,16 +105,9 @@ def call(
     seed: int,
     late: Callable[[Reply | BaseException], object] = lambda _answered: None,
 ) -> Reply | BaseException:
-    """Make one call.
+    """Make one call, whose answer is bound to a JSON schema if one is given.
 
-    Args:
-        info: The model.
-        server: Whom to call.
-        options: What the server can be told.
-        messages: The conversation so far.
-        schema: What the answer is bound to; None for free text.
-        seed: For servers that take one.
-        late: Called in another thread with what came of the call after it was given up.
+    `late` is called in another thread with what came of the call after it was given up.
 
     Returns:
         The reply, or what litellm raised. It is not raised again, so that no traceback can

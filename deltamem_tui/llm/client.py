@@ -98,25 +98,25 @@ class Client:
         notify: Callable[[str], object] = _ignore,
         asks: bool = True,
     ) -> None:
-        """Look the model up, in tables only. No call is made.
+        """Look the model up by its name, `provider/model`, in tables only. No call is made.
 
         Args:
-            model: Its name as litellm takes it, `provider/model`.
+            model: Its name as litellm takes it.
             server: Whom to call; the provider itself, with the environment's key, if not given.
             cache: Where answers are kept; nowhere if not given.
             budget: The limit on cost; none if not given.
             policy: When to try again.
-            window: The model's window in tokens, where the user knows better.
-            answer_tokens: The most tokens of an answer.
-            price: What tokens cost, where the user knows better.
+            window: The model's window in tokens; this, `answer_tokens` (the most of an answer)
+                and `price` are for a user who knows better than the tables.
+            answer_tokens: See `window`.
+            price: See `window`.
             seed: For servers that take one.
             sleep: How to wait some seconds; a wait that `cancel` ends if not given.
             chance: A number in [0, 1) that spreads the waits.
             now: Seconds since 1970.
-            notify: Shows a line to a person: that answers cannot be kept, or that the server
-                fails and will be tried again. Called in any thread.
-            asks: Whether anything will be asked; if not, no key is needed, and only said to be
-                missing.
+            notify: Shows a line to a person, in any thread: that answers cannot be kept, or that
+                the server fails and will be tried again.
+            asks: Whether anything will be asked; if not, a missing key is only reported.
 
         Raises:
             ModelNotFoundError: No provider goes by this name.
@@ -302,16 +302,10 @@ def open_client(
     cached: bool = True,
     asks: bool = True,
 ) -> Client:
-    """The client for a model. No call is made.
+    """The client for a model at `address`, or at its provider. No call is made.
 
-    Args:
-        model: Its name as litellm takes it.
-        notify: Shows a line to a person.
-        address: A server other than the provider's own.
-        timeout: Seconds to wait for each answer; as long as `Server` says if not given.
-        max_cost: US dollars that are never passed; None for no limit.
-        cached: Whether to look answers up and to keep them.
-        asks: Whether anything shall be sent; an estimate needs no key.
+    It waits `timeout` seconds for each answer and never spends more than `max_cost` US dollars.
+    If nothing shall be asked, as for an estimate, it sends nothing and needs no key.
 
     Raises:
         UsageError: The address is not one.

@@ -74,13 +74,9 @@ class Failure:
 
 
 def failure(raised: BaseException, model: str, now: float, key: str | None = None) -> Failure:
-    """What an exception of litellm means.
+    """What an exception of litellm means; the key in use is hidden in what is shown.
 
-    Args:
-        raised: What a call of `model` raised.
-        model: The model's name.
-        now: Seconds since 1970, for a server that names a moment to wait for.
-        key: The key in use, so that it can be hidden.
+    `now`, in seconds since 1970, is for a server that names a moment to wait for.
     """
     status = getattr(raised, "status_code", None)
     # Hidden before anything is cut: a part of a key would not be known for one.
@@ -119,10 +115,8 @@ def failure(raised: BaseException, model: str, now: float, key: str | None = Non
 
 
 def _was_turned_away(raised: BaseException) -> bool:
-    """Whether the server said no, or was never reached; else the model may have answered.
-
-    litellm's own status says nothing: a connection that broke is a 500 to it.
-    """
+    """Whether the server said no, or was never reached; else the model may have answered."""
+    # litellm's own status says nothing: a connection that broke is a 500 to it.
     import httpx
 
     never = (httpx.HTTPStatusError, httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -162,10 +156,7 @@ def _what(raised: BaseException, words: str) -> str:
 
 
 def _headers(raised: BaseException) -> Mapping[str, str]:
-    """What a server's answer had above its text; nothing if no server answered.
-
-    litellm gives a status also to what never was an answer.
-    """
+    """What a server's answer had above its text; nothing if no server answered."""
     headers = getattr(raised, "litellm_response_headers", None)
     return headers if isinstance(headers, Mapping) else {}
 

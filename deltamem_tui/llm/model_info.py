@@ -65,13 +65,9 @@ def look_up(
     answer_tokens: int | None = None,
     price: Price | None = None,
 ) -> ModelInfo:
-    """Look a model up.
+    """Look up `provider/model`, or a bare name that litellm knows.
 
-    Args:
-        model: `provider/model`, or a bare name that litellm knows.
-        window: Its window in tokens, where the user knows better.
-        answer_tokens: The most tokens an answer may have, where the user wants another limit.
-        price: Its price, where the user knows better.
+    Its window and the most tokens of an answer, and its price, are the user's if given.
 
     Raises:
         ModelNotFoundError: No provider goes by this name.

@@ -49,12 +49,10 @@ class RetryPolicy:
     obeys: float = 300.0
 
     def wait(self, failures: int, asked: float | None, chance: float) -> float | None:
-        """Seconds to wait before the next try; None to give up.
+        """Seconds to wait before the next try, after so many failed; None to give up.
 
-        Args:
-            failures: How many tries have failed, at least 1.
-            asked: What the server asked for; None if it did not say.
-            chance: A number in [0, 1) that spreads the tries of many clients.
+        `asked` are the seconds that the server asked for, if it did; `chance`, a number in
+        [0, 1), spreads the tries of many clients.
         """
         if failures > self.retries or (asked is not None and asked > self.obeys):
             return None

@@ -41,9 +41,7 @@ _WRITE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 def storage_errors(path: Path, consequence: str = _AS_IT_WAS) -> Iterator[None]:
     """Turn any operating-system error about `path` into a `StorageError`.
 
-    Args:
-        path: What the disk was asked about.
-        consequence: What came of it, which follows what to do.
+    Its hint ends with the consequence, if there is anything to be done.
     """
     try:
         yield
@@ -291,15 +289,10 @@ def _require_room(path: Path, *, replace: bool) -> None:
 
 @contextmanager
 def locked(path: Path, seconds: float, busy: BankBusyError) -> Iterator[None]:
-    """Hold the lock for the length of the block.
-
-    Args:
-        path: The lock's file, in the bank's folder.
-        seconds: How long to wait for another who holds it.
-        busy: What to say if it was held for longer.
+    """Hold the lock on a bank's lock file for the length of the block.
 
     Raises:
-        BankBusyError: It was.
+        BankBusyError: Another process held it for so many seconds; it is the one given.
         StorageError: The folder cannot be written.
     """
     lock = filelock.FileLock(path, timeout=seconds)

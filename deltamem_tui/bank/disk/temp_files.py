@@ -27,9 +27,7 @@ _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 def beside(path: Path, make: Callable[[Path], object]) -> Iterator[Path]:
     """A claimed draft beside `path`; gone when the block ends, unless it was moved away.
 
-    Args:
-        path: Where that which is written shall lie in the end.
-        make: Makes an empty file or folder.
+    `make` makes it, as an empty file or folder.
     """
     clear(path.parent)
     draft, claim = _claimed(path, make)

@@ -24,9 +24,6 @@ def copy_bank(source: Bank, path: Path, *, history: bool = False) -> Bank:
         path: The new bank's folder; its last part is the new name.
         history: Whether the episodes and the journal go along.
 
-    Returns:
-        The copy, not frozen.
-
     Raises:
         BankExistsError: Something is at `path` already.
         StorageError: The disk refused; nothing is left behind.

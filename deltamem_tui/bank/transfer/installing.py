@@ -65,11 +65,7 @@ class Delivery:
 
 
 def receive(source: Path, limits: Limits = LIMITS) -> Delivery:
-    """Look at an archive or a folder from outside.
-
-    Args:
-        source: The archive, or the folder of a bank.
-        limits: What it may take.
+    """Look at an archive, or the folder of a bank, from outside.
 
     Raises:
         BankNotFoundError: There is nothing.
@@ -292,10 +288,7 @@ def _renamed(before: Manifest, name: str) -> Manifest:
 
 
 def _flaws(delivery: Delivery, folder: Path, check: Callable[[Bank], Iterator[Flaw]]) -> list[Flaw]:
-    """What breaks the format, as of what was delivered, not of a draft.
-
-    Not all of it: a stranger can put a flaw into each of very many lines.
-    """
+    """The first of what breaks the format, as of what was delivered, not of a draft."""
     try:
         return list(islice(check(Bank.open(folder)), _ENOUGH_FLAWS))
     except BankError as error:

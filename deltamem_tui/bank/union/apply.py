@@ -213,10 +213,7 @@ class TreeUpdate:
 
     @cached_property
     def _depths(self) -> Rows:
-        """The depth that a new line states of each node. int64 [nodes].
-
-        What does not live may lie deeper than any line may say; it then says as much as it may.
-        """
+        """The depth that a new line states of each node; the most it may if it lies deeper."""
         return np.minimum(self.join.resolution.depth, DEPTH_LIMIT)
 
     def _stated_depths(self, places: Rows) -> Rows:

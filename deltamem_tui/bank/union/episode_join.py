@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from deltamem_tui.bank import episodes
 from deltamem_tui.bank.batch import Batch
@@ -73,11 +72,9 @@ class EpisodeJoin:
         index = np.zeros(len(written), dtype=episodes.INDEX_TYPE)
         index["id"], index["first"] = texts(self.ids[written]), births[written]
         batch.extend(episodes.NAME, lines, index)
-        states = np.concatenate([self.learnt, self.before + np.flatnonzero(self._new_states())])
+        added = np.flatnonzero(self.states[self.before :])
+        states = np.concatenate([self.learnt, self.before + added])
         batch.state_counters(episodes.NAME, births[states], self.states[states][:, np.newaxis])
-
-    def _new_states(self) -> NDArray[np.int64]:
-        return self.states[self.before :]
 
     def _line(self, place: int) -> bytes:
         snapshot, row = self.snapshots[int(self.source[place])], int(self.rows[place])

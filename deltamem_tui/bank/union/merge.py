@@ -9,7 +9,7 @@ the first one's stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,14 +25,24 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.commits.journal import Journal
+from deltamem_tui.bank.diff import (
+    BankDiff,
+    CountChange,
+    EpisodeDiff,
+    TreeDiff,
+    changed_nodes,
+    manifest_changes,
+    moved_nodes,
+)
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.replicas import Shares
+from deltamem_tui.bank.table import Rows
 from deltamem_tui.bank.transfer import copying
-from deltamem_tui.bank.tree_index import places
+from deltamem_tui.bank.tree import Counts, Tree
+from deltamem_tui.bank.tree_index import places, texts
 from deltamem_tui.bank.union import columns, episode_join, forks, manifest_join
 from deltamem_tui.bank.union.apply import TreeChanges, TreeUpdate, tree_changes
 from deltamem_tui.bank.union.columns import Claims, Flags
-from deltamem_tui.bank.union.episode_join import EpisodeJoin
 from deltamem_tui.bank.union.resolve import Conflict, Join
 from deltamem_tui.errors import BankError
 
@@ -83,7 +93,8 @@ class MergePlan:
         self._left_out = dict.fromkeys(first.collections, 0)
         self.joins = {name: self._join(name, reconcile) for name in first.collections}
         self.updates = {name: TreeUpdate(join) for name, join in self.joins.items()}
-        self.episodes = self._join_episodes() if with_episodes else None
+        tables = [bank.snapshots[episodes.NAME] for bank in banks]
+        self.episodes = episode_join.join(tables) if with_episodes else None
 
     @property
     def conflicts(self) -> list[Conflict]:
@@ -146,13 +157,7 @@ class MergePlan:
         return before, after
 
     def write(self, batch: Batch, target: Bank, origin: str) -> None:
-        """Put all of it into a batch.
-
-        Args:
-            batch: A batch of the first bank, or of a copy of it.
-            target: That bank.
-            origin: What that bank counts as.
-        """
+        """Put all of it into a batch of the first bank, or of a copy that counts as `origin`."""
         self.check()
         for name, update in self.updates.items():
             births = update.write(batch)
@@ -216,9 +221,6 @@ class MergePlan:
             left_out=self._left_out[name],
         )
 
-    def _join_episodes(self) -> EpisodeJoin:
-        return episode_join.join([bank.snapshots[episodes.NAME] for bank in self.banks])
-
 
 def merge_into(target: Bank, plan: Callable[[], MergePlan]) -> MergePlan:
     """Merge banks into the first of them, as one commit.
@@ -226,9 +228,7 @@ def merge_into(target: Bank, plan: Callable[[], MergePlan]) -> MergePlan:
     The plan is made while others may write; only if one did is it made again in the writer's
     turn. A bank that holds everything already is not even locked: no file of it is touched.
 
-    Args:
-        target: That bank; its handle shows the new state afterwards.
-        plan: Makes the plan, of what the bank's handle shows. It may be called twice.
+    `plan` makes the plan, of what the bank's handle shows; it may be called twice.
 
     Returns:
         What was done. If the bank held everything already, nothing was written.
@@ -256,11 +256,7 @@ def merge_into(target: Bank, plan: Callable[[], MergePlan]) -> MergePlan:
 
 
 def merge_to(path: Path, plan: MergePlan) -> Bank:
-    """Merge banks into a new one, which appears whole or not at all.
-
-    Args:
-        path: The new bank's folder; its last part is the bank's name.
-        plan: What is merged. Whether the episodes go along is the plan's matter.
+    """Merge banks into a new one, called like its folder, which appears whole or not at all.
 
     Raises:
         BankExistsError: Something is at `path` already.
@@ -324,3 +320,54 @@ def _described(bank: Bank) -> dict[str, Any]:
         "episodes": len(bank.episodes),
     }
     return {**described, "digest": digest} if digest else described
+
+
+def difference(plan: MergePlan) -> BankDiff:
+    """What differs between the first bank as it is and as it would be, as `diff` would say it."""
+    return BankDiff(
+        manifest=tuple(manifest_changes(plan.banks[0].manifest, plan.manifest)),
+        trees={name: _tree_difference(plan, name) for name in plan.joins},
+        episodes=_episode_difference(plan),
+    )
+
+
+def _tree_difference(plan: MergePlan, name: str) -> TreeDiff:
+    update = plan.updates[name]
+    join, first = update.join, update.join.sides[0]
+    before = Tree(name, first.snapshot)
+    lived, living = update.lived, join.resolution.living
+    order: Rows = np.concatenate([np.arange(update.before), update.new])
+    pairs = [
+        (before.node_at(int(first.rows[place])), update.node(place))
+        for place in update.revised.tolist()
+        if lived[place] and living[place]
+    ]
+    old, new = plan.counts(name)
+    counted = np.flatnonzero(lived & living & (old != new).any(axis=1)).tolist()
+    return TreeDiff(
+        added=tuple(update.node(int(place)) for place in order[(living & ~lived)[order]]),
+        removed=tuple(
+            before.node_at(int(first.rows[place])) for place in np.flatnonzero(lived & ~living)
+        ),
+        changed=changed_nodes(pairs),
+        moved=moved_nodes(pairs),
+        counted=tuple(
+            CountChange(join.id(place), Counts(*old[place].tolist()), Counts(*new[place].tolist()))
+            for place in counted
+        ),
+    )
+
+
+def _episode_difference(plan: MergePlan) -> EpisodeDiff:
+    joined = plan.episodes
+    if joined is None:
+        return EpisodeDiff()
+
+    def ids(numbers: Iterable[int]) -> tuple[str, ...]:
+        return tuple(each.decode() for each in texts(joined.ids[list(numbers)]))
+
+    return EpisodeDiff(
+        added=ids(range(joined.before, len(joined.ids))),
+        changed=ids(joined.revised.tolist()),
+        learnt=ids(joined.learnt.tolist()),
+    )

@@ -66,6 +66,10 @@ class _State:
         return (self.node.revision, self.deleted, self.digest)
 
 
+_TAKEN = ("ids", "rows", "parents", "roots", "deleted", "failure", "consolidated")
+"""The columns of a join that are those of the sides' claims."""
+
+
 class Join:
     """One tree of several banks, joined one after another. The first one's nodes come first.
 
@@ -76,10 +80,7 @@ class Join:
         source: Which side's line counts. int64 [nodes].
         place: Which of that side's nodes it is. int64 [nodes].
         rows: The row of that line there. int64 [nodes].
-        parents: Claimed parents. uint64 [nodes].
-        roots: Whether none is claimed. bool [nodes].
-        deleted: Claimed deletion. bool [nodes].
-        failure: Whether the label is `failure`. bool [nodes].
+        parents, roots, deleted, failure: What that line claims, as in `Claims`.
         consolidated: Whether any line says so. bool [nodes].
         hung: Roots that were hung below another by this merge. bool [nodes].
         conflicts: The nodes that two banks changed apart.
@@ -118,12 +119,9 @@ class Join:
         return self._holding
 
     def add(self, side: Claims, left_out: Flags | None = None) -> None:
-        """Join another bank's tree.
+        """Join another bank's tree, but for nodes that are left out: bool [nodes of the side].
 
-        Args:
-            side: What it claims.
-            left_out: Nodes of it that shall not be taken. With a node, all that claim a place
-                below it must be left out too. bool [nodes of the side].
+        With a node, all that claim a place below it must be left out too.
         """
         number = len(self.sides)
         self.sides.append(side)
@@ -133,15 +131,10 @@ class Join:
         for here, there in zip(known[shared].tolist(), taken[shared].tolist(), strict=True):
             self._meet(here, number, there)
         new = taken[~shared]
-        self.ids = np.concatenate([self.ids, side.ids[new]])
         self.source = np.concatenate([self.source, np.full(len(new), number, dtype=np.int64)])
         self.place = np.concatenate([self.place, new])
-        self.rows = np.concatenate([self.rows, side.rows[new]])
-        self.parents = np.concatenate([self.parents, side.parents[new]])
-        self.roots = np.concatenate([self.roots, side.roots[new]])
-        self.deleted = np.concatenate([self.deleted, side.deleted[new]])
-        self.failure = np.concatenate([self.failure, side.failure[new]])
-        self.consolidated = np.concatenate([self.consolidated, side.consolidated[new]])
+        for name in _TAKEN:
+            setattr(self, name, np.concatenate([getattr(self, name), getattr(side, name)[new]]))
         self.hung = np.concatenate([self.hung, np.zeros(len(new), dtype=np.bool_)])
         self._holding = None
 
@@ -248,10 +241,7 @@ def _state(node: Node, parent: str | None, *, deleted: bool) -> _State:
 
 
 def _differed_before(side: Claims, place: int, lost: _State) -> bool:
-    """Whether a bank never had what a line says that it overtakes.
-
-    It can be known only while the bank still has its own line of that revision.
-    """
+    """Whether a bank, as far as it still has its lines, never had what one of them overtakes."""
     earlier = [_read_row(side.snapshot, row) for row in side.lines_of(place)]
     revisions = {each.node.revision for each in earlier}
     said = {(each.deleted, each.digest) for each in earlier}

@@ -159,10 +159,7 @@ def _built_index(snapshot: TableSnapshot) -> NDArray[Any] | Flaw:
 
 
 def _is_forest(index: NDArray[Any]) -> bool:
-    """Whether all parents of living nodes live, one level above.
-
-    Says at once, for lines that were all read, whether `_node_flaws` would find anything.
-    """
+    """Whether all parents of living nodes live, one level above, and so no node has a flaw."""
     current = last_rows(index["first"])
     living = current[first_rows(index["first"])]
     children = living[(index["parent"][living] != NO_PARENT) & ~index["deleted"][living]]

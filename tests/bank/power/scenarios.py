@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deltamem_tui.bank import manifest as manifests
 from deltamem_tui.bank import replicas, usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.transfer import package
@@ -153,6 +154,15 @@ def shipped(path: Path) -> None:
         each.unlink()
 
 
+def of_format_1(path: Path) -> None:
+    """A bank as the first version wrote it: the next commit upgrades it."""
+    manifests.write(path, replace(grown(path).manifest, format=1))
+
+
+def look_at_format(root: Path) -> Any:
+    return look(root / "bank"), Bank.open(root / "bank").manifest.format
+
+
 def unsettled(path: Path) -> None:
     """A bank whose last commit was not done in place when the power failed."""
     bank = grown(path)
@@ -280,6 +290,7 @@ SCENARIOS = {
     "after a power cut": in_place(learn(4), prepare=unsettled),
     "manifest": in_place(learn(2), lambda bank: change_domain(bank, "kitchens"), learn(4)),
     "adopt": in_place(learn(4), prepare=shipped),
+    "upgrade": replace(in_place(learn(4), mark_first, prepare=of_format_1), look=look_at_format),
     "create": appearing(lambda root: Bank.create(root / "banks" / "bank", manifest())),
     "first": in_place(learn(0), learn(1), prepare=lambda path: Bank.create(path, manifest())),
     "reembed in parts": replace(

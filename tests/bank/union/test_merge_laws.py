@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import diff
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.union.merge import MergePlan, merge_into
-from deltamem_tui.bank.union.merge_diff import difference
+from deltamem_tui.bank.union.merge import MergePlan, difference, merge_into
 from deltamem_tui.bank.upkeep.verify import verify
 from tests.bank.histories import KINDS, World, account, joined, shown
 from tests.bank.union.parted import merged_into, new
