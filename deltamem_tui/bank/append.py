@@ -29,12 +29,7 @@ _PIECE_BYTES = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class VectorRows:
-    """Rows of an array that lies elsewhere, read when they are written.
-
-    Attributes:
-        matrix: float32 [any, dimensions].
-        rows: Which of its rows, in order.
-    """
+    """Some rows, in order, of an array that lies elsewhere: they are read when they are written."""
 
     matrix: NDArray[np.float32]
     rows: Rows

@@ -35,12 +35,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class NodeChange:
-    """A node that lives in both banks and says or is something else.
-
-    Attributes:
-        node: The node as the second bank has it.
-        fields: What is different, in the order of a node's line.
-    """
+    """A node, as the second bank has it, and which of its fields the first has otherwise."""
 
     node: Node
     fields: tuple[FieldChange, ...]
@@ -81,14 +76,7 @@ class TreeDiff:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeDiff:
-    """What differs in the episodes. Ids.
-
-    Attributes:
-        added: Those that only the second bank has.
-        removed: Those that only the first has.
-        changed: Those of which both keep another record.
-        learnt: Those that wait in one bank and were learnt in the other.
-    """
+    """The ids of episodes that only one bank has, keeps another record of, or learnt."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -105,10 +93,7 @@ class EpisodeDiff:
 class BankDiff:
     """What differs between two banks. Their names, origins and histories do not matter.
 
-    Attributes:
-        manifest: Description, domain, embedder and settings (`task.tau_base`, …).
-        trees: Per tree, what differs.
-        episodes: What differs in the episodes.
+    Of the manifests: description, domain, embedder and settings (`task.tau_base`, …).
     """
 
     manifest: tuple[FieldChange, ...]

@@ -24,12 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What may be written over.
-
-    Attributes:
-        allowed: An earlier export.
-        changed: Even files of it that were changed since, as far as a form can tell.
-    """
+    """Whether an earlier export may be written over, and even files changed in it since."""
 
     allowed: bool = False
     changed: bool = False

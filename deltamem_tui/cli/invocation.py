@@ -31,14 +31,7 @@ SHARED_OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class SharedOptions:
-    """The options that mean the same for every command.
-
-    Attributes:
-        banks: The banks folder that was named; empty if the name was left out.
-        json: Whether to print one JSON document.
-        debug: Whether to show tracebacks.
-        version: Whether only the version was asked for.
-    """
+    """The options that mean the same for every command; `banks` is empty if it names no folder."""
 
     banks: str | None = None
     json: bool = False

@@ -35,14 +35,10 @@ class Advance(Protocol):
 
 
 class Output:
-    """Where results, notes and progress go.
+    """Where results, notes and progress go: the process's streams, unless others are given.
 
-    Args:
-        json: Whether stdout is one JSON document and stderr stays silent.
-        debug: Whether errors come with their traceback, on stderr.
-        stdout: Where data goes; the process's stdout if None.
-        stderr: Where notes go; the process's stderr if None.
-        patience: Seconds after which a progress bar appears.
+    With `json`, stdout is one JSON document and stderr stays silent; with `debug`, errors come
+    with their traceback, on stderr. A progress bar appears after `patience` seconds.
     """
 
     def __init__(

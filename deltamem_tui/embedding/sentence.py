@@ -41,12 +41,7 @@ _REMEMBERED_LENGTH = 20_000
 
 @dataclass(frozen=True, slots=True)
 class SentenceModel:
-    """A loaded sentence-transformers model.
-
-    Attributes:
-        name: What errors call it.
-        transformer: The library's own object.
-    """
+    """A loaded sentence-transformers model, under the name that errors call it by."""
 
     name: str
     transformer: Any

@@ -31,12 +31,7 @@ class UnusableAnswer(Exception):  # noqa: N818 - not a failure: the reason to as
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One text of the object that is asked for.
-
-    Attributes:
-        name: Its key.
-        most_words: The most words it may have; 0 if it must stay empty.
-    """
+    """One text of the object that is asked for; it must stay empty if it may have 0 words."""
 
     name: str
     most_words: int
@@ -55,12 +50,7 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """The object that is asked for.
-
-    Attributes:
-        fields: Its texts.
-        skip: Whether `{"skip": true, "quote": "…"}` may come instead.
-    """
+    """The object that is asked for; `{"skip": true, "quote": "…"}` may come instead if `skip`."""
 
     fields: tuple[Field, ...]
     skip: bool = False

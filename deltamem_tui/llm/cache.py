@@ -55,12 +55,9 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """What a cache holds.
+    """What a cache holds: per model its answers, and the drafts that killed writes left.
 
-    Attributes:
-        folder: Where it lies.
-        models: Per model, its answers. Those of an empty name cannot be read.
-        drafts: What writes left that were killed. They belong to no model.
+    Answers under an empty name cannot be read.
     """
 
     folder: Path

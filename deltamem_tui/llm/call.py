@@ -65,13 +65,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
-    """What a request may say besides its messages. A server that refuses a part is sent less.
-
-    Attributes:
-        answer_format: How the answer is bound.
-        seed: Whether a seed is given.
-        temperature: Whether the temperature is set to 0.
-    """
+    """What a request may say besides its messages. A server that refuses a part is sent less."""
 
     answer_format: AnswerFormat
     seed: bool

@@ -44,13 +44,7 @@ _SHOWN_AGAIN = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """An answer that passed its check.
-
-    Attributes:
-        value: What was made of it.
-        usage: What it took, all attempts together.
-        attempts: How often the model was asked, the first time included.
-    """
+    """What was made of an answer that passed its check, and what all attempts took."""
 
     value: T
     usage: Usage
@@ -58,12 +52,7 @@ class Answer(Generic[T]):
 
 
 class NoUsableAnswerError(AnswerError):
-    """The model gave answers, but none that could be used. They were paid for all the same.
-
-    Attributes:
-        usage: What it took, all attempts together.
-        attempts: How often the model was asked.
-    """
+    """The model gave answers, but none that could be used. All attempts were paid for."""
 
     def __init__(self, error: AnswerError, usage: Usage, attempts: int) -> None:
         super().__init__(
@@ -201,7 +190,7 @@ class Client:
         """Ask, and have the answer read.
 
         Args:
-            prompt: The prompt.
+            prompt: What is asked.
             read: Makes a value of the answer's text; raises `UnusableAnswer` with the reason,
                 worded for the model, if it cannot.
             contract: The JSON object that is asked for; None for free text.

@@ -17,13 +17,7 @@ from deltamem_tui.llm.failures import QuestionCancelledError
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """What tokens cost, all of a call, when its prompt is long; in US dollars a token.
-
-    Attributes:
-        above: The tokens that the prompt must have more than.
-        prompt: One token that is sent.
-        completion: One token that comes back.
-    """
+    """What each token costs, in US dollars, of a call whose prompt has more tokens than `above`."""
 
     above: int
     prompt: float
@@ -32,12 +26,9 @@ class Tier:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a model's tokens cost, in US dollars a token.
+    """What each token costs, in US dollars, that is sent or comes back.
 
-    Attributes:
-        prompt: One token that is sent.
-        completion: One token that comes back.
-        tiers: Other prices for long prompts, by rising length.
+    The tiers are other prices for long prompts, by rising length.
     """
 
     prompt: float

@@ -36,12 +36,7 @@ NEVER = -1
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much of a line file and of the arrays beside it counts.
-
-    Attributes:
-        rows: Lines, and rows of each array.
-        bytes: Length of the line file.
-    """
+    """How many lines and bytes of a line file count, and so rows of each array beside it."""
 
     rows: int = 0
     bytes: int = 0
@@ -203,12 +198,7 @@ def _natural(value: object, limit: int = 2**63 - 1) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The end of a journal.
-
-    Attributes:
-        commit: The last commit.
-        length: The journal's length up to and with that commit, in bytes.
-    """
+    """The last commit of a journal, and the journal's length in bytes up to and with it."""
 
     commit: Commit
     length: int

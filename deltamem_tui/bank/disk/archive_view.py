@@ -24,13 +24,7 @@ from deltamem_tui.errors import BankCorruptError, StorageError
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """The bytes of one file of a bank.
-
-    Attributes:
-        path: The file on disk that holds them: the file itself, or the archive.
-        start: Where they begin in it.
-        length: How many there are.
-    """
+    """Where the bytes of a bank's file lie: in the file itself, or somewhere in an archive."""
 
     path: Path
     start: int

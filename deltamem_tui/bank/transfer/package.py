@@ -63,13 +63,7 @@ class Seal:
 
 @dataclass(frozen=True)
 class Package:
-    """A bank's files, sealed.
-
-    Attributes:
-        manifest: What the bank is; frozen, with the digests of all members.
-        members: All files, `bank.json` first.
-        seals: What was found on reading each.
-    """
+    """A bank's files, `bank.json` first, sealed: its manifest is frozen and has all digests."""
 
     manifest: Manifest
     members: Sequence[Member]

@@ -134,13 +134,7 @@ class Resolution:
 
 
 def resolution(ids: Keys, parents: Keys, roots: Flags, deleted: Flags) -> Resolution:
-    """What holds of some claims.
-
-    Args:
-        ids: uint64 [nodes], each once.
-        parents: The claimed parents' ids. uint64 [nodes].
-        roots: Nodes that claim none. bool [nodes].
-        deleted: Nodes that claim to be deleted. bool [nodes].
+    """What holds of some claims; the columns are as in `Claims`, each id once.
 
     Raises:
         BankCorruptError: A parent is not among the nodes.

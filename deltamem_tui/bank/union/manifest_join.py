@@ -18,14 +18,7 @@ _MERGED = "merged"
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Something that banks say differently, and of which only one can stay.
-
-    Attributes:
-        what: `task.tau_base`, `domain`, `description`, ….
-        kept: The value that stays.
-        lost: The one that does not.
-        bank: The name of the bank that says so.
-    """
+    """Something (`task.tau_base`, `domain`, …) that a bank says otherwise, so that one stays."""
 
     what: str
     kept: Any

@@ -34,15 +34,7 @@ _PIECE_ROWS = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """What compaction makes of one file.
-
-    Attributes:
-        file: Its name.
-        rows_before: Lines, or rows of the array, that count now.
-        rows_after: The same afterwards.
-        bytes_before: Bytes that count now.
-        bytes_after: The same afterwards.
-    """
+    """What counts of one file before and after compaction: lines, or an array's rows, and bytes."""
 
     file: str
     rows_before: int

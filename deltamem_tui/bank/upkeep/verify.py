@@ -40,14 +40,7 @@ ItemT = TypeVar("ItemT")
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """One broken promise.
-
-    Attributes:
-        message: What is wrong.
-        source: The file.
-        position: Where in the file, if known.
-        hint: What to do about it, if it is not to restore the file from a copy.
-    """
+    """One broken promise of a file; the hint is what to do, if not to restore it from a copy."""
 
     message: str
     source: str
