@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 from deltamem_tui.trajectory.model import Step, Trajectory
-from tests.trajectory.readers.samples import PIXELS, YES, Sample, at, called, dumped, paid
+from tests.trajectory.readers.samples import (
+    YES,
+    Sample,
+    at,
+    paid,
+    sample_log,
+)
 
 OPENAI = Sample(
-    dumped(
-        {
-            "instance_id": "shelf-7",
-            "model": "model-a",
-            "resolved": True,
-            "messages": [
-                {"role": "system", "content": "You keep the shelves of a library."},
-                {
-                    "role": "user",
-                    "content": [
-                        {"type": "text", "text": "Find the atlas."},
-                        {"type": "image_url", "image_url": {"url": PIXELS}},
-                    ],
-                },
-                {
-                    "role": "assistant",
-                    "content": "I look in two places.",
-                    "tool_calls": [
-                        called("look", "b", '{"shelf": 2}'),
-                        called("look", "a", '{"shelf": 1}'),
-                    ],
-                },
-                {"role": "tool", "tool_call_id": "a", "content": "an atlas"},
-                {"role": "tool", "tool_call_id": "b", "content": f"nothing {PIXELS}"},
-                {"role": "assistant", "content": "It is on shelf 1."},
-                {"role": "user", "content": "谢谢"},
-            ],
-        }
-    ),
+    sample_log("openai.json"),
     [
         Trajectory(
             "Find the atlas.\n[image]",
@@ -53,46 +31,7 @@ OPENAI = Sample(
 )
 
 ANTHROPIC = Sample(
-    dumped(
-        {
-            "system": [{"type": "text", "text": "A shell."}],
-            "messages": [
-                {"role": "user", "content": "How many files are there?"},
-                {
-                    "role": "assistant",
-                    "content": [
-                        {"type": "thinking", "thinking": "Count them.", "signature": "x"},
-                        {"type": "text", "text": "I list them."},
-                        {
-                            "type": "tool_use",
-                            "id": "t1",
-                            "name": "bash",
-                            "input": {"command": "ls"},
-                        },
-                        {"type": "tool_use", "id": "t2", "name": "read", "input": {"path": "a.py"}},
-                    ],
-                },
-                {
-                    "role": "user",
-                    "content": [
-                        {
-                            "type": "tool_result",
-                            "tool_use_id": "t2",
-                            "content": "no such file",
-                            "is_error": True,
-                        },
-                        {
-                            "type": "tool_result",
-                            "tool_use_id": "t1",
-                            "content": [{"type": "text", "text": "a b c"}, {"type": "image"}],
-                        },
-                    ],
-                },
-                {"role": "assistant", "content": "Three."},
-            ],
-        },
-        indent=1,
-    ),
+    sample_log("anthropic.json"),
     [
         Trajectory(
             "How many files are there?",
@@ -108,56 +47,7 @@ ANTHROPIC = Sample(
 )
 
 SHAREGPT = Sample(
-    dumped(
-        [
-            {
-                "id": "webshop_9",
-                "reward": "0.5",
-                "conversations": [
-                    {"from": "human", "value": "Search and click, nothing else."},
-                    {"from": "gpt", "value": "OK"},
-                    {
-                        "from": "human",
-                        "value": "WebShop [SEP] Instruction: [SEP] a red mug [SEP] Search",
-                    },
-                    {"from": "gpt", "value": "Thought: Where is it?\nAction: search[red mug]"},
-                    {"from": "human", "value": "Observation: Page 1 [SEP] B01"},
-                    {"from": "gpt", "value": "Action: click[buy now]"},
-                ],
-            },
-            {
-                "id": "alfworld_3",
-                "conversations": [
-                    {"role": "user", "content": "You are in a house. THOUGHT or ACTION."},
-                    {"role": "assistant", "content": "OK. I'll follow your instructions."},
-                    {
-                        "role": "user",
-                        "content": "Here is your task. You see a desk 1.\n"
-                        "Your task is to: put a mug on the desk.",
-                    },
-                    {"role": "assistant", "content": "THOUGHT: A mug first."},
-                    {"role": "user", "content": "OK."},
-                    {
-                        "role": "assistant",
-                        "content": "THOUGHT: On shelf 1.\n ACTION: go to shelf 1",
-                    },
-                    {"role": "user", "content": "You see a mug 1."},
-                ],
-            },
-            {
-                "system": "You have tools.",
-                "conversations": [
-                    {"from": "human", "value": "Who was born first?"},
-                    {
-                        "from": "function_call",
-                        "value": '{"name": "born", "arguments": {"of": "Ada"}}',
-                    },
-                    {"from": "observation", "value": "1815"},
-                    {"from": "gpt", "value": "Ada, in 1815."},
-                ],
-            },
-        ]
-    ),
+    sample_log("sharegpt.json"),
     [
         Trajectory(
             "a red mug",

@@ -3,51 +3,10 @@
 from __future__ import annotations
 
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from tests.trajectory.readers.samples import NO, YES, Sample, at, dumped, paid
+from tests.trajectory.readers.samples import NO, YES, Sample, at, paid, sample_log
 
 REFLEXION = Sample(
-    b"""
-########################################
-BEGIN TRIAL 1
-Trial summary: Correct: 0, Incorrect: 1, Halted: 0
-#######################################
-------------- BEGIN CORRECT AGENTS -------------
-
-------------- BEGIN INCORRECT AGENTS -----------
-
-Question: Who wrote the atlas?
-Thought 1: I search.
-Action 1: Search[atlas]
-Observation 1: A book of maps.
-It has no one author.
-
-Thought 2: Mercator, then.
-Action 2: Finish[Mercator]
-Observation 2: Answer is INCORRECT
-Correct answer: Ortelius
-
-------------- BEGIN HALTED AGENTS --------------
-
-
-########################################
-BEGIN TRIAL 2
-#######################################
-------------- BEGIN CORRECT AGENTS -------------
-
-Question: Who wrote the atlas?You have attempted to answer following question before and failed.
-Reflections:
-- I should have read on.
-Thought 1: Read on.
-Action 1: Finish[Ortelius]
-Observation 1: Answer is CORRECT
-Correct answer: Ortelius
-
-------------- BEGIN HALTED AGENTS --------------
-Question: Why?
-Thought 1: Hm.
-Action 1: Search[why]
-Observation 1:
-""",
+    sample_log("reflexion.txt"),
     [
         Trajectory(
             "Who wrote the atlas?",
@@ -80,30 +39,7 @@ Observation 1:
 )
 
 INTERCODE = Sample(
-    dumped(
-        {
-            "0": {
-                "environment": "ic_bash",
-                "task_id": 0,
-                "query": "Count the files.",
-                "turn_history": {
-                    "thoughts": ["ls counts none."],
-                    "actions": ["ls | wc -l", "submit"],
-                    "observations": ["3\n", ""],
-                    "rewards": [0, 1.0],
-                },
-                "summary": {"max_reward": 1.0, "turns_taken": 2},
-            },
-            "1": {
-                "environment": "ic_bash",
-                "task_id": 1,
-                "query": "Name them.",
-                "turn_history": {"actions": ["ls"], "observations": ["a b"], "rewards": [0.67]},
-                "summary": {"max_reward": 0.67},
-            },
-        },
-        indent=2,
-    ),
+    sample_log("intercode.json"),
     [
         Trajectory(
             "Count the files.",
@@ -127,28 +63,7 @@ INTERCODE = Sample(
 )
 
 FIREACT = Sample(
-    dumped(
-        {
-            "62": {
-                "em": True,
-                "f1": 1.0,
-                "reward": True,
-                "traj": [
-                    {"role": "user", "content": "Who drew it?"},
-                    {"role": "assistant", "content": "Thought: I search.\nAction: search[it]"},
-                    {"role": "user", "content": "Observation: Ada drew it."},
-                    {"role": "assistant", "content": "Thought: Ada.\nAction: finish[Ada]"},
-                    {"role": "user", "content": "Observation: Episode finished, reward = True"},
-                ],
-            },
-            "63": {
-                "em": 0,
-                "f1": 0.5,
-                "reward": 0,
-                "traj": "Question: Who?\nThought: Me.\nAction: finish[me]\nObservation: done\n",
-            },
-        }
-    ),
+    sample_log("fireact.json"),
     [
         Trajectory(
             "Who drew it?",

@@ -20,6 +20,25 @@ from deltamem_tui.trajectory.readers.reader import Reading
 Json = dict[str, object]
 
 
+LOGS = Path(__file__).with_name("logs")
+
+
+def sample_log(name: str) -> bytes:
+    """A sample log, as it lies on disk."""
+    return (LOGS / name).read_bytes()
+
+
+def record(name: str) -> Json:
+    """The one record of a sample log."""
+    found: Json = orjson.loads(sample_log(f"{name}.json"))
+    return found
+
+
+def records(name: str) -> list[Json]:
+    """The records of a sample log, one a line."""
+    return [orjson.loads(line) for line in sample_log(f"{name}.jsonl").splitlines()]
+
+
 def lines(*records: object) -> bytes:
     return b"".join(orjson.dumps(record) + b"\n" for record in records)
 

@@ -3,22 +3,7 @@
 from __future__ import annotations
 
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from tests.trajectory.readers.samples import Sample, at, dumped, paid
-
-
-def _history(score: str) -> dict[str, object]:
-    return {
-        "taskDescription": "Your task is to boil water.",
-        "taskName": "boil",
-        "variationIdx": 3,
-        "history": [
-            {"action": "look around", "observation": "A kitchen.", "score": "0.0",
-             "isCompleted": "false"},
-            {"action": "open door", "observation": "It is open.", "score": "0.2",
-             "isCompleted": "false"},
-            {"action": "wait", "observation": "", "score": score, "isCompleted": "true"},
-        ],
-    }  # fmt: skip
+from tests.trajectory.readers.samples import Sample, at, paid, sample_log
 
 
 def _boiled(name: str, outcome: Outcome) -> Trajectory:
@@ -34,24 +19,13 @@ def _boiled(name: str, outcome: Outcome) -> Trajectory:
 
 
 SCIENCEWORLD_HISTORY = Sample(
-    dumped({"0": {"history": _history("1.0")}, "1": {"history": _history("-100")}}),
+    sample_log("scienceworld_history.json"),
     [_boiled("0", paid(1.0)), _boiled("1", paid(0.0))],
 )
 
-_LOOK = "Input: Successfully parsed input into single action (look around).\n\n(look around):\n"
 
 SCIENCEWORLD_RECORDING = Sample(
-    dumped(
-        [
-            {"observation": f"{_LOOK}A hall.", "userInput": "go kitchen", "score": 0.0,
-             "isCompeted": False, "taslDescription": "Find an animal.", "taskName": "find",
-             "variationIdx": 1},
-            {"observation": "You move to the kitchen.", "userInput": "take cat", "score": 0.5,
-             "isCompeted": False, "taslDescription": "Find an animal."},
-            {"observation": "You have the cat.", "userInput": "exit", "score": 1.0,
-             "isCompeted": True, "taslDescription": "Find an animal."},
-        ]
-    ),
+    sample_log("scienceworld_recording.json"),
     [
         Trajectory(
             "Find an animal.",
@@ -66,44 +40,7 @@ SCIENCEWORLD_RECORDING = Sample(
 )  # fmt: skip
 
 AGENTBOARD = Sample(
-    dumped(
-        {
-            "id": 0,
-            "task_name": "alfworld",
-            "goal": "put a mug on the desk",
-            "difficulty": "easy",
-            "is_done": True,
-            "progress_rate": 1.0,
-            "grounding_acc": 0.5,
-            "trajectory": {
-                "Interaction Turn 0": {
-                    "Goal": "put a mug on the desk",
-                    "Observation": "You see a mug 1.",
-                    "Action": "go to desk 1",
-                    "Progress Rate": 0.5,
-                },
-                "Interaction Turn 1": {
-                    "Action": "put mug 1",
-                    "Observation": "",
-                    "Progress Rate": 1,
-                },
-            },
-        },
-        {
-            "id": 1,
-            "is_done": False,
-            "progress_rate": 0.25,
-            "trajectory": [
-                {"Goal": "open it", "id": 0},
-                {"Observation": "A door.", "id": 0},
-                {"Action": "open door", "id": 0},
-                {"Observation": "It is stuck.", "id": 0},
-                {"Progress Rate": 0.25, "id": 0},
-                {"Action": "push", "id": 1},
-            ],
-        },
-        indent=2,
-    ),
+    sample_log("agentboard.txt"),
     [
         Trajectory(
             "put a mug on the desk",
