@@ -32,7 +32,7 @@ _KEY_LINE = re.compile(r"[A-Za-z0-9+/]{24}")
 
 
 def _is_private(value: str) -> bool:
-    return b"PRIVATE KEY" in base64.b64decode(value[:80])
+    return b"PRIVATE" in base64.b64decode(value[:52])
 
 
 HASHES = tuple(f"${how}$" for how in ("1", "apr1", "2a", "2b", "2x", "2y", "5", "6", "y", "gy"))
@@ -52,76 +52,51 @@ _ROUNDS = r"(?:rounds=\d{1,9}\$)?"
 
 FILES = (
     # What files of users and of web servers keep of passwords, which can be guessed from it.
-    rule(
-        "password hash",
-        rf"\$(?:(?:1|apr1)\${_SALT}{_HASH}{{22}}|2[abxy]\$\d\d\${_HASH}{{53}}"
+    rule("password hash", rf"\$(?:(?:1|apr1)\${_SALT}{_HASH}{{22}}|2[abxy]\$\d\d\${_HASH}{{53}}"
         rf"|5\${_ROUNDS}{_SALT}{_HASH}{{43}}|6\${_ROUNDS}{_SALT}{_HASH}{{86}}"
-        rf"|g?y\${_SALT}{_HASH}{{1,86}}\${_HASH}{{43}})(?![A-Za-z0-9/])",
-        HASHES,
-        flags=0,
-    ),
+        rf"|g?y\${_SALT}{_HASH}{{1,86}}\${_HASH}{{43}})(?![A-Za-z0-9/])", HASHES, flags=0),
     # A key of which only the beginning was printed: each of its lines by itself, since nobody
     # can tell where it ends.
-    rule(
-        "private key",
-        _LINE,
-        "-----begin",
-        within=re.compile(
-            rf"{_BEGIN}(?:{_MARGIN}(?:{_HEADER}|{_LINE}|=[A-Za-z0-9+/]{{4}})){{1,400}}"
-        ),
-        flags=0,
-    ),
-    rule(
-        "private key",
-        _LINE,
-        "private-lines",
-        within=r"private-lines: \d{1,3}"
-        r"(?:(?:\s|\\r|\\n)+[A-Za-z0-9+/=]{1,64}(?=\s|\\r|\\n|\Z)){1,60}",
-        flags=0,
-    ),
+    rule("private key", _LINE, "-----begin", within=re.compile(
+        rf"{_BEGIN}(?:{_MARGIN}(?:{_HEADER}|{_LINE}|=[A-Za-z0-9+/]{{4}})){{1,400}}" ), flags=0),
+    rule("private key", _LINE, "private-lines", within=r"private-lines: \d{1,3}"
+        r"(?:(?:\s|\\r|\\n)+[A-Za-z0-9+/=]{1,64}(?=\s|\\r|\\n|\Z)){1,60}", flags=0),
+    # A private key in base 64, as clusters keep it
+    rule("private key", r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,20000}={0,2}", "ls0tls1crudjti",
+        _is_private, flags=0),
+    # Words that stand for a key
+    rule("private key",
+        r"(?:mnemonic|(?:seed|recovery|secret) (?:phrase|words?))[^\n\0]{0,40}?"
+        r"(?::|=|is|\n)\s{0,9}\\?[\"'`]?"
+        r"(?P<secret>[a-z]{3,8}(?: [a-z]{3,8}){11,23})(?![a-z])",
+        "mnemonic|seed |recovery |secret "),
+    rule("recovery code",
+        r"(?<![\w-])(?=[a-z-]{0,20}\d|[A-Z-]{0,20}\d)(?:[a-z0-9]{4,6}|[A-Z0-9]{4,6})(?:-[A-Za-z0-9]{4,6}){1,4}(?![\w-])",
+        "recovery code|backup code|scratch code|one-time code",
+        within=r"(?:recovery|backup|scratch|one-time) codes?[^\0]{0,300}"),
     # The private members of a JSON web key, which have names of one or two letters.
-    rule(
-        "private key",
+    rule("private key",
         r"(?<=\")(?:d|p|q|dp|dq|qi|k)\\?\"\s{0,3}:\s{0,3}\\?\"(?![0-9a-f]{40,}\\?\")"
-        r"(?P<secret>[A-Za-z0-9_-]{42,700})\\?\"",
-        '"d"|kty"|kty\\',
-        is_random,
-        within=re.compile(r"(?:\"d|kty)\\?\"[^{}\0]{0,6000}"),
-        flags=0,
-    ),
-    rule(
-        "private key",
+        r"(?P<secret>[A-Za-z0-9_-]{42,700})\\?\"", '"d"|kty"|kty\\', is_random,
+        within=re.compile(r"(?:\"d|kty)\\?\"[^{}\0]{0,6000}"), flags=0),
+    rule("private key",
         r"(?<=client-)key-data\\?\"?:\s{0,3}\\?\"?(?P<secret>[A-Za-z0-9+/]{40,20000}={0,2})",
-        "key",
-        flags=0,
-    ),
+        "key", flags=0),
     # `host:port:database:user:V` of .pgpass
-    rule(
-        "password",
+    rule("password",
         r"(?:^|(?<=\\n))[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*-]{1,63}:[\w.*-]{1,63}:(?P<secret>[^\s:\"'\\]{6,200})",
-        "pass",
-        is_password,
+        "pass", is_password,
         within=re.compile(r"(?<=pg)pass[^\n\0]{0,80}?(?:\n|\\n)(?:[^\n\0]{1,400}\n?){1,20}"),
-        flags=re.MULTILINE,
-    ),
+        flags=re.MULTILINE),
     # The keys of storage accounts, in lists and by their rank
-    rule(
-        "connection string",
+    rule("connection string",
         r"(?:keyname\\?\"?\s?[:=][^{}\0]{0,300}?value\\?\"?\s?[:=]\s?\\?\"|key[12]\s{1,20}full\s{1,20}"
         rf"|(?:{_FIRST_OR_SECOND})key\\?[\"']?\s{{0,3}}[:=]\s{{0,3}}\\?[\"']?)"
-        r"(?P<secret>[A-Za-z0-9+/]{86}==|[A-Za-z0-9+/]{43}=)",
-        "key",
-    ),
+        r"(?P<secret>[A-Za-z0-9+/]{86}==|[A-Za-z0-9+/]{43}=)", "key"),
     # The state of Terraform holds the passwords that it made up.
-    rule(
-        "password",
-        r"\"result\\?\"\s{0,3}:\s{0,3}\\?\"(?P<secret>[^\s\"]{6,200}?)\\?\"",
-        "pass",
-        is_password,
-        within=re.compile(r"(?<=random_)password[^\0]{0,1500}"),
-        flags=0,
-    ),
-)
+    rule("password", r"\"result\\?\"\s{0,3}:\s{0,3}\\?\"(?P<secret>[^\s\"]{6,200}?)\\?\"", "pass",
+        is_password, within=re.compile(r"(?<=random_)password[^\0]{0,1500}"), flags=0),
+)  # fmt: skip
 
 _ARMOUR = re.compile(
     r"-----(?P<which>BEGIN|END) [A-Z0-9 ]{0,40}?(?P<private>PRIVATE KEY)?(?: BLOCK)?-----|\0"

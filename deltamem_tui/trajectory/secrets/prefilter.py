@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from stringzilla import contains, find, translate
 
-from deltamem_tui.trajectory.secrets.assignments import OTHER_LANGUAGES
-from deltamem_tui.trajectory.secrets.commands import PROGRAMS
+from deltamem_tui.trajectory.secrets.assignments import OTHER_LANGUAGES, SHORT_WORDS
+from deltamem_tui.trajectory.secrets.commands import LOGIN_COMMANDS, LOGIN_PROGRAMS, PROGRAMS
 from deltamem_tui.trajectory.secrets.files import HASHES
 
 RUN_LENGTH = 16
@@ -49,6 +49,8 @@ _NAMES_AS_RUNS = bytes(32 if byte in b"_-/" else kind for byte, kind in enumerat
 _WORDS = (
     b"pass",
     b"secret",
+    *(b"mnemonic", b"seed phrase", b"recovery", b"backup code", b"zugangsdaten", b"identifiants"),
+    *map(str.encode, SHORT_WORDS),
     *(word.encode() for word in OTHER_LANGUAGES if word.isascii() and word.islower()),
 )
 # ... and such that do so only in some places: not in `keychain`, in `the key of` and in `dialog`.
@@ -68,11 +70,19 @@ _BEGINNINGS = (
 )
 # The same, of texts that have an underscore, an option, a sign or an argument in them.
 _WITH_UNDERSCORE = (b"aws_se", b"setx ", b"set -")
-_WITH_OPTION = (b"curl ", *PROGRAMS)
+_WITH_OPTION = (b"curl ", b"securestring", *PROGRAMS, *LOGIN_PROGRAMS)
+_BESIDE = re.compile(
+    rb" / [^\s/]{8}|(?:admin|root|sa|administrator)[:/]\S{8}|\\[\w.$-]{2,40}:\S{8}"
+)
+_BEFORE_HOST = re.compile(rb":[^\s:/@\"'`<>(){}]{6,100}@")
 _WITH_QUOTE = (b"identified", b"-securestring ")
 _OPTION = re.compile(rb" -(?!\d)")
 _WITH_SIGN = (b"psk", b"jdbc:oracle", b"sql", b"cookie", b"assword")
-_WITH_ARGUMENT = (b"create_", b"connect", b"bind", b"pdo", b"mysqli", b"fill(", b"type(", b"keys(")
+_WITH_ARGUMENT = (
+    *(b"create_", b"connect", b"bind", b"pdo", b"mysqli", b"fill(", b"type(", b"keys(", b"ftp("),
+    *(b"redis(", b"begin(", b"client(", b"handler(", b"initialize(", b"jwt.", b"hmac", b"encrypt"),
+    *(b"aes.new", b"getbytes"),
+)
 _ENDS_OF_ARGUMENTS = (b"')", b"',", b'")', b'",')
 _HASHED = re.compile(b"|".join(re.escape(how.encode()) for how in HASHES))
 # The sign of kelvin is a k to every pattern that minds no capitals, and to no table of bytes.
@@ -125,10 +135,15 @@ def _may_hold_passwords(data: bytes, kinds: bytes, lowered: bytes) -> bool:
     for beginning, pattern in _BEGINNINGS:
         if contains(lowered, beginning) and _matches(pattern, beginning, lowered):
             return True
+    return _places_indicate(data, kinds, lowered)
+
+
+def _places_indicate(data: bytes, kinds: bytes, lowered: bytes) -> bool:
+    """Whether a text has a command, a call or signs in it that secrets stand beside."""
     # One byte is found far faster than a word.
     if b"_" in data and _contains_any(lowered, _WITH_UNDERSCORE):
         return True
-    if b"-" in data and _options_indicate(data, lowered):
+    if _contains_any(data, (b"/", b"-", b">", b":", b"\\")) and _commands_indicate(data, lowered):
         return True
     if not data.isascii() and _contains_any(data, _OTHER_SCRIPTS):
         return True
@@ -141,8 +156,10 @@ def _may_hold_passwords(data: bytes, kinds: bytes, lowered: bytes) -> bool:
     return b"!" in kinds and _signs_indicate(data, lowered)
 
 
-def _options_indicate(data: bytes, lowered: bytes) -> bool:
-    """Whether a text has a command line in it that may hold a secret."""
+def _commands_indicate(data: bytes, lowered: bytes) -> bool:
+    """Whether a text has a command line or a pair in it that may hold a secret."""
+    if _contains_any(lowered, LOGIN_COMMANDS) or _BESIDE.search(lowered):
+        return True
     # A number below zero is not an option.
     if _matches(_OPTION, b" -", lowered) or contains(data, b'"-'):
         return _contains_any(lowered, _WITH_OPTION)
@@ -151,7 +168,7 @@ def _options_indicate(data: bytes, lowered: bytes) -> bool:
 
 def _signs_indicate(data: bytes, lowered: bytes) -> bool:
     """Whether a text with signs in it is worth a closer look for what stands beside them."""
-    if b"@" in data and b"://" in data:
+    if b"@" in data and (b"://" in data or _BEFORE_HOST.search(data)):
         return True
     if b"$" in data and _HASHED.search(data):
         return True

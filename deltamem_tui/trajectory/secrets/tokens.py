@@ -139,7 +139,7 @@ TOKENS = (
     _token("planetscale token", "pscale_(?:tkn|pw|oauth)_", r"[\w-]{16}[\w.=-]{16,48}", "pscale_"),
     _token("neon key", "napi_", r"[a-z0-9]{40,70}", "napi_"),
     _token(
-        "discord token", "(?:[MNO][DTjz][AEIMQUYcgk][0-5w-z]){5,6}[A-Za-z0-9]{0,4}",
+        "discord token", r"(?=[A-Za-z]{0,27}\d)(?=[^A-Z]?[A-Z])[MNO][A-Za-z0-9_-]{22,27}",
         r"\.[\w-]{6}\.[\w-]{27,40}", "m", "n", "o",
     ),
     _token("square token", "EAAA", r"[\w-]{56,64}", "eaaa"),

@@ -19,6 +19,7 @@ _RANDOM = re.compile(rf"(?:{_MIXED}|{_SHUFFLED}){_RUN}[{_SIGNS}]{{16,4000}}")
 _JUMBLED = re.compile(
     r"(?=[A-Za-z]{0,60}\d)(?=[\da-z]{0,60}[A-Z])(?=[\dA-Z]{0,60}[a-z])[A-Za-z0-9]+"
 )
+_SWITCH = re.compile("(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
 _HEXADECIMAL = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{32,128}")
 _DIGEST = re.compile(
     r"[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
@@ -33,7 +34,7 @@ _STATES = (
     "|stored|minimum|length|strength|policy|visible|inherit|default"
 )
 _TYPES = (
-    "pass(?:w(?:or)?d)?|pwd|text|test(?:ing)?|bytes|char|varchar|field|type|value|number|username|user"
+    "1?pass(?:w(?:or)?d)?|pwd|text|test(?:ing)?|bytes|char|varchar|field|type|value|number|username|user"
     "|str|int|bool|boolean|any|object|strings?|secret(?:str)?|token|password|required|optional"
 )
 _EXAMPLES = (
@@ -75,9 +76,12 @@ _MEASURE = re.compile(
     r"|ms|x|times|%)(?:-[a-z-]*)?|\d{4}-\d\d-\d\d\S*|v?\d+(?:\.\d+)+\S*|(?:\d{1,5}[.:/-]?){1,8}(?:tcp|udp)?"
     r"|[\w./-]+\.(?:py|js|ts|txt|json|ya?ml|md|env|go|rs|java|sh|ini|cfg|toml|html?|pem|key|pub|crt"
     r"|p8|p12|enc|php|com|org|net|io|local)|\w+://.*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[\w./-]+@v?\d[\w.]*"
-    r"|#[0-9a-f]{3,8}|[a-z_./-]+#\d+|[\w.]+\(.*|[A-Za-z_]+=[^=].*)"
+    r"|#[0-9a-f]{3,8}|(?:[\w.-]*/[\w./-]*|pr|mr|issue|bug|gh|ticket)#\d+|[\w.]+\(.*|[A-Za-z_]+=[^=].*)"
 )
 _PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+")
+# `Support24` and `1Password` are made like some passwords, and so are members of modules.
+_BRAND = re.compile(r"\d?[A-Z][a-z]+\d{0,4}")
+_MEMBER = re.compile(r"[a-z]\w*(?:\.[A-Za-z]\w*){2,}")
 # A digit, or a sign that does not only end a sentence
 _UNLIKE_A_WORD = re.compile(r"\d|\S[!#$%^*&]+[^\s!?.,:;]")
 _SENTENCE = re.compile(
@@ -140,6 +144,11 @@ def is_jumbled(value: str, least: int) -> bool:
     )
 
 
+def is_scrambled(value: str) -> bool:
+    """Whether capitals, small letters and digits alternate as only chance lets them."""
+    return len(_SWITCH.findall(value)) > 0.35 * len(value)
+
+
 def is_hexadecimal(value: str) -> bool:
     """Whether a value is a long number in hexadecimal digits, as keys and hashes are."""
     return _HEXADECIMAL.fullmatch(value) is not None
@@ -177,13 +186,24 @@ def is_strong(value: str, least: int = 8) -> bool:
 def is_unmistakable(value: str) -> bool:
     """Whether a value is a password wherever passwords are spoken of, and hardly anything else."""
     return (
-        is_strong(value)
+        is_strong(value.strip("*"))
         and any(map(str.isupper, value))
         and any(map(str.islower, value))
         and not is_class_name(value)
         and not value.startswith("0x")
         and not is_digest(value)
+        and not _MEMBER.fullmatch(value)
     )
+
+
+def is_brand(value: str) -> bool:
+    """Whether a value is a capitalised word with a number, as products are called."""
+    return _BRAND.fullmatch(value) is not None
+
+
+def has_signs(value: str) -> bool:
+    """Whether a value has a sign in it that names do not have."""
+    return any(letter in "!@#$%^&*+=~" for letter in value)
 
 
 def is_phrase(value: str) -> bool:
