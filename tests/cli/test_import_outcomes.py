@@ -14,7 +14,7 @@ from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
 from tests.bank.support import file_bytes
 from tests.cli.support import Program, heat
-from tests.trajectory.readers.issue_logs import MINI
+from tests.trajectory.readers.agent_logs import MINI
 
 
 @pytest.mark.parametrize(

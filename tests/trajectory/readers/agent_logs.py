@@ -1,28 +1,113 @@
-"""Small logs of coding agents and tracing tools, written for these tests, one or more a format."""
+"""Small logs of agents and of tools that trace them, a file each, and what writes their lines."""
 
 from __future__ import annotations
 
-from tests.trajectory.readers.issue_logs import (
-    ATIF,
-    MINI,
-    MINI_BARE,
-    OPENHANDS_EVENTS,
-    OPENHANDS_OLDEST,
-    OPENHANDS_RUN,
-    OPENHANDS_SDK,
-    SWE_AGENT,
+from tests.trajectory.readers.samples import (
+    Json,
+    archive,
+    lines,
+    pretty,
+    record,
+    records,
+    sample_log,
 )
-from tests.trajectory.readers.markdown_logs import AIDER, SPECSTORY
-from tests.trajectory.readers.samples import archive, lines, pretty
-from tests.trajectory.readers.session_logs import CLAUDE_CODE, CODEX, GEMINI, LETTA, OPENCLAW
-from tests.trajectory.readers.trace_logs import (
-    INSPECT,
-    INSPECT_ARCHIVE,
-    LANGFUSE,
-    LANGSMITH,
-    OPENINFERENCE,
-    OTLP,
-)
+
+SWE_AGENT: Json = record("swe_agent")
+
+MINI: Json = record("mini")
+
+MINI_BARE = records("mini_bare")
+
+OPENHANDS_EVENTS: list[Json] = records("openhands_events")
+
+OPENHANDS_RUN: Json = record("openhands_run")
+
+OPENHANDS_OLDEST: Json = record("openhands_oldest")
+
+OPENHANDS_SDK: list[Json] = records("openhands_sdk")
+
+ATIF: Json = record("atif")
+
+
+def claude_line(kind: str, content: object, **extra: object) -> Json:
+    message: Json = {"role": kind, "content": content}
+    if kind == "assistant":
+        message |= {"id": "msg_1", "model": "some-model"}
+    return {
+        "type": kind,
+        "sessionId": "s1",
+        "cwd": "/Users/ada/calc",
+        "message": message,
+        "isSidechain": False,
+        **extra,
+    }
+
+
+CLAUDE_CODE: list[Json] = records("claude_code")  # fmt: skip
+
+
+def codex_item(**payload: object) -> Json:
+    return {"timestamp": "2026-01-01T00:00:00Z", "type": "response_item", "payload": payload}
+
+
+def codex_event(**payload: object) -> Json:
+    return {"timestamp": "2026-01-01T00:00:00Z", "type": "event_msg", "payload": payload}
+
+
+CODEX: list[Json] = records("codex")
+
+OPENCLAW: list[Json] = records("openclaw")
+
+GEMINI: Json = record("gemini")
+
+LETTA: Json = record("letta")
+
+
+INSPECT: Json = record("inspect")
+
+INSPECT_ARCHIVE: dict[str, object] = record("inspect_archive")
+
+_ASKED: list[Json] = [
+    {"role": "system", "content": "Answer briefly."},
+    {"role": "user", "content": "Fix the parser."},
+]
+
+_CALLED: Json = {
+    "role": "assistant",
+    "content": "Look first.",
+    "tool_calls": [{"id": "c1", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}],
+}
+
+
+LANGFUSE: Json = record("langfuse")
+
+LANGSMITH: list[Json] = records("langsmith")
+
+
+# Twelve messages, so that an order of names as text would put the tenth before the second.
+LONG_TALK: list[Json] = list(_ASKED)
+
+for _number in range(5):
+    _look: Json = {"name": "look", "arguments": f'{{"n": {_number}}}'}
+    _id = f"c{_number}"
+    LONG_TALK.append({"role": "assistant", "tool_calls": [{"id": _id, "function": _look}]})
+    LONG_TALK.append({"role": "tool", "tool_call_id": _id, "content": f"seen {_number}"})
+
+OPENINFERENCE: list[Json] = records("openinference")
+
+
+def otlp_attributes(values: Json) -> list[Json]:
+    return [{"key": key, "value": {"stringValue": value}} for key, value in values.items()]
+
+
+OTLP: Json = record("otlp")
+
+
+SPECSTORY = sample_log("specstory.txt").decode()
+
+# A ~ stands for the two spaces with which the program ends its lines.
+AIDER = sample_log("aider.txt").decode()
+
 
 SAMPLES: dict[str, list[tuple[str, bytes]]] = {
     "swe-agent": [("run.traj", pretty(SWE_AGENT))],

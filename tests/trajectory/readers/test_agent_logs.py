@@ -13,8 +13,8 @@ from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs, readers
 from tests.places import PUBLISHED
+from tests.trajectory.readers.agent_logs import INSPECT_ARCHIVE
 from tests.trajectory.readers.samples import archive, notices, readings, refusals
-from tests.trajectory.readers.trace_logs import INSPECT_ARCHIVE
 
 
 def test_an_archive_that_is_no_evaluation_is_refused(tmp_path: Path) -> None:

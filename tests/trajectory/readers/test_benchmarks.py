@@ -23,7 +23,7 @@ from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
 from tests.effort import examples
 from tests.places import PUBLISHED
-from tests.trajectory.readers.benchmark_samples import SAMPLES
+from tests.trajectory.readers.benchmark_samples import SAMPLES, WEBSHOP_TEXT
 from tests.trajectory.readers.samples import (
     PIXELS,
     called,
@@ -35,7 +35,6 @@ from tests.trajectory.readers.samples import (
     refusal,
     refusals,
 )
-from tests.trajectory.readers.web_samples import WEBSHOP_TEXT
 
 
 def read(tmp_path: Path, data: bytes, *, name: str = "log") -> list[Reading]:

@@ -10,6 +10,7 @@ from deltamem_tui.trajectory.logs.notice import Notice
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers.coding import is_command
 from deltamem_tui.trajectory.readers.reader import Reading
+from tests.trajectory.readers.agent_logs import codex_event, codex_item
 from tests.trajectory.readers.samples import (
     Json,
     episode,
@@ -20,7 +21,6 @@ from tests.trajectory.readers.samples import (
     readings,
     refusals,
 )
-from tests.trajectory.readers.session_logs import codex_event, codex_item
 
 
 def claude(name: str, before: str | None, content: object, **extra: object) -> Json:

@@ -7,15 +7,23 @@ import pytest
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.user_outcomes import user_outcomes
-from tests.trajectory.readers.issue_logs import (
+from tests.trajectory.readers.agent_logs import (
     ATIF,
+    CLAUDE_CODE,
+    CODEX,
+    GEMINI,
+    LETTA,
     MINI,
     MINI_BARE,
+    OPENCLAW,
     OPENHANDS_EVENTS,
     OPENHANDS_OLDEST,
     OPENHANDS_RUN,
     OPENHANDS_SDK,
     SWE_AGENT,
+    claude_line,
+    codex_event,
+    codex_item,
 )
 from tests.trajectory.readers.samples import (
     Json,
@@ -26,16 +34,6 @@ from tests.trajectory.readers.samples import (
     pretty,
     readings,
     refusals,
-)
-from tests.trajectory.readers.session_logs import (
-    CLAUDE_CODE,
-    CODEX,
-    GEMINI,
-    LETTA,
-    OPENCLAW,
-    claude_line,
-    codex_event,
-    codex_item,
 )
 
 JUDGED = Outcome(True, source="judge", reason="It looks solved.")

@@ -9,8 +9,8 @@ import pytest
 
 from deltamem_tui.trajectory.model import Outcome, Step
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping
+from tests.trajectory.readers.agent_logs import otlp_attributes
 from tests.trajectory.readers.samples import Json, episode, episodes, lines, only, pretty, readings
-from tests.trajectory.readers.trace_logs import otlp_attributes
 from tests.trajectory.readers.writers import CHATS
 
 TASK = "Fix the parser."

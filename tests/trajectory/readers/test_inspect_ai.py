@@ -10,6 +10,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.limits import LogLimits
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
+from tests.trajectory.readers.agent_logs import INSPECT, INSPECT_ARCHIVE
 from tests.trajectory.readers.samples import (
     Json,
     archive,
@@ -19,7 +20,6 @@ from tests.trajectory.readers.samples import (
     readings,
     refusals,
 )
-from tests.trajectory.readers.trace_logs import INSPECT, INSPECT_ARCHIVE
 
 STEPS = (Step("ls", "a.py", "Look first."), Step("Fixed."))
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from tests.trajectory.readers.markdown_logs import AIDER, SPECSTORY
+from tests.trajectory.readers.agent_logs import AIDER, SPECSTORY
 from tests.trajectory.readers.samples import episode, episodes, readings, refusals
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from tests.trajectory.readers.agent_logs import OPENINFERENCE, OTLP
 from tests.trajectory.readers.samples import (
     Json,
     episode,
@@ -16,7 +17,6 @@ from tests.trajectory.readers.samples import (
     readings,
     refusals,
 )
-from tests.trajectory.readers.trace_logs import OPENINFERENCE, OTLP
 
 STEPS = (Step("ls", "a.py", "Look first."), Step("Fixed."))
 

@@ -13,9 +13,9 @@ import pytest
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.trajectory.readers import test_alfworld, test_rollout
+from tests.trajectory.readers.agent_logs import INSPECT, LANGFUSE, LANGSMITH
 from tests.trajectory.readers.samples import only, readings
 from tests.trajectory.readers.test_benchmarks import records_of
-from tests.trajectory.readers.trace_logs import INSPECT, LANGFUSE, LANGSMITH
 
 Value = object
 # Spelling: success, reward.

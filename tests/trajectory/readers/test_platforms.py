@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
+from tests.trajectory.readers.agent_logs import LANGFUSE, LANGSMITH
 from tests.trajectory.readers.samples import Json, episode, episodes, lines, only, pretty, readings
-from tests.trajectory.readers.trace_logs import LANGFUSE, LANGSMITH
 
 STEPS = (Step("ls", "a.py", "Look first."), Step("Fixed."))
 

@@ -16,6 +16,7 @@ from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.spans import ModelCall, ToolCall, trace_episode
+from tests.trajectory.readers.benchmark_samples import WEBSHOP_HUMAN
 from tests.trajectory.readers.samples import (
     Json,
     dumped,
@@ -25,7 +26,6 @@ from tests.trajectory.readers.samples import (
     readings,
     refusals,
 )
-from tests.trajectory.readers.web_samples import WEBSHOP_HUMAN
 
 EITHER = Outcome(reason="a score of 1, which may be all or one point of a hundred")
 
