@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import orjson
 from msgspec import Struct, field
@@ -100,7 +100,11 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         domain: The kind of environment (`alfworld`, `webshop`, …); empty if unknown.
         agent: The model that acted, if the log names it.
         metadata: Other facts of the log worth keeping (task type, trial, external id), as text.
+        has_plain_texts: Whether a look at its texts found nothing in them to be cleaned or taken
+            out. False also if no look was taken.
     """
+
+    has_plain_texts: ClassVar[bool] = False  # an episode that has them has a True in its dict
 
     task: str
     environment: str = field(default_factory=str)
@@ -114,7 +118,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
     @cached_property
     def id(self) -> str:
         """16 hexadecimal digits: a digest of task, environment and steps."""
-        return hashlib.sha256(self._identity).hexdigest()[:16]
+        return hashlib.sha256(self.identity).hexdigest()[:16]
 
     @cached_property
     def text(self) -> str:
@@ -132,15 +136,14 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         joining the texts takes ten times as long.
         """
         try:
-            found = bytes(translate(self._identity, _QUOTES_AS_LINE_BREAKS))
+            found = searchable_json(self.identity)
         except TypeError:  # a lone surrogate, which JSON does not have
-            found = b"\\u"
-        if b"\\" in found and any(contains(found, escape) for escape in _OTHER_ESCAPES):
-            return self.text.encode("utf-8", "surrogatepass")
-        return found
+            found = None
+        return self.text.encode("utf-8", "surrogatepass") if found is None else found
 
     @cached_property
-    def _identity(self) -> bytes:
+    def identity(self) -> bytes:
+        """What the id is a digest of, as JSON: task, environment and steps."""
         # A reward of 1 and one of 1.0 have one id.
         rows = [
             (
@@ -162,3 +165,11 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         changed = replace(self, **facts)
         changed.__dict__.update(self.__dict__)
         return changed
+
+
+def searchable_json(json: bytes) -> bytes | None:
+    """JSON without its quotation marks; None if its texts have escapes that a search would mind."""
+    found = bytes(translate(json, _QUOTES_AS_LINE_BREAKS))
+    if b"\\" in found and any(contains(found, escape) for escape in _OTHER_ESCAPES):
+        return None
+    return found

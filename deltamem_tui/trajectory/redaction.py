@@ -14,8 +14,14 @@ from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions, Redac
 
 # Each episode has another, so remembering the answer would not help.
 _PLAIN_POSITION = re.compile(r"(?:line|record) [0-9]{1,9}")
-# Most episodes of a log end for one of a few reasons.
+# Most episodes of a log end for one of a few reasons, and have most of their notes in common.
 _reason_may_hold_secrets = lru_cache(maxsize=256)(may_hold_secrets)
+_names_may_hold_secrets = lru_cache(maxsize=256)(names_may_hold_secrets)
+
+
+@lru_cache(maxsize=4096)
+def _fact_may_hold_secrets(name: str, value: str) -> bool:
+    return names_may_hold_secrets(notes_of(metadata={name: value}))
 
 
 def redact(trajectory: Trajectory, *, personal: bool = False) -> tuple[Trajectory, Redactions]:
@@ -29,14 +35,20 @@ def redact(trajectory: Trajectory, *, personal: bool = False) -> tuple[Trajector
         trajectory: The episode.
         personal: Remove e-mail addresses too.
     """
-    notes, text, reason = _notes(trajectory), trajectory.searchable, trajectory.outcome.reason
-    in_texts = may_hold_secrets(text) or _reason_may_hold_secrets(reason)
-    in_notes = names_may_hold_secrets(notes)
-    if personal:
-        in_texts = in_texts or b"@" in text or "@" in reason
-        in_notes = in_notes or any("@" in note for note in notes)
-    if not in_texts and not in_notes:
+    reason = trajectory.outcome.reason
+    in_texts = _reason_may_hold_secrets(reason) or (
+        not trajectory.has_plain_texts and may_hold_secrets(trajectory.searchable)
+    )
+    facts = trajectory.metadata
+    in_notes = _names_may_hold_secrets(_names(trajectory)) or any(
+        map(_fact_may_hold_secrets, facts, facts.values())
+    )
+    if not (in_texts or in_notes or personal):
         return trajectory, NOTHING
+    notes = notes_of(*_names(trajectory), metadata=facts)
+    if personal:
+        in_texts = in_texts or b"@" in trajectory.searchable or "@" in reason
+        in_notes = in_notes or any("@" in note for note in notes)
     redactor = Redactor(personal=personal)
     if in_texts:
         redactor.learn(_texts(trajectory))
@@ -55,12 +67,10 @@ def _texts(trajectory: Trajectory) -> list[str]:
     return parts
 
 
-def _notes(trajectory: Trajectory) -> list[str]:
+def _names(trajectory: Trajectory) -> tuple[str, ...]:
     source = trajectory.source
-    names = [trajectory.domain, trajectory.agent, source.file, source.format]
-    if not _PLAIN_POSITION.fullmatch(source.position):
-        names.append(source.position)
-    return notes_of(*names, metadata=trajectory.metadata)
+    names = (trajectory.domain, trajectory.agent, source.file, source.format)
+    return names if _PLAIN_POSITION.fullmatch(source.position) else (*names, source.position)
 
 
 def notes_of(*names: str, metadata: Mapping[str, str]) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 from types import UnionType
 
 from msgspec.structs import replace
@@ -23,6 +24,7 @@ from deltamem_tui.trajectory.outcomes import attributed
 # Every byte of plain ASCII is a blank, and every other is NUL: one search tells whether there
 # is any, ten times faster than a pattern.
 _PLAIN = bytes(32 if byte in (*b"\t\n", *range(0x20, 0x7F)) else 0 for byte in range(256))
+_action_of = attrgetter("action")
 
 
 def admitted(trajectory: Trajectory, limits: LogLimits = DEFAULT_LIMITS) -> Trajectory:
@@ -110,9 +112,9 @@ def _check(trajectory: Trajectory) -> None:
         raise RecordError("the episode has no task")
     if not trajectory.steps:
         raise RecordError("the episode has no steps")
-    actions = [step.action.strip() for step in trajectory.steps]
-    if not all(actions):
-        raise RecordError(f"step {actions.index('') + 1} has no action")
+    if not all(map(str.strip, map(_action_of, trajectory.steps))):
+        blank = next(n for n, step in enumerate(trajectory.steps, 1) if not step.action.strip())
+        raise RecordError(f"step {blank} has no action")
     reward = trajectory.outcome.reward
     # The comparison is false for NaN too.
     if reward is not None and not 0.0 <= reward <= 1.0:
@@ -126,11 +128,13 @@ def _is_presentable(trajectory: Trajectory, limits: LogLimits) -> bool:
     notes = "\n".join(
         (*names, source.file, source.position, source.format, *facts, *facts.values())
     ).encode("utf-8", "surrogatepass")
-    fits = len(trajectory.searchable) + len(notes) < limits.field_characters
-    return fits and _is_clean(trajectory.searchable) and _is_clean(notes)
+    is_plain = trajectory.has_plain_texts
+    texts = trajectory.identity if is_plain else trajectory.searchable
+    fits = len(texts) + len(notes) < limits.field_characters
+    return fits and (is_plain or is_clean(texts)) and is_clean(notes)
 
 
-def _is_clean(text: bytes) -> bool:
+def is_clean(text: bytes) -> bool:
     """Whether `clean` would leave a text in UTF-8 as it is."""
     if text.isascii():
         return not contains(translate(text, _PLAIN), b"\0")

@@ -85,9 +85,9 @@ class Importer:
             redaction, dry_run, listed, domains=DomainTally("" if domain else usual)
         )
         self._bank, self._outcomes = bank, outcomes
-        records = (_in_domain(record, usual, domain) for record in records)
         self._arrivals: Iterator[Arrival | Remark] = (
-            _arrived(record, redaction, outcomes, self.report.named) for record in records
+            _arrived(_in_domain(record, usual, domain), redaction, outcomes, self.report.named)
+            for record in records
         )
         self._seen: dict[str, Standing] = {}
         self._before: Episodes | None = None
@@ -265,14 +265,16 @@ def _arrived(
     trajectory, redactions = record, NOTHING
     if redaction != "off":
         trajectory, redactions = redact(record, personal=redaction == "personal")
-    if redactions.total:  # marks may be longer than what they stand for
+    if redactions.counts:  # marks may be longer than what they stand for
         try:
             trajectory = admitted(trajectory)
         except RecordError as error:
             return located(error, record.source.file, record.source.position)
-    named.update(outcomes.names(trajectory))
-    given = outcomes.verdict_on(trajectory)
-    trajectory = outcomes.apply(trajectory)
+    given = None
+    if outcomes is not NO_OUTCOMES:
+        named.update(outcomes.names(trajectory))
+        given = outcomes.verdict_on(trajectory)
+        trajectory = outcomes.apply(trajectory)
     return _bounded(
         Arrival(
             trajectory.id,

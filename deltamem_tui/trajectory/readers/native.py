@@ -10,16 +10,26 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
+from stringzilla import contains
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Notice
-from deltamem_tui.trajectory.model import OUTCOME_SOURCES, LogSource, Outcome, Step, Trajectory
+from deltamem_tui.trajectory.model import (
+    OUTCOME_SOURCES,
+    LogSource,
+    Outcome,
+    Step,
+    Trajectory,
+    searchable_json,
+)
 from deltamem_tui.trajectory.outcomes import attributed, undisputed
+from deltamem_tui.trajectory.readers.pictures import PICTURE_SIGN
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader, readings_of
 from deltamem_tui.trajectory.readers.shapes import as_mapping
+from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
 from deltamem_tui.trajectory.secrets.quoting import quoted
-from deltamem_tui.trajectory.validation import admitted, checked
+from deltamem_tui.trajectory.validation import admitted, checked, is_clean
 
 _DIGEST = re.compile("[0-9a-f]{16}")
 _PATH = re.compile(r" - at `\$\.(?:steps\[(\d+)\]\.?)?(.*)`$")
@@ -31,6 +41,7 @@ _REASONS = {
     "Expected `object`": "is not a JSON object",
     "Invalid enum value": f"is none of {', '.join(OUTCOME_SOURCES)}",
 }
+_GROUP_BYTES = 32_000  # of lines whose texts are looked at together, in the processor's own memory
 _REPORTED_KEYS = 40  # a log may have another for every record
 
 
@@ -93,17 +104,41 @@ def _read(log: Log) -> Iterator[Reading]:
         yield checked(_of_log(_typed(value)))
         yield from unknown_keys.of(value)
 
+    group: list[Trajectory] = []
+    size = 0
     for item in log.values():
+        record = None if isinstance(item, RecordError) else _decoded(item.data)
+        if record is None or size >= _GROUP_BYTES:
+            yield from _looked_at(group)
+            group, size = [], 0
         if isinstance(item, RecordError):
             yield item
-            continue
-        try:
-            record = _decode(item.data)
-        except (msgspec.MsgspecError, UnicodeDecodeError):  # not quite of the type, or not JSON
+        elif record is None:
             for parsed in log.parsed(item):
                 yield from readings_of(parsed, parse, log)
         else:
-            yield _of_log(record, item.position)
+            group.append(_of_log(record, item.position))
+            size += len(item.data)
+    yield from _looked_at(group)
+
+
+def _decoded(data: bytes) -> _Record | None:
+    """A record; None if it is not quite of the type, or not JSON."""
+    try:
+        return _decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _looked_at(group: list[Trajectory]) -> list[Trajectory]:
+    """The episodes, marked if their texts are plain: one look at many takes far less time."""
+    texts = searchable_json(b"\n".join([each.identity for each in group]))
+    if texts is None or contains(texts, PICTURE_SIGN):
+        return group
+    if is_clean(texts) and not may_hold_secrets(texts):
+        for each in group:
+            each.__dict__["has_plain_texts"] = True
+    return group
 
 
 def _of_log(record: _Record, position: str = "") -> Trajectory:

@@ -17,6 +17,8 @@ _DATA = re.compile(
     r"data:(image|audio|video|application(?=/(?:pdf|octet-stream|zip|msword|vnd\.)))"
     r"/[\w.+-]+;base64,[A-Za-z0-9+/=]+"
 )
+PICTURE_SIGN = b";base64,"
+"""Stands before each picture in a text."""
 _MEDIA = frozenset({"image", "audio", "video"})
 _IMAGE_WORDS = ("image", "blob", "inline_data", "inlinedata")
 # Where parts of messages say of what kind their bytes are.
@@ -70,7 +72,7 @@ def _medium(kind: str) -> str:
 
 def without_pictures(trajectory: Trajectory) -> Trajectory:
     """The episode with a note in place of each picture that was written into a text."""
-    if not contains(trajectory.searchable, b";base64,"):
+    if trajectory.has_plain_texts or not contains(trajectory.searchable, PICTURE_SIGN):
         return trajectory
     return replace(
         trajectory,

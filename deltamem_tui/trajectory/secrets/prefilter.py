@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 from stringzilla import contains, find, translate
 
@@ -40,6 +39,8 @@ def _kind(byte: int) -> bytes:
 _KINDS = b"".join(map(_kind, range(256)))
 _LOWERED = bytes(range(256)).lower()
 _RUN = b"a" * RUN_LENGTH
+_RUNS = bytes(97 if byte in _TOKEN_BYTES else 32 for byte in range(256))
+_BLANK_AND_RUN = b" " + _RUN  # few places begin so; within words, any place might begin a run
 _NO_RUN = re.compile(b"[^a]")
 _SHORTEST_SMALL_TOKEN = 32
 # Ids and file names are made of words with dashes, so those count as blanks there.
@@ -120,9 +121,10 @@ def may_hold_secrets(text: str | bytes) -> bool:
     if b"\0" in kinds:
         return True
     lowered = translate(data, _LOWERED)
+    runs = translate(b" " + data, _RUNS)
     # There is one key of small letters only.
-    if (run := find(kinds, _RUN)) >= 0 and (
-        not _are_words(data, kinds, run) or b"cloudant" in lowered
+    if (run := find(runs, _BLANK_AND_RUN)) >= 0 and (
+        not _are_words(data, runs, run) or b"cloudant" in lowered
     ):
         return True
     return _may_hold_passwords(data, kinds, lowered)
@@ -193,14 +195,20 @@ def _matches(pattern: re.Pattern[bytes], beginning: bytes, data: bytes) -> bool:
     return False
 
 
-def _are_words(data: bytes, kinds: bytes, start: int) -> bool:
-    """Whether all long runs, of which the first begins at `start`, are words."""
+def _are_words(data: bytes, runs: bytes, start: int) -> bool:
+    """Whether all long runs, of which the first begins at `start`, are words.
+
+    Args:
+        data: The text.
+        runs: A blank and the text, its letters and digits as `a`, all else as blanks.
+        start: Where the first long run begins in the text, and the blank before it in `runs`.
+    """
     while start >= 0:
-        behind = _NO_RUN.search(kinds, start)
-        end = behind.start() if behind else len(kinds)
-        if not _is_word(data[start:end]):
+        behind = _NO_RUN.search(runs, start + 1)
+        end = behind.start() if behind else len(runs)
+        if not _is_word(data[start : end - 1]):
             return False
-        start = find(kinds, _RUN, end)
+        start = find(runs, _BLANK_AND_RUN, end)
     return True
 
 
@@ -218,8 +226,6 @@ def names_may_hold_secrets(notes: Iterable[str]) -> bool:
     return any(map(_name_may_hold_secrets, notes))
 
 
-# The episodes of a log have most of their notes in common.
-@lru_cache(maxsize=4096)
 def _name_may_hold_secrets(note: str) -> bool:
     # `line 1234`: what is known without a sign is a long run, or stands behind a long name.
     name, blank, last = note.rpartition(" ")
