@@ -20,6 +20,14 @@ def _token(kind: str, prefix: str, body: str, *hints: str) -> Rule:
     return rule(kind, pattern, hints, lambda value: not is_token_example(value), flags=re.ASCII)
 
 
+def _tokens(body: str, prefixes: str) -> Iterator[Rule]:
+    """Rules for tokens of one make, of which each kind is given with its prefixes."""
+    for entry in prefixes.split(", "):
+        kind, _, begins = entry.partition(": ")
+        found = begins.split(" ")
+        yield _token(kind, "|".join(map(re.escape, found)), body, *map(str.lower, found))
+
+
 # Tokens have no blank in them, so they are looked for in long words only.
 _WORD = "[A-Za-z0-9_+/=.:~-]{16,20000}"
 _LONG_WORD = re.compile(_WORD)
@@ -48,67 +56,56 @@ def long_words(text: str) -> list[str]:
 
 
 TOKENS = (
-    _token("anthropic key", "sk-ant-", r"[A-Za-z0-9_-]{20,200}", "sk-ant-"),
-    _token("openrouter key", "sk-or-", r"[A-Za-z0-9_-]{20,200}", "sk-or-"),
+    # Of the same make, by their prefixes; the longer one before the one it begins with
+    *_tokens(r"[A-Za-z0-9]{24,300}",
+        "groq key: gsk_, xai key: xai-, perplexity key: pplx-, replicate token: r8_, "
+        "linear key: lin_api_, apify token: apify_api_, posthog key: phx_, "
+        "docker hub token: dop_, render key: rnd_, npm token: npm_, "
+        "prefect key: pnu_ pnb_, hugging face token: hf_ api_org_, "
+        "netlify token: nfp_ nfc_ nfo_ nfu_ nfb_, "
+        "vercel token: vcp_ vci_ vck_ vca_ vcc_, notion token: ntn_ secret_, "
+        "fireworks key: fw_"),
+    *_tokens(r"[0-9a-f]{32,72}",
+        "firecrawl key: fc-, e2b key: e2b_, elevenlabs key: sk_, mailgun key: key-, "
+        "digitalocean token: dop_v1_ doo_v1_ dor_v1_, "
+        "shopify token: shpat_ shpca_ shppa_ shpss_, databricks token: dapi, "
+        "cursor key: crsr_, pulumi token: pul-, rubygems key: rubygems_, "
+        "sonar token: squ_ sqp_ sqa_, mailersend key: mlsn."),
+    *_tokens(r"[\w-]{50,400}", "pypi token: pypi-, jina key: jina_"),
+    *_tokens(r"(?=\D{0,60}\d)[\w-]{20,400}",
+        "anthropic key: sk-ant-, openrouter key: sk-or-, openai key: sk-, "
+        "nvidia key: nvapi-, tavily key: tvly-, docker token: dckr_pat_ dckr_oat_, "
+        "figma token: figd_, supabase key: sbp_ sb_secret_, "
+        "vault token: hvs. hvb. hvr., pinecone key: pcsk_, "
+        "contentful token: CFPAT-, together key: tgp_v1_, "
+        "square secret: sq0atp- sq0csp-, heroku key: HRKU-"),
     _token("langfuse key", r"[ps]k-lf-", r"[0-9a-f-]{30,40}", "k-lf-"),
-    _token("openai key", "sk-", r"[A-Za-z0-9_-]{20,250}", "sk-"),
     _token("google key", "AIza", r"[A-Za-z0-9_-]{35}", "aiza"),
     _token("google token", r"ya29\.|GOCSPX-|1//0", r"[\w-]{20,300}", "ya29.", "gocspx-", "1//0"),
     _token("github token", "gh[pousr]_|github_pat_", r"[A-Za-z0-9_]{22,255}", "gh", "github_"),
     _token("gitlab token", "gl(?:pat|[dfr]t|soat|cbt|ptt|agent)-", r"[\w-]{16}[\w.-]{4,48}", "gl"),
     _token("aws key", "A3T[A-Z0-9]|A[BK]IA|ACCA|ASIA", r"[A-Z0-9]{16}", "a3t", "ia", "acca"),
-    _token("hugging face token", "hf_|api_org_", r"[A-Za-z0-9]{30,60}", "hf_", "api_org_"),
-    _token("groq key", "gsk_", r"[A-Za-z0-9]{40,80}", "gsk_"),
-    _token("xai key", "xai-", r"[A-Za-z0-9]{40,120}", "xai-"),
-    _token("perplexity key", "pplx-", r"[A-Za-z0-9]{40,80}", "pplx-"),
-    _token("nvidia key", "nvapi-", r"[A-Za-z0-9_-]{40,100}", "nvapi-"),
-    _token("replicate token", "r8_", r"[A-Za-z0-9]{35,60}", "r8_"),
-    _token("fireworks key", "fw_", r"[A-Za-z0-9]{20,40}", "fw_"),
-    _token("pinecone key", "pcsk_", r"[A-Za-z0-9_]{40,120}", "pcsk_"),
     _token("langsmith key", r"lsv2_(?:pt|sk)_|ls__", r"[0-9a-f_]{32,60}", "lsv2_", "ls__"),
-    _token("tavily key", "tvly-", r"[A-Za-z0-9-]{20,60}", "tvly-"),
-    _token("firecrawl key", "fc-", r"[0-9a-f]{32}", "fc-"),
-    _token("e2b key", "e2b_", r"[0-9a-f]{40}", "e2b_"),
     _token("slack token", "xox[a-z][.-]|xapp-", r"[A-Za-z\d-]{16}[A-Za-z\d.-]{0,240}", "xox", "xa"),
     _token("stripe key", r"[rs]k_(?:live|test)_|whsec_", "[A-Za-z0-9+/]{20,250}", "k_", "whsec_"),
-    _token("elevenlabs key", "sk_", r"[0-9a-f]{40,64}", "sk_"),
     _token("sendgrid key", r"SG\.", r"[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}", "sg."),
-    _token("mailgun key", "key-", r"[0-9a-f]{32}", "key-"),
-    _token("npm token", "npm_", r"[A-Za-z0-9]{36}", "npm_"),
-    _token("pypi token", "pypi-", r"[A-Za-z0-9_-]{50,400}", "pypi-"),
-    _token("docker token", "dckr_pat_|dckr_oat_", r"[A-Za-z0-9_-]{20,80}", "dckr_"),
-    _token("digitalocean token", r"do[opr]_v1_", r"[0-9a-f]{64}", "_v1_"),
-    _token("shopify token", r"shp(?:at|ca|pa|ss)_", r"[0-9a-fA-F]{32}", "shp"),
-    _token("linear key", "lin_api_", r"[A-Za-z0-9]{30,60}", "lin_api_"),
-    _token("notion token", "ntn_|secret_", r"[A-Za-z0-9]{40,60}", "ntn_", "secret_"),
-    _token("figma token", "figd_", r"[A-Za-z0-9_-]{30,60}", "figd_"),
     _token("sentry token", r"sntry[su]_", r"[A-Za-z0-9+/=_-]{40,300}", "sntry"),
-    _token("supabase key", r"sbp_|sb_secret_", r"[A-Za-z0-9_-]{20,60}", "sbp_", "sb_secret_"),
-    _token("databricks token", "dapi", r"[0-9a-f]{32}(?:-\d)?", "dapi"),
-    _token("vault token", r"hv[sbr]\.", r"[A-Za-z0-9_-]{24,200}", "hvs.", "hvb.", "hvr."),
     _token("age key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,70}", "age-secret-key-"),
     _token("twilio key", "AC|SK", r"[0-9a-f]{32}", "ac", "sk"),
     _token("cerebras key", "csk-", r"[a-z0-9]{40,60}", "csk-"),
-    _token("jina key", "jina_", r"[A-Za-z0-9_-]{50,70}", "jina_"),
     _token("voyage key", "pa-", r"(?=[A-Za-z_-]{0,42}\d)(?=[^A-Z]{0,42}[A-Z])[\w-]{43}", "pa-"),
-    _token("apify token", "apify_api_", r"[A-Za-z0-9]{30,50}", "apify_api_"),
-    _token("cursor key", "crsr_", r"[0-9a-f]{64}", "crsr_"),
     _token("sourcegraph token", "sgp_", r"(?:[0-9a-z]{5,20}_)?[0-9a-f]{40}", "sgp_"),
     _token("azure secret", r"[\w.~]{3}\dQ~", r"[\w.~-]{31,34}", "q~"),
     _token("cloudflare key", r"v1\.0-", r"[0-9a-f]{24}-[0-9a-f]{146}", "v1.0-"),
     _token("new relic key", r"[0-9a-f]{36}|eu01xx[0-9a-f]{30}", "NRAL", "nral"),
-    _token("square secret", "sq0(?:atp|csp)-", r"[\w-]{22,43}", "sq0"),
     _token("join token", "SWMTKN-1-", r"[0-9a-z]{40,60}-[0-9a-z]{20,30}", "swmtkn-1-"),
-    _token("together key", "tgp_v1_", r"[\w-]{40,50}", "tgp_v1_"),
     _token("alibaba key", "LTAI", r"[A-Za-z0-9]{17,21}", "ltai"),
     _token("tencent key", "AKID", r"[A-Za-z0-9]{32}", "akid"),
     _token("bedrock key", "ABSK", r"[A-Za-z0-9+/]{100,200}={0,2}", "absk"),
     _token("tailscale key", r"tskey-[a-z]{2,10}-", r"[A-Za-z0-9-]{20,60}", "tskey-"),
     _token("modal token", "a[ks]-", r"(?=[A-Za-z]{0,21}\d)[A-Za-z0-9]{22}", "ak-", "as-"),
     _token("dynatrace token", r"dt0[a-zA-Z]\d{2}\.[A-Z0-9]{24}\.", "[A-Z0-9]{64}", "dt0"),
-    _token("posthog key", "phx_", r"[A-Za-z0-9]{40,60}", "phx_"),
     _token("resend key", "re_", r"[A-Za-z0-9]{8}_[A-Za-z0-9]{24}", "re_"),
-    _token("mailersend key", r"mlsn\.", r"[0-9a-f]{64}", "mlsn."),
     _token("mapbox key", r"sk\.eyJ", r"[\w-]{60,200}\.[\w-]{20,30}", "sk.eyj"),
     _token("circleci token", "CCI(?:PAT|PRJ)_", r"[A-Za-z0-9]{20,24}_[0-9a-f]{40}", "ccip"),
     _token("crates token", "cio", r"(?=[A-Za-z]{0,31}\d)[A-Za-z0-9]{32}", "cio"),
@@ -116,21 +113,14 @@ TOKENS = (
     _token("clojars token", "CLOJARS_", r"[0-9a-z]{60}", "clojars_"),
     _token("easypost key", "EZ[AT]K", r"[A-Za-z0-9]{54}", "ezak", "eztk"),
     _token("razorpay key", "rzp_(?:live|test)_", r"[A-Za-z0-9]{14,24}", "rzp_"),
-    _token("vercel token", "vc[pikac]_", r"[A-Za-z0-9]{40,70}", "vc"),
     _token("1password token", "ops_eyJ", r"[\w-]{100,2000}={0,2}", "ops_eyj"),
     _token("scaleway key", "SCW", r"(?=[A-Z]{0,16}\d)[A-Z0-9]{17}", "scw"),
-    _token("docker hub token", "dop_", r"[A-Za-z0-9]{40,70}", "dop_"),
     _token("amazon token", r"amzn1?\.(?:mws|oa2-cs)\.", r"[\w.-]{0,20}?[\w-]{30,80}", "amzn"),
     _token("atlassian token", "ATATT3|ATCTT3", r"[\w=-]{100,250}", "att3", "ctt3"),
     _token("bitbucket password", "ATBB", r"[A-Za-z0-9]{32}", "atbb"),
     _token("trello token", "ATTA", r"[0-9a-f]{64}[0-9A-Fa-f]{8}", "atta"),
-    _token("rubygems key", "rubygems_", r"[0-9a-f]{48}", "rubygems_"),
-    _token("netlify token", "nf[pcoub]_", r"[A-Za-z0-9]{36,44}", "nf"),
     _token("fly token", "fm[12][ar]?_|fo1_", r"[\w+/-]{40,1000}", "fm1", "fm2", "fo1_"),
-    _token("render key", "rnd_", r"[A-Za-z0-9]{24,40}", "rnd_"),
-    _token("heroku key", "HRKU-", r"[\w-]{36,70}", "hrku-"),
     _token("doppler token", r"dp\.(?:pt|st|ct|sa|scim|audit)\.", r"[\w.]{40,60}", "dp."),
-    _token("pulumi token", "pul-", r"[0-9a-f]{40}", "pul-"),
     _token("terraform token", r"[A-Za-z0-9]{14}\.atlasv1\.", r"[\w=-]{60,70}", "atlasv1"),
     _token("grafana token", "glsa_", r"[A-Za-z0-9]{32}_[0-9a-f]{8}", "glsa_"),
     _token("grafana token", "glc_", r"[A-Za-z0-9+/]{32,400}={0,2}", "glc_"),
@@ -148,10 +138,7 @@ TOKENS = (
     _token("hubspot token", r"pat-[a-z]{2}\d-", r"[0-9a-f-]{36}", "pat-"),
     _token("airtable token", "pat", r"[A-Za-z0-9]{14}\.[0-9a-f]{64}", "pat"),
     _token("dropbox token", r"sl\.", r"[\w=-]{100,200}", "sl."),
-    _token("sonar token", "sq[upa]_", r"[0-9a-f]{40}", "sq"),
     _token("buildkite token", "bk[a-z]{2}_", r"[0-9a-f]{40}", "bk"),
-    _token("prefect key", "pn[ub]_", r"[A-Za-z0-9]{36}", "pnu_", "pnb_"),
-    _token("contentful token", "CFPAT-", r"[\w-]{43}", "cfpat-"),
     _token("telegram token", r"(?:bot)?\d{8,10}:AA", r"[A-Za-z0-9_-]{33}", ":aa"),
     _token("jwt", r"eyJ[\w-]{13,4000}\.eyJ", r"[\w-]{4,8000}(?:\.[\w-]{4,2000})?", "eyj"),
     rule(
