@@ -17,12 +17,7 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import (
-    BankRewrittenError,
-    OutcomeUnknownError,
-    UsageError,
-    wrong_argument,
-)
+from deltamem_tui.errors import BankRewrittenError, OutcomeUnknownError, UsageError, wrong_argument
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
 from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.method import (

@@ -60,7 +60,6 @@ class Setting(Struct, frozen=True):
     Attributes:
         path: What it is assigned by: `task.tau_base`.
         description: What it can be: `a similarity from -1 to 1`.
-        value: What it is.
     """
 
     path: str

@@ -25,12 +25,7 @@ from deltamem_tui.memory.method import (
     Writer,
     cleaned,
 )
-from deltamem_tui.memory.writers.extraction import (
-    Call,
-    Extraction,
-    FailedCallError,
-    known_calls,
-)
+from deltamem_tui.memory.writers.extraction import Call, Extraction, FailedCallError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,7 +86,7 @@ def fuse(
     calls: tuple[Call, ...] = ()
     try:
         extraction = writer.write(f"{name}_consolidation", None, chain)
-        calls = known_calls(extraction.call("fuse", name))
+        calls = extraction.calls("fuse", name)
         root = fused_root(name, chain, extraction, writer.name)
     except FailedCallError as error:
         return Plan(MaintenanceResult(name, chain, None, str(error), (error.call,)))

@@ -29,7 +29,7 @@ from deltamem_tui.memory.method import (
     cleaned,
 )
 from deltamem_tui.memory.vectors.embedder import weighting_of
-from deltamem_tui.memory.writers.extraction import Extraction, known_calls
+from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.trajectory.model import Trajectory
 
 
@@ -101,7 +101,7 @@ class _TreePlanner:
             node=node,
             match=chain[-1].id if chain else None,
             score=found.candidates[0].score if found.candidates else None,
-            calls=known_calls(extraction.call("extract", name)),
+            calls=extraction.calls("extract", name),
         )
         changes = (*added, *self._counts(chain))
         if not chain or not self._is_due(chain[-1]):

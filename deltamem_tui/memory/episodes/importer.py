@@ -56,12 +56,10 @@ class Importer:
     """Imports episodes into a bank batch by batch, so that no lock is held while logs are read.
 
     Args:
-        bank: The bank; its handle shows the new state afterwards.
         records: What readers return: episodes, records that they refused, and notices.
         redaction: What is taken out of the episodes first.
         outcomes: Outcomes that the user gives for episodes whose logs state none.
         domain: The domain of all episodes; the log's own, else the bank's, if empty.
-        dry_run: Whether to write nothing.
         listed: Whether to keep an entry for each episode. Without, memory does not grow with
             the logs.
 

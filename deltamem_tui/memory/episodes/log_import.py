@@ -8,12 +8,7 @@ from typing import Unpack
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.episodes.import_report import ImportReport, Redaction
-from deltamem_tui.memory.episodes.importer import (
-    NO_OUTCOMES,
-    Importer,
-    ImportOptions,
-    names_one,
-)
+from deltamem_tui.memory.episodes.importer import NO_OUTCOMES, Importer, ImportOptions, names_one
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.logs.progress import Pace
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
@@ -26,12 +21,10 @@ class LogImport:
     """An import of logs into a bank. Each log is read once, even if the import is paused.
 
     Args:
-        bank: The bank.
         logs: Files, folders, patterns, or `-` for standard input.
         format: How to read them; by content if None.
         success_at: The reward from which on an episode is a success.
         outcomes_name: The name of the user's file of outcomes, for errors.
-        options: As for `Importer`.
 
     Raises:
         TrajectoryError: A log does not exist, cannot be opened or has no reader; or the outcomes

@@ -54,10 +54,7 @@ def take_back_outcome(bank: Bank, episode_id: str, shown: Outcome | None = None)
     An outcome that the episode was learnt with stays, too: its nodes have their label from it.
     One given to an episode after it was learnt can be taken back, since it changed no node.
 
-    Args:
-        bank: The bank; its handle shows the new state afterwards.
-        episode_id: The episode.
-        shown: Its outcome as the person sees it, which must still be that; None for any.
+    `shown` is its outcome as the person sees it, which must still be that; None for any.
 
     Raises:
         TrajectoryError: The bank does not have the episode, its outcome is not the one shown, no

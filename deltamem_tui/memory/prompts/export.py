@@ -17,7 +17,6 @@ class PromptExport:
     """What an export of prompts wrote.
 
     Attributes:
-        written: The new files.
         same: Files that were there already with the same text.
     """
 

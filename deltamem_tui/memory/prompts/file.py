@@ -82,11 +82,8 @@ class Prompt:
 def locate(domain: str, file: str, folders: Sequence[Path]) -> Path | None:
     """The file that a domain uses: its own in the first folder that has one, else the generic one.
 
-    Args:
-        domain: The domain, in any spelling (see `domains.key`): the folder of this very name
-            goes before others. A name that no folder can have is passed over.
-        file: The file's name, suffix included; a fragment's begins with `_`.
-        folders: Where to look, the first first.
+    The domain may have any spelling (see `domains.key`): the folder of this very name goes before
+    others, and a name that no folder can have is passed over. A fragment's file begins with `_`.
     """
     stem = file.removesuffix(SUFFIX)
     if not (NAME.fullmatch(stem) or _FRAGMENT.fullmatch(stem)) or not file.endswith(SUFFIX):

@@ -152,7 +152,7 @@ def in_flight_notes(calls: int) -> list[ReportNote]:
 
 def view_judging(found: JudgingReport, bank: str) -> ReportView:
     """Show what judging came to, or would take."""
-    successes = sum(each.judgement.outcome.success is True for each in found.judged)
+    successes = sum(each.trajectory.outcome.success is True for each in found.judged)
     record: dict[str, Any] = {
         "judged": len(found.judged),
         "successes": successes,
@@ -164,10 +164,10 @@ def view_judging(found: JudgingReport, bank: str) -> ReportView:
             {
                 "id": each.trajectory.id,
                 "task": each.trajectory.task,
-                "success": each.judgement.outcome.success,
-                "reason": each.judgement.outcome.reason,
-                "model": each.judgement.model,
-                "cut": each.judgement.cut or None,
+                "success": each.trajectory.outcome.success,
+                "reason": each.trajectory.outcome.reason,
+                "model": each.call.model,
+                "cut": each.call.cut or None,
             }
             for each in found.judged
         ],

@@ -15,12 +15,7 @@ from functools import partial
 from itertools import islice
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import (
-    AnswerError,
-    DeltaMemError,
-    PromptTooLongError,
-    TrajectoryError,
-)
+from deltamem_tui.errors import AnswerError, DeltaMemError, PromptTooLongError, TrajectoryError
 from deltamem_tui.llm.client import NoUsableAnswerError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.llm.failures import QuestionCancelledError
@@ -61,10 +56,10 @@ class JudgingReport:
 
 @dataclass(frozen=True, slots=True)
 class JudgedEpisode:
-    """An episode that was judged."""
+    """An episode with the judge's outcome, and the question that was put to the judge."""
 
     trajectory: Trajectory
-    judgement: Judgement
+    call: Call
 
 
 def without_outcome(bank: Bank, limit: int | None = None) -> list[str]:
@@ -101,14 +96,8 @@ def judge_episodes(
     them, like a refused key, comes last among the errors; answers that were under way by then
     are kept. A `KeyboardInterrupt` ends the run at once.
 
-    Args:
-        bank: The bank; its handle shows the new state afterwards.
-        judge: The judge.
-        ids: The episodes.
-        concurrency: How many are asked about at once.
-        advance: Called after each episode.
-        stopped: Whether to stop.
-        grace: The most seconds that answers which are under way are waited for then.
+    Up to `concurrency` are asked about at once. When the work is to stop, answers that are
+    under way are waited for up to `grace` seconds.
     """
     report = JudgingReport()
     lanes = Lanes(concurrency)
@@ -194,7 +183,7 @@ def _kept(
     try:
         try:
             judgement = answer.result()
-            return JudgedEpisode(take_judgement(bank, episode_id, judgement), judgement)
+            return JudgedEpisode(take_judgement(bank, episode_id, judgement), judgement.call)
         except QuestionCancelledError:
             return None
         except NoUsableAnswerError as error:
@@ -234,7 +223,7 @@ def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Traject
         detail = {
             "trajectory": episode_id,
             "success": judgement.outcome.success,
-            "calls": [judgement.call().record()],
+            "calls": [judgement.call.record()],
         }
         batch.log("judge", detail)
     return judged

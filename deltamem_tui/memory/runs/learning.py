@@ -76,16 +76,8 @@ def learn_episodes(
 ) -> LearningReport:
     """Learn from episodes, one commit each, whatever is wrong with some of them.
 
-    Args:
-        bank: The bank; its handle shows the new state after each episode.
-        extractor: What distils the episodes.
-        episodes: Episodes of known outcome, in their order.
-        draw_scenes: Whether a model draws the scenes that logs lack.
-        concurrency: The most calls at once.
-        advance: Called after each episode with what the run took so far.
-        stopped: Whether to stop.
-        closing: Called with the number of calls in flight before they are waited for. A
-            `KeyboardInterrupt` ends the wait.
+    `advance` is called after each episode with what the run took so far, and `closing` with the
+    number of calls in flight before they are waited for; a `KeyboardInterrupt` ends the wait.
     """
     report = LearningReport()
     if not episodes:

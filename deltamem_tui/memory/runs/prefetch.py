@@ -167,8 +167,7 @@ class Prefetcher:
         Where those of one purpose changed of late before their turn came, none is sent ahead
         until they would have held again: its answer would probably be paid for nothing.
 
-        Args:
-            questions: Those of the present turn first.
+        The questions of the present turn come first.
         """
         if not (self._several and self._lanes.trusted):
             return
@@ -224,9 +223,8 @@ class Prefetcher:
 
         Answers that come later still reach the response cache, if the program goes on that long.
 
-        Args:
-            cancel: Has questions that are under way end without another try.
-            grace: The most seconds to wait.
+        `cancel` has questions that are under way end without another try; they are waited for up to
+        `grace` seconds.
         """
         self._lanes.close()
         cancel()

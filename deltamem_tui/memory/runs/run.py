@@ -17,12 +17,7 @@ from typing import Any
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import (
-    DeltaMemError,
-    ExtractionError,
-    TrajectoryError,
-    VectorError,
-)
+from deltamem_tui.errors import DeltaMemError, ExtractionError, TrajectoryError, VectorError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.engine import as_kept, learn_kept, writer_of
 from deltamem_tui.memory.episodes.scenes import drawn_text, lacks_scene, with_scene, with_scene_of
@@ -41,13 +36,7 @@ from deltamem_tui.memory.runs.prefetch import (
     StoppedError,
 )
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
-from deltamem_tui.memory.writers.extraction import (
-    Call,
-    Extraction,
-    Extractor,
-    FailedCallError,
-    known_calls,
-)
+from deltamem_tui.memory.writers.extraction import Call, Extraction, Extractor, FailedCallError
 from deltamem_tui.memory.writers.model.scene_extraction import SCENE
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
@@ -100,15 +89,10 @@ class LearningRun:
     ) -> None:
         """Nothing is asked or written yet.
 
-        Args:
-            bank: The bank; its handle shows the new state after each episode.
-            extractor: What distils the episodes.
-            embedder: The bank's embedder; loaded if not given.
-            draw_scenes: Whether a model draws the scenes of episodes whose logs have none.
-            concurrency: The most questions to a model at once. What is learnt is the same.
-            stopped: Whether the run is to end; asked between episodes and while a model is
-                waited for. The episode whose turn it is stays waiting then.
-            grace: The most seconds that `close` waits for calls that are under way.
+        A model draws the scenes of episodes whose logs have none if `draw_scenes`. What is learnt
+        is the same at any `concurrency`. `stopped` is asked between episodes and while a model is
+        waited for; the episode whose turn it is stays waiting then. `close` waits up to `grace`
+        seconds for calls that are under way.
         """
         self._bank = bank
         self._writer = writer_of(extractor)
@@ -316,7 +300,7 @@ def take_drawing(bank: Bank, trajectory: Trajectory, drawing: Extraction) -> Tra
         detail = {
             "trajectory": trajectory.id,
             "scene": one_line(drawn_text(drawing), REASON_WIDTH),
-            "calls": [each.record() for each in known_calls(drawing.call("draw", "env"))],
+            "calls": [each.record() for each in drawing.calls("draw", "env")],
         }
         batch.log("draw", detail)
     return trajectory

@@ -30,7 +30,6 @@ class Finder:
 
     Attributes:
         folder: The folder. It may be a link itself, because the user named it.
-        limits: What it may take.
         others: Files and folders that hold neither skills nor knowledge, as they are met.
     """
 

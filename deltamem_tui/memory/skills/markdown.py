@@ -33,7 +33,6 @@ class Block(NamedTuple):
     """Some lines that belong together.
 
     Attributes:
-        kind: What they are.
         start: The first line's place, from 0.
         end: The place behind the last line.
         text: The text of a marker, a heading or inside a fence; empty for other text.

@@ -64,7 +64,6 @@ class SkillPage:
     """What a file holds.
 
     Attributes:
-        sections: Its nodes, in its order.
         around: The lines that belong to no node, as number (from 1) and text, blank ones left out.
     """
 

@@ -126,7 +126,6 @@ class EpisodeTable:
     the records are read once, when a filter or an order first asks for that.
 
     Args:
-        bank: The bank.
         nodes: Per episode's id, the living nodes that it gave.
         refused: The ids of those that wait because they could not be learnt.
 
@@ -156,11 +155,8 @@ class EpisodeTable:
     ) -> list[int]:
         """The numbers of the episodes that a filter lets through.
 
-        Args:
-            wanted: The filter.
-            order: What comes first: the oldest, the `newest`, what has to be looked at by its
-                `outcome`, or the most `steps` or `nodes`.
-            stopped: Whether to stop; asked now and then. What is returned then is not complete.
+        The oldest come first, or the `newest`, or what has to be looked at by its `outcome`, or the
+        most `steps` or `nodes`. Once `stopped` returns True, the answer is not complete.
         """
         import numpy as np
 

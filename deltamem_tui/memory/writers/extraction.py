@@ -38,11 +38,10 @@ class Extraction:
     attempts: int = 0
     cut: str = ""
 
-    def call(self, purpose: Purpose, tree: str) -> Call | None:
-        """The question that was put to a model; None if none was asked."""
-        if not self.attempts:
-            return None
-        return Call(purpose, tree, self.model, self.prompt, self.usage, self.attempts, self.cut)
+    def calls(self, purpose: Purpose, tree: str) -> tuple[Call, ...]:
+        """The question that was put to a model; empty if none was asked."""
+        call = Call(purpose, tree, self.model, self.prompt, self.usage, self.attempts, self.cut)
+        return (call,) if self.attempts else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +110,6 @@ OnPayment = Callable[[Payment], object]
 
 def no_payment(_payment: Payment) -> None:
     """Nothing is done with it."""
-
-
-def known_calls(*calls: Call | None) -> tuple[Call, ...]:
-    """The calls among these that were made."""
-    return tuple(call for call in calls if call is not None)
 
 
 class FailedCallError(ExtractionError):

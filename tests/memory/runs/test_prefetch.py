@@ -15,12 +15,7 @@ from deltamem_tui.errors import BudgetError, CredentialsError, ExtractionError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.engine import writer_of
 from deltamem_tui.memory.method import ModelWriter
-from deltamem_tui.memory.runs.prefetch import (
-    Prefetcher,
-    PrefetchingWriter,
-    Question,
-    StoppedError,
-)
+from deltamem_tui.memory.runs.prefetch import Prefetcher, PrefetchingWriter, Question, StoppedError
 from deltamem_tui.memory.writers.extraction import Extraction, OnPayment, tree_of
 from deltamem_tui.trajectory.model import Trajectory
 from tests.memory.support import EchoExtractor, episode

@@ -15,11 +15,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.views.filters import (
-    EPISODES,
-    EpisodeOrder,
-    EpisodeTable,
-)
+from deltamem_tui.memory.views.filters import EPISODES, EpisodeOrder, EpisodeTable
 from deltamem_tui.memory.views.language import Filter
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.effort import examples

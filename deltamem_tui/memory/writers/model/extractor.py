@@ -58,12 +58,9 @@ class ModelExtractor:
     ) -> None:
         """Nothing is asked yet.
 
-        Args:
-            client: The model.
-            domain: The bank's domain; its prompts are used for episodes that name none.
-            folders: Where prompts are looked up; the usual places if not given.
-            method: The bank's method; its nodes are shown as it shows them.
-            on_payment: Called with each answer when it comes, in whatever thread.
+        The prompts of `domain`, the bank's, are used for episodes that name none; nodes are shown
+        as `method`, the bank's, shows them. `on_payment` is called with each answer when it comes,
+        in whatever thread.
         """
         self._client = client
         room = int(client.info.prompt_tokens * SAFE)

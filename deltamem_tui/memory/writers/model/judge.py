@@ -31,18 +31,10 @@ _NOT_LETTERS = re.compile(r"[^a-z]+")
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge said of an episode: the outcome with its reasons; the rest as in `Call`."""
+    """What a judge said of an episode: the outcome with its reasons, and the question."""
 
     outcome: Outcome
-    model: str
-    prompt: str
-    usage: Usage
-    attempts: int
-    cut: str
-
-    def call(self) -> Call:
-        """The question that was put to the model."""
-        return Call("judge", None, self.model, self.prompt, self.usage, self.attempts, self.cut)
+    call: Call
 
 
 class Judge:
@@ -121,7 +113,8 @@ class Judge:
             self._on_payment(Payment("judge", None, trajectory.id, model, digest, usage))
 
         answer = self._client.ask(text, verdict, on_answer=on_answer)
-        return Judgement(answer.value, model, digest, answer.usage, answer.attempts, cut)
+        call = Call("judge", None, model, digest, answer.usage, answer.attempts, cut)
+        return Judgement(answer.value, call)
 
     def _question(self, trajectory: Trajectory, share: float = 1.0) -> tuple[str, str]:
         """The prompt, and what of the episode was cut."""

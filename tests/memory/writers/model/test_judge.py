@@ -32,9 +32,9 @@ def test_the_first_line_decides_and_the_reasons_stay(
     assert judgement.outcome == Outcome(
         success, None, "judge", "Step 4 shows the cup in the cabinet."
     )
-    assert judgement.model == MODEL
-    assert judgement.prompt == prompts.digest(prompts.find("alfworld", "judge"))
-    assert judgement.usage.calls == 1
+    assert judgement.call.model == MODEL
+    assert judgement.call.prompt == prompts.digest(prompts.find("alfworld", "judge"))
+    assert judgement.call.usage.calls == 1
     assert "response_format" not in server.requests[0].body
 
 
@@ -43,8 +43,8 @@ def test_a_judge_has_its_domain_s_prompt_under_all_spellings(server: ModelServer
     own = prompts.digest(prompts.find("alfworld", "judge"))
     assert own != prompts.digest(prompts.find("generic", "judge"))
     named, unnamed = (replace(UNKNOWN, domain=domain) for domain in ("ALFWorld", ""))
-    assert Judge(client(server)).judge(named).prompt == own
-    assert Judge(client(server), "AlfWorld").judge(unnamed).prompt == own
+    assert Judge(client(server)).judge(named).call.prompt == own
+    assert Judge(client(server), "AlfWorld").judge(unnamed).call.prompt == own
 
 
 @pytest.mark.parametrize("text", ["", "Maybe", "yes and no\nhm", "The answer:\nyes", "{}"])

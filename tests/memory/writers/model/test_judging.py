@@ -246,7 +246,7 @@ def test_a_prompt_that_the_server_finds_too_long_is_cut(server: ModelServer) -> 
     judgement = Judge(client(server)).judge(long)
     first, second = (len(request.prompt) for request in server.requests)
     assert second < first
-    assert "steps left out" in judgement.cut
+    assert "steps left out" in judgement.call.cut
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
