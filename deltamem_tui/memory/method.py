@@ -22,7 +22,7 @@ from deltamem_tui.errors import ExtractionError, UsageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
-from deltamem_tui.memory.settings import Settings
+from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import Candidate, ranked
 from deltamem_tui.memory.writers.extraction import Call, Extraction, OnPayment
@@ -340,8 +340,13 @@ class Method(ABC):
         """
 
     def due(self, bank: Bank) -> Sequence[Due]:
-        """The maintenance that is due."""
-        return ()
+        """The maintenance that is due; by default, that of the chains to the `due_rows`."""
+        settings = of_bank(bank, self.settings)
+        return [
+            Due(name, tree.chain_at(int(row)))
+            for name, tree in bank.trees.items()
+            for row in tree.rows[self.due_rows(tree, settings)[tree.rows]]
+        ]
 
     def maintain(
         self, bank: Bank, due: Due, writer: Writer, embedder: Embedder

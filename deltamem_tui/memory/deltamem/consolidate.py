@@ -14,7 +14,7 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, OPTIONAL
 from deltamem_tui.memory.deltamem.duplicates import duplicate_of
-from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.settings import TreeParameters
 from deltamem_tui.memory.method import (
     Add,
     Change,
@@ -43,27 +43,17 @@ def is_due(node: Node, hits: int, parameters: TreeParameters) -> bool:
 
 
 def due_rows(tree: Tree, parameters: TreeParameters) -> NDArray[np.bool_]:
-    """The same of a whole tree. bool [rows]."""
+    """The same of a whole tree, if it is switched on. bool [rows]."""
     import numpy as np
 
     index = tree.snapshot.index
-    if parameters.k_cons is None or not len(index):
+    if parameters.k_cons is None or not parameters.enabled or not len(index):
         return np.zeros(len(index), dtype=np.bool_)
     hits = tree.snapshot.counters[tree.birth, 0]
     due: NDArray[np.bool_] = (
         ~tree.dead & index["residual"] & ~index["consolidated"] & (hits >= parameters.k_cons)
     )
     return due
-
-
-def due_chains(bank: Bank, settings: Parameters) -> list[Due]:
-    """The chains of the residuals whose hits reach K_cons and that were not fused yet."""
-    found: list[Due] = []
-    for name, tree in bank.trees.items():
-        if settings[name].enabled:
-            rows = tree.rows[due_rows(tree, settings[name])[tree.rows]]
-            found += [Due(name, tree.chain_at(int(row))) for row in rows]
-    return found
 
 
 def maintain(

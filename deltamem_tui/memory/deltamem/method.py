@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
@@ -71,10 +71,6 @@ class DeltaMem(Method):
         """Equations 4 and 5, and 8 where a chain is due."""
         return write.plan(bank, episode, _numbers(bank), writer, embedder)
 
-    def due(self, bank: Bank) -> Sequence[Due]:
-        """The chains that equation 8 wants fused."""
-        return consolidate.due_chains(bank, _numbers(bank))
-
     def maintain(
         self, bank: Bank, due: Due, writer: Writer, embedder: Embedder
     ) -> Plan[MaintenanceResult] | None:
@@ -82,7 +78,7 @@ class DeltaMem(Method):
         return consolidate.maintain(bank, due, writer, embedder)
 
     def due_rows(self, tree: Tree, settings: Settings) -> NDArray[np.bool_]:
-        """The residuals whose chains are due."""
+        """The residuals whose chains equation 8 wants fused."""
         return consolidate.due_rows(tree, settings.of(tree.name))
 
     def max_depth(self, collection: str, settings: Settings) -> int:
