@@ -99,13 +99,11 @@ def judge_episodes(
     Up to `concurrency` are asked about at once. When the work is to stop, answers that are
     under way are waited for up to `grace` seconds.
     """
-    report = JudgingReport()
-    lanes = Lanes(concurrency)
-    run = _JudgingRun(bank, judge, lanes, report)
+    report, payments, lanes = JudgingReport(), Payments(bank), Lanes(concurrency)
+    run = _JudgingRun(bank, judge.paying(payments), lanes, report)
+    coming = map(run.begin, ids)
     try:
-        with Payments(bank) as payments:
-            run.judge = judge.paying(payments)
-            coming = map(run.begin, ids)
+        with payments:
             list(islice(coming, concurrency))
             while run.under_way and is_done(run.under_way[0][1], stopped):
                 run.keep(*run.under_way.popleft())
