@@ -29,8 +29,8 @@ from deltamem_tui.trajectory.secrets.values import (
 
 _OTHER_WORDS = (
     *("kennwort", "senha", "contraseña", "hasło", "lösenord", "şifre", "пароль", "密码", "密碼"),
-    *("口令", "パスワード", "비밀번호", "비번", "wachtwoord", "heslo", "salasana", "adgangskode"),
-    *("jelszó", "lozinka", "mật khẩu", "סיסמה", "كلمة المرور"),
+    *("口令", "パスワード", "비밀번호", "비번", "wachtwoord", "heslo"),
+    *("jelszó", "mật khẩu", "סיסמה", "كلمة المرور"),
 )
 OTHER_LANGUAGES = tuple(
     dict.fromkeys(form for word in _OTHER_WORDS for form in (word, word.capitalize(), word.upper()))
@@ -45,9 +45,9 @@ LONG_NAME = (
 _SHORT_NAME = (
     r"(?:(?<![A-Za-z])|(?-i:(?<=[a-z])(?=P))|(?<=db)|(?<=user)|(?<=root)|(?<=admin)|(?<=smtp)"
     r"|(?<=mail)|(?<=key)|(?<=store)|(?<=auth)|(?<=login)|(?<=http)|(?<=sql)|(?<=ssh))"
-    r"(?P<short>pwd|pass|pw|psk|clave|mdp|parola)"
+    r"(?P<short>pwd|pass|pw|psk|clave|mdp)"
 )
-SHORT_WORDS = ("clave", "mdp", "parola")
+SHORT_WORDS = ("clave", "mdp")
 """Words for a password, as for other things: what follows has to look like one."""
 PASSWORD_HINTS = ("pass", "pw", "psk", *SHORT_WORDS, *_OTHER_WORDS)
 

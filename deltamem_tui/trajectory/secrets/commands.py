@@ -107,11 +107,10 @@ LOGIN_PROGRAMS = (
     *(b"cryptsetup", b"qpdf", b"unrar", b"unzip", b"mount", b"ldapmodify", b"rabbitmqadmin"),
 )
 """Programs that take a password with an option of their own."""
-LOGIN_COMMANDS = (
-    *(b"alias set ", b"net use ", b"xfreerdp ", b"http-basic", b"user-secrets ", b"snmp-server "),
-    *(b"ftp> ", b"unseal ", b"snyk auth ", b"cloudflared "),
-)
-"""Commands that take a password without one."""
+LOGIN_COMMANDS = (b"http-basic", b"snmp-server ", b"user-secrets ", b"ftp> ")
+"""Commands that take a password without one,"""
+SHARE_COMMANDS = (b"alias set ", b"net use ", b"xfreerdp ")
+"""and such that do so beside the address of what they open."""
 
 COMMANDS = (
     _option(r"(?:mysql\w{0,6}|mariadb[\w-]{0,6})", "-p", "mysql", "mariadb"),
@@ -152,10 +151,12 @@ COMMANDS = (
     # A strong password anywhere on the line of a program that takes one
     rule("password",
         r"(?<=[\s\"'`,=:%])(?P<secret>[A-Za-z0-9][^\s\"'`<>{}()\\,;|/]{7,300})(?=[\s\"'`,;)\\]|\Z)",
-        tuple(map(bytes.decode, (*LOGIN_PROGRAMS, *LOGIN_COMMANDS))),
+        tuple(map(bytes.decode, (*LOGIN_PROGRAMS, *LOGIN_COMMANDS, *SHARE_COMMANDS))),
         accepts=_is_on_a_command_line,
         within=rf"(?:(?:{'|'.join(map(bytes.decode, LOGIN_PROGRAMS))})(?=[^\n\0]{{0,300}}? -(?!\d))"
-        rf"|{'|'.join(map(bytes.decode, LOGIN_COMMANDS))})[^\n\0]{{0,300}}", flags=0),
+        rf"|{'|'.join(map(bytes.decode, LOGIN_COMMANDS))}"
+        rf"|(?:{'|'.join(map(bytes.decode, SHARE_COMMANDS))})(?=[^\n\0]{{0,300}}?[/\\]))"
+        r"[^\n\0]{0,300}", flags=0),
     # What a client says to a server: `USER ann`, `PASS V`; `AUTH V`; `AUTH PLAIN V`
     _command(r"(?:(?<=\n)|(?<=> )|(?<=C: ))PASS (?P<secret>[^\s]{4,64})(?=\s|\Z)", "pass ",
         accepts=lambda match: is_literal(match["secret"])

@@ -66,14 +66,14 @@ FILES = (
         _is_private, flags=0),
     # Words that stand for a key
     rule("private key",
-        r"(?:mnemonic|(?:seed|recovery|secret) (?:phrase|words?))[^\n\0]{0,40}?"
+        r"(?:mnemonic|(?:seed|recovery|secret) phrase)[^\n\0]{0,40}?"
         r"(?::|=|is|\n)\s{0,9}\\?[\"'`]?"
         r"(?P<secret>[a-z]{3,8}(?: [a-z]{3,8}){11,23})(?![a-z])",
         "mnemonic|seed |recovery |secret "),
     rule("recovery code",
         r"(?<![\w-])(?=[a-z-]{0,20}\d|[A-Z-]{0,20}\d)(?:[a-z0-9]{4,6}|[A-Z0-9]{4,6})(?:-[A-Za-z0-9]{4,6}){1,4}(?![\w-])",
-        "recovery code|backup code|scratch code|one-time code",
-        within=r"(?:recovery|backup|scratch|one-time) codes?[^\0]{0,300}"),
+        "recovery code|backup code",
+        within=r"(?:recovery|backup) codes?[^\0]{0,300}"),
     # The private members of a JSON web key, which have names of one or two letters.
     rule("private key",
         r"(?<=\")(?:d|p|q|dp|dq|qi|k)\\?\"\s{0,3}:\s{0,3}\\?\"(?![0-9a-f]{40,}\\?\")"

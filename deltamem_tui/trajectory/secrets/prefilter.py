@@ -14,7 +14,12 @@ from collections.abc import Iterable
 from stringzilla import contains, find, translate
 
 from deltamem_tui.trajectory.secrets.assignments import OTHER_LANGUAGES, SHORT_WORDS
-from deltamem_tui.trajectory.secrets.commands import LOGIN_COMMANDS, LOGIN_PROGRAMS, PROGRAMS
+from deltamem_tui.trajectory.secrets.commands import (
+    LOGIN_COMMANDS,
+    LOGIN_PROGRAMS,
+    PROGRAMS,
+    SHARE_COMMANDS,
+)
 from deltamem_tui.trajectory.secrets.files import HASHES
 
 RUN_LENGTH = 16
@@ -50,7 +55,7 @@ _NAMES_AS_RUNS = bytes(32 if byte in b"_-/" else kind for byte, kind in enumerat
 _WORDS = (
     b"pass",
     b"secret",
-    *(b"mnemonic", b"seed phrase", b"recovery", b"backup code", b"zugangsdaten", b"identifiants"),
+    *(b"mnemonic", b"phrase", b"recovery code", b"backup code"),
     *map(str.encode, SHORT_WORDS),
     *(word.encode() for word in OTHER_LANGUAGES if word.isascii() and word.islower()),
 )
@@ -72,13 +77,12 @@ _BEGINNINGS = (
 # The same, of texts that have an underscore, an option, a sign or an argument in them.
 _WITH_UNDERSCORE = (b"aws_se", b"setx ", b"set -")
 _WITH_OPTION = (b"curl ", b"securestring", *PROGRAMS, *LOGIN_PROGRAMS)
-_BESIDE = re.compile(
-    rb" / [^\s/]{8}|(?:admin|root|sa|administrator)[:/]\S{8}|\\[\w.$-]{2,40}:\S{8}"
-)
+_PAIRS = (b" / ", b"admin", b"root", b"\\")
+_BESIDE = re.compile(rb" / [^\s/]{8}|(?:admin|root|administrator)[:/]\S{8}|\\[\w.$-]{2,40}:\S{8}")
 _BEFORE_HOST = re.compile(rb":[^\s:/@\"'`<>(){}]{6,100}@")
 _WITH_QUOTE = (b"identified", b"-securestring ")
 _OPTION = re.compile(rb" -(?!\d)")
-_WITH_SIGN = (b"psk", b"jdbc:oracle", b"sql", b"cookie", b"assword")
+_WITH_SIGN = (b"psk", b"ftp> ", b"jdbc:oracle", b"sql", b"cookie", b"assword")
 _WITH_ARGUMENT = (
     *(b"create_", b"connect", b"bind", b"pdo", b"mysqli", b"fill(", b"type(", b"keys(", b"ftp("),
     *(b"redis(", b"begin(", b"client(", b"handler(", b"initialize(", b"jwt.", b"hmac", b"encrypt"),
@@ -145,7 +149,11 @@ def _places_indicate(data: bytes, kinds: bytes, lowered: bytes) -> bool:
     # One byte is found far faster than a word.
     if b"_" in data and _contains_any(lowered, _WITH_UNDERSCORE):
         return True
-    if _contains_any(data, (b"/", b"-", b">", b":", b"\\")) and _commands_indicate(data, lowered):
+    if (b"/" in data or b"\\" in data) and _contains_any(lowered, SHARE_COMMANDS):
+        return True
+    if b"-" in data and _options_indicate(data, lowered):
+        return True
+    if _contains_any(lowered, _PAIRS) and _BESIDE.search(lowered):
         return True
     if not data.isascii() and _contains_any(data, _OTHER_SCRIPTS):
         return True
@@ -158,9 +166,9 @@ def _places_indicate(data: bytes, kinds: bytes, lowered: bytes) -> bool:
     return b"!" in kinds and _signs_indicate(data, lowered)
 
 
-def _commands_indicate(data: bytes, lowered: bytes) -> bool:
-    """Whether a text has a command line or a pair in it that may hold a secret."""
-    if _contains_any(lowered, LOGIN_COMMANDS) or _BESIDE.search(lowered):
+def _options_indicate(data: bytes, lowered: bytes) -> bool:
+    """Whether a text has a command line in it that may hold a secret."""
+    if _contains_any(lowered, LOGIN_COMMANDS):
         return True
     # A number below zero is not an option.
     if _matches(_OPTION, b" -", lowered) or contains(data, b'"-'):

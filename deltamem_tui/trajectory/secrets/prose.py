@@ -194,8 +194,8 @@ PROSE = (
         accepts=_is_beside_account),
     # `admin:V`, `corp\\ann:V`
     rule("password",
-        rf"(?:(?<![\w/.-])(?:admin|root|sa|administrator)[:/]|(?<=[\w.-])\\{{1,2}}[a-z][\w.$-]{{1,39}}:)"
-        rf"(?P<secret>{_LETTER}{{8,64}}?){_ENDS}", "admin|root|sa|\\", is_unmistakable),
+        rf"(?:(?<![\w/.-])(?:admin|root|administrator)[:/]|(?<=[\w.-])\\{{1,2}}[a-z][\w.$-]{{1,39}}:)"
+        rf"(?P<secret>{_LETTER}{{8,64}}?){_ENDS}", "admin|root|\\", is_unmistakable),
     # `the password "V"`
     rule("password", rf"{LONG_NAME}s? \\?[\"'`“„«](?P<secret>{_LETTER}{{6,64}})\\?[\"'`”“»]",
         PASSWORD_HINTS, is_mixed),
