@@ -156,6 +156,36 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         ]
         return orjson.dumps((self.task, self.environment, rows))
 
+    def with_texts(self, change: Callable[[str, str], str]) -> Trajectory:
+        """The same episode, each of its texts changed; `change` is told what a text is, and it."""
+        source, outcome = self.source, self.outcome
+        return replace(
+            self,
+            task=change("task", self.task),
+            environment=change("environment", self.environment),
+            steps=tuple(
+                Step(
+                    change(f"action of step {number}", step.action),
+                    change(f"observation of step {number}", step.observation),
+                    change(f"thought of step {number}", step.thought),
+                    step.reward,
+                )
+                for number, step in enumerate(self.steps, 1)
+            ),
+            outcome=replace(outcome, reason=change("reason of the outcome", outcome.reason)),
+            source=LogSource(
+                change("name of the log", source.file),
+                change("position in the log", source.position),
+                change("name of the format", source.format),
+            ),
+            domain=change("domain", self.domain),
+            agent=change("agent", self.agent),
+            metadata={
+                change("name of metadata", key): change(f"metadata {key}", fact)
+                for key, fact in self.metadata.items()
+            },
+        )
+
     def with_outcome(self, outcome: Outcome) -> Trajectory:
         """The same episode with another outcome."""
         return self.with_facts(outcome=outcome)

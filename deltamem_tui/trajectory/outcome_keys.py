@@ -41,14 +41,14 @@ def recorded(
     Returns:
         What `together` makes of them, `explained` if that is nothing.
     """
-    outcomes = outcomes_under(record, flags, rewards)
+    outcomes = _outcomes_under(record, flags, rewards)
     outcome = together(outcomes)
     if outcome == Outcome():
         outcome = next((each for each in outcomes.values() if each.reason), outcome)
     return explained(outcome, record, (*flags, *rewards))
 
 
-def outcomes_under(
+def _outcomes_under(
     record: Mapping[str, object],
     flags: tuple[str, ...] = FLAG_KEYS,
     rewards: tuple[str, ...] = REWARD_KEYS,
@@ -172,10 +172,10 @@ def recorded_anywhere(record: Mapping[str, object], otherwise: Outcome = _NOTHIN
         What `together` makes of it. If that is nothing, of unknown outcome; the reason is then
         what stands where an outcome could and is none, if anything does.
     """
-    outcomes = outcomes_under(record)
+    outcomes = _outcomes_under(record)
     outcomes |= {key: _worded(record, key) for key in _WORDS if key in record}
     for place, keys in _WITHIN.items():
-        for key, outcome in outcomes_under(_inner(record, place), *keys).items():
+        for key, outcome in _outcomes_under(_inner(record, place), *keys).items():
             outcomes[f"{place}.{key}"] = outcome
     outcome = together(outcomes)
     if outcome != _NOTHING:

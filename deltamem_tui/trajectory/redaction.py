@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from deltamem_tui.trajectory.model import LogSource, Trajectory
+from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets, names_may_hold_secrets
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions, Redactor
 
@@ -84,15 +84,8 @@ def notes_of(*names: str, metadata: Mapping[str, str]) -> list[str]:
 
 
 def _cleaned(trajectory: Trajectory, redactor: Redactor) -> Trajectory:
-    clean, source, metadata = redactor.clean, trajectory.source, trajectory.metadata
+    clean, metadata = redactor.clean, trajectory.metadata
     return replace(
-        trajectory,
-        task=clean(trajectory.task),
-        environment=clean(trajectory.environment),
-        steps=tuple(step.with_texts(clean) for step in trajectory.steps),
-        outcome=replace(trajectory.outcome, reason=clean(trajectory.outcome.reason)),
-        source=LogSource(clean(source.file), clean(source.position), clean(source.format)),
-        domain=clean(trajectory.domain),
-        agent=clean(trajectory.agent),
+        replace(trajectory, metadata={}).with_texts(lambda _, text: clean(text)),
         metadata={clean(key): redactor.clean_value(key, text) for key, text in metadata.items()},
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import chain
 from operator import attrgetter
 from types import UnionType
@@ -43,7 +44,7 @@ def admitted(trajectory: Trajectory, limits: LogLimits = DEFAULT_LIMITS) -> Traj
         trajectory = trajectory.with_outcome(outcome)
     if _is_presentable(trajectory, limits):
         return trajectory
-    presentable = _cleaned(trajectory, limits)
+    presentable = trajectory.with_texts(partial(_presentable, limits))
     _check(presentable)  # what consisted of control characters only is empty now
     return presentable
 
@@ -142,37 +143,7 @@ def is_clean(text: bytes) -> bool:
     return clean(found) == found
 
 
-def _cleaned(trajectory: Trajectory, limits: LogLimits) -> Trajectory:
-    outcome, source = trajectory.outcome, trajectory.source
-    return replace(
-        trajectory,
-        task=_text(trajectory.task, "task", limits),
-        environment=_text(trajectory.environment, "environment", limits),
-        steps=tuple(
-            replace(
-                step,
-                action=_text(step.action, f"action of step {index}", limits),
-                observation=_text(step.observation, f"observation of step {index}", limits),
-                thought=_text(step.thought, f"thought of step {index}", limits),
-            )
-            for index, step in enumerate(trajectory.steps, 1)
-        ),
-        outcome=replace(outcome, reason=_text(outcome.reason, "reason of the outcome", limits)),
-        source=LogSource(
-            _text(source.file, "name of the log", limits),
-            _text(source.position, "position in the log", limits),
-            _text(source.format, "name of the format", limits),
-        ),
-        domain=_text(trajectory.domain, "domain", limits),
-        agent=_text(trajectory.agent, "agent", limits),
-        metadata={
-            clean(key): _text(value, f"metadata {key}", limits)
-            for key, value in trajectory.metadata.items()
-        },
-    )
-
-
-def _text(text: str, name: str, limits: LogLimits) -> str:
+def _presentable(limits: LogLimits, name: str, text: str) -> str:
     if len(text) > limits.field_characters:
         raise RecordError(
             f"the {clean(name)} has {len(text):,} characters, "

@@ -34,11 +34,7 @@ _BLANK_RUN = 1000  # no text has more blank lines on end; those that follow are 
 class Content:
     """The content of a log, which can be read from its start any number of times.
 
-    Attributes:
-        name: What the log is called in reports.
-        path: Where its bytes are.
-        limits: What it may hold.
-        pace: Remark how far it was read.
+    The attributes are those of the `Log`.
     """
 
     name: str
@@ -104,11 +100,8 @@ class Content:
                     if number > 1 and len(told) < len(line):
                         yield number, self._hole(f"line {number}")
                     yield number, told
-        except RecordError as error:
-            yield number + 1, located(error, self.name, f"line {number + 1}")
-        except OSError as error:
-            reason = f"cannot be read on: {error.strerror or error}"
-            yield number + 1, RecordError(reason, source=self.name, position=f"line {number + 1}")
+        except (RecordError, OSError) as error:
+            yield number + 1, self._stopped(error, f"line {number + 1}")
 
     def line_values(self) -> Iterator[Value | RecordError]:
         """A value a line; blank lines hold none."""
@@ -137,11 +130,8 @@ class Content:
                             error = RecordError(cut.reason, source=self.name, position=where)
                             yield self.refused(error) if ended else error
                         count += cut.kind != "junk"
-        except RecordError as error:
-            yield located(error, self.name, f"record {count + 1}")
-        except OSError as error:
-            reason = f"cannot be read on: {error.strerror or error}"
-            yield RecordError(reason, source=self.name, position=f"record {count + 1}")
+        except (RecordError, OSError) as error:
+            yield self._stopped(error, f"record {count + 1}")
 
     def no_values(self) -> Iterator[RecordError]:
         """Where text begins that was to be JSON."""
@@ -168,6 +158,12 @@ class Content:
             if self.path.stat().st_size < self.size_before:
                 error.hint = "the file became shorter while it was read: import it again"
         return error
+
+    def _stopped(self, error: RecordError | OSError, position: str) -> RecordError:
+        """Why a log cannot be read on from here."""
+        if isinstance(error, OSError):
+            error = RecordError(f"cannot be read on: {error.strerror or error}")
+        return located(error, self.name, position)
 
     def _hole(self, position: str) -> RecordError:
         return RecordError(

@@ -13,7 +13,7 @@ _BEGINNING = re.compile(rb'\s*\{\s*"(?:cells|nbformat|metadata)"')
 _MARKS = (b'"cells"', b'"cell_type"')
 
 
-def begins_notebook(head: bytes) -> bool:
+def _begins_notebook(head: bytes) -> bool:
     """Whether a log is a notebook, told from its beginning."""
     return _BEGINNING.match(head) is not None and all(mark in head for mark in _MARKS)
 
@@ -78,7 +78,7 @@ def layout_of(head: bytes) -> Layout:
     if begins_array(head):
         more = len(lines) > 1 and lines[1].lstrip()[:1] in (b"{", b"[")
         return "lines" if more and _is_container(lines[0]) else "array"
-    if begins_notebook(head):
+    if _begins_notebook(head):
         return "notebook"
     if _OBJECT_START.match(head):
         return "lines" if any(map(_is_container, lines)) else "values"

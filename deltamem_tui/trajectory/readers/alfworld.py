@@ -40,13 +40,11 @@ def _is_action(line: str) -> bool:
     return line.startswith(_PROMPT)
 
 
-def episodes_in(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
-    """Part text into episodes, each with the index of its first line.
-
-    Examples that a prompt shows before its `Here is the task` line are not episodes. One prompt
-    may follow another; then only what comes right after such a line is sure to be none of the
-    next one's examples.
-    """
+def _episodes_in(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
+    """The episodes of a text, each with the index of its first line."""
+    # Examples that a prompt shows before its `Here is the task` line are not episodes. One prompt
+    # may follow another; then only what comes right after such a line is sure to be none of the
+    # next one's examples.
     marks = [index for index, line in enumerate(lines) if _TASK_MARK.match(line)]
     if not marks:
         yield from _parted(lines, 0, len(lines))
@@ -81,12 +79,8 @@ def _start_before(lines: Sequence[str], previous: int, goal: int) -> int:
     return blanks[-1] if blanks else goal
 
 
-def parse_episode(lines: Sequence[str], *, cut: bool = False) -> Trajectory:
-    """Read one episode.
-
-    Raises:
-        RecordError: No line tells the task.
-    """
+def _parse_episode(lines: Sequence[str], *, cut: bool = False) -> Trajectory:
+    """One episode, without its last step if it is `cut`; refused if no line tells the task."""
     goal = next((index for index, line in enumerate(lines) if GOAL_LINE.match(line)), None)
     if goal is None:
         raise RecordError("no line that begins with `Your task is to`")
@@ -159,7 +153,7 @@ def _block_episodes(block: list[TextLine], log: Log) -> Iterator[Reading]:
     body = [line for line in lines[:footer] if not _HEADER.match(line)]
     # Dropping the header moves what follows up by a line; numbers are those of the file.
     places = [line.position for line in block[:footer] if not _HEADER.match(line.text)]
-    found = list(episodes_in(body))
+    found = list(_episodes_in(body))
     if not found and (header or footer is not None or any(map(_is_action, body))):
         yield RecordError(
             "an episode without a line that begins with `Your task is to`",
@@ -172,7 +166,7 @@ def _block_episodes(block: list[TextLine], log: Log) -> Iterator[Reading]:
         if not any(map(_PROMPT_START.match, body)):
             yield from (_without_verdict(places[start]) for start, _ in before)
     for start, part in found:
-        trajectory = replace(parse_episode(part), outcome=outcome)
+        trajectory = replace(_parse_episode(part), outcome=outcome)
         if header:
             trajectory = replace(trajectory, metadata={"id": f"env_{header['number']}"})
         yield _placed(trajectory, places[start])
@@ -190,12 +184,12 @@ def _named_texts(record: Record, log: Log) -> Iterator[Reading]:
     """Episodes of a JSON object whose values are ReAct text, as collections of examples are."""
     for name, text in as_mapping(record.value).items():
         position = f"{record.position}, key {quoted(name, 80)}"
-        found = list(episodes_in(text.splitlines())) if isinstance(text, str) else []
+        found = list(_episodes_in(text.splitlines())) if isinstance(text, str) else []
         if not found:
             reason = RecordError("no ReAct text with a `Your task is to` line")
             yield located(reason, log.name, position)
         for _, part in found:
-            yield _placed(replace(parse_episode(part), metadata={"id": name}), position)
+            yield _placed(replace(_parse_episode(part), metadata={"id": name}), position)
 
 
 def _placed(trajectory: Trajectory, position: str) -> Trajectory:
@@ -227,7 +221,7 @@ REACT = Reader(
 
 def _episode(value: object) -> Trajectory:
     record = as_mapping(value)
-    found = list(episodes_in(required_text(record, "traj").splitlines()))
+    found = list(_episodes_in(required_text(record, "traj").splitlines()))
     if not found:
         raise RecordError("no line that begins with `Your task is to` under `traj`")
     cut = _is_cut(record.get("result"))
@@ -236,7 +230,7 @@ def _episode(value: object) -> Trajectory:
         metadata["cut"] = "true"
     outcome = Outcome() if cut else stated_under(record, "result")
     # Whatever stands before the last goal is an example that was shown to the agent.
-    trajectory = parse_episode(found[-1][1], cut=cut)
+    trajectory = _parse_episode(found[-1][1], cut=cut)
     return replace(trajectory, outcome=outcome, metadata=metadata)
 
 

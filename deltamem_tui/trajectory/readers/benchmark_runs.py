@@ -42,10 +42,9 @@ def _agentbench_episode(conversation: Conversation, value: object) -> Trajectory
         fault = as_text(record.get("error") or output.get("status"))
         raise RecordError(f"no history; the run says: {quoted(fault or 'nothing', 120)}")
     index = texts(record, ("index",)).get("index", "")
-    metadata = {"id": index, "status": as_text(output.get("status"))}
     return replace(
         episode(as_list(output["history"]), conversation=conversation),
-        metadata={key: text for key, text in metadata.items() if text},
+        metadata={"id": index, "status": as_text(output.get("status"))},
     )
 
 
@@ -287,11 +286,10 @@ def _tau_episode(conversation: Conversation, value: object) -> Trajectory:
         raise RecordError(f"no messages; the run broke off: {fault}" if fault else "no messages")
     # What the simulated customer was told to want; the agent never saw it.
     script = as_text(as_mapping(info.get("task")).get("instruction"))
-    metadata = texts(record, ("task_id", "trial"))
     return replace(
         episode(messages, conversation=conversation),
         outcome=stated_under(record, "reward"),
-        metadata={**metadata, "user_script": script} if script else metadata,
+        metadata=texts(record, ("task_id", "trial")) | {"user_script": script},
     )
 
 
@@ -327,7 +325,6 @@ def _tau2_episode(
         raise RecordError("no messages, as in runs by voice")
     task = tasks.get(as_text(simulation.get("task_id")), {})
     place = as_mapping(info.get("environment_info"))
-    metadata = texts(simulation, _TAU2_METADATA)
     # What the simulated customer was told to want; the agent never saw it.
     script = as_text(as_mapping(task.get("user_scenario")).get("instructions"))
     messages = list(_of_the_agent(required_list(simulation, "messages")))
@@ -342,7 +339,7 @@ def _tau2_episode(
         outcome=stated_under(as_mapping(simulation.get("reward_info")), "reward"),
         domain=as_text(place.get("domain_name")),
         agent=as_text(as_mapping(info.get("agent_info")).get("llm")),
-        metadata={**metadata, "user_script": script} if script else metadata,
+        metadata=texts(simulation, _TAU2_METADATA) | {"user_script": script},
     )
 
 

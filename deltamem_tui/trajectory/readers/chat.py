@@ -29,11 +29,8 @@ _CALL = re.compile(r"<(?:function=|execute>|tool_call>|function_calls>)")
 _FENCE = re.compile(r"^[ \t]*```", re.MULTILINE)
 
 
-def thought_and_action(text: str) -> tuple[str, str]:
-    """What an agent thought and what it did, out of what it wrote.
-
-    The action is empty where a labelled thought is all; without a label all of it is the action.
-    """
+def _thought_and_action(text: str) -> tuple[str, str]:
+    """What an agent thought and did: the action is empty where a labelled thought is all."""
     labelled = _THOUGHT.match(text)
     found = _ACTION.search(text) or _CALL.search(text)
     if found is None and labelled:
@@ -46,7 +43,7 @@ def thought_and_action(text: str) -> tuple[str, str]:
     return (text[begin : found.start()].strip(), action) if action else ("", text.strip())
 
 
-def observation_of(text: str) -> str:
+def _observation_of(text: str) -> str:
     """What an environment answered, without the label that some put before it."""
     found = _OBSERVATION.match(text)
     return text[found.end() :].strip() if found else text.strip()
@@ -111,23 +108,19 @@ def episode(
     if _is_briefing(heard[opening : opening + 3]):
         rules = _text(heard[opening])
         opening += 2
-    task_text, scene = task_and_scene(observation_of(_words(heard[opening])))
+    task_text, scene = task_and_scene(_observation_of(_words(heard[opening])))
     anew = (i for i, message in enumerate(heard) if begins_anew(_text(message)) and _asks(message))
     if (restart := max(anew, default=opening)) > opening:  # what went before is an example
         conversation.pass_over("message", _EXAMPLE, restart - opening)
         opening, rules = restart, scene or rules
         task_text, scene = task_and_scene(_words(heard[opening]))[0], ""
     conversation.user(task_text)
-    replay(conversation, heard[opening + 1 :])
+    _replay(conversation, heard[opening + 1 :])
     return conversation.episode(task=task, environment=environment or scene or rules)
 
 
-def replay(conversation: Conversation, messages: Iterable[Json]) -> None:
-    """Add what follows the task to a conversation.
-
-    What an agent writes as `Thought: … Action: …` is parted. A thought that is written
-    without an action, and answered by nothing but OK, leads to the next action.
-    """
+def _replay(conversation: Conversation, messages: Iterable[Json]) -> None:
+    """Add what follows the task; a thought alone, if only nodded at, leads to the next action."""
     pending = ""
     for message in messages:
         acknowledged = bool(pending) and _is_ok(message)
@@ -140,7 +133,7 @@ def replay(conversation: Conversation, messages: Iterable[Json]) -> None:
             pending = _speak(conversation, message)
         elif message["role"] == "user" and _is_text(message):
             if not acknowledged:
-                conversation.user(observation_of(own_words(_text(message))))
+                conversation.user(_observation_of(own_words(_text(message))))
         else:
             add_message(conversation, message)
     if pending:
@@ -153,7 +146,7 @@ def _speak(conversation: Conversation, message: Json) -> str:
         if isinstance(message.get(key), str):
             conversation.think(as_text(message[key]))
     text = _text(message)
-    thought, action = thought_and_action(text)
+    thought, action = _thought_and_action(text)
     if not action:
         return thought
     if action == text:
@@ -191,7 +184,7 @@ def _add_before_task(conversation: Conversation, message: Json) -> None:
         _add_results(conversation, message)
     elif not _is_text(message):
         add_message(conversation, message)
-    elif (action := thought_and_action(_text(message))[1]) != _text(message):
+    elif (action := _thought_and_action(_text(message))[1]) != _text(message):
         conversation.act(action)
 
 

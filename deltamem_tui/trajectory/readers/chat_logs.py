@@ -35,7 +35,7 @@ def is_message(value: object) -> bool:
     )
 
 
-def are_messages(value: object) -> bool:
+def _are_messages(value: object) -> bool:
     """Whether a value is a list of messages and nothing else."""
     return isinstance(value, list) and bool(value) and all(map(is_message, value))
 
@@ -47,7 +47,7 @@ def _is_spoken(value: object) -> bool:
     )
 
 
-def are_records_messages(preview: Preview) -> bool:
+def _are_records_messages(preview: Preview) -> bool:
     """Whether a log is one conversation, a message a record."""
     return bool(preview.records) and all(map(is_message, preview.records))
 
@@ -153,7 +153,7 @@ def _listed(record: Json, keys: tuple[str, ...]) -> str:
     return next((key for key in keys if isinstance(record.get(key), list)), "")
 
 
-def read_conversations(
+def _read_conversations(
     *keys: str, of_calls: bool = False, domain: Callable[[Trajectory], str] | None = None
 ) -> Callable[[Log], Iterator[Reading]]:
     """A reader's `read`, for logs of conversations."""
@@ -164,7 +164,7 @@ def read_conversations(
             if isinstance(item, RecordError):
                 yield item
                 continue
-            for reading in conversation_readings(item.position, episode_in, item):
+            for reading in conversation_readings(item.position, _episode_in, item):
                 if domain and isinstance(reading, Trajectory):
                     yield replace(reading, domain=domain(reading))
                 else:
@@ -173,12 +173,8 @@ def read_conversations(
     return read
 
 
-def episode_in(conversation: Conversation, item: ChatRecord) -> Trajectory:
-    """The episode of a conversation, with what its record says about it.
-
-    Raises:
-        RecordError: It has no task, or an unreadable message.
-    """
+def _episode_in(conversation: Conversation, item: ChatRecord) -> Trajectory:
+    """The episode of a conversation, with what its record says about it."""
     trajectory = episode(item.messages, conversation=conversation)
     return replace(
         trajectory,
@@ -201,7 +197,7 @@ _BLOCKS = frozenset(
 )
 
 
-def has_blocks(messages: object) -> bool:
+def _has_blocks(messages: object) -> bool:
     """Whether messages hold blocks that only this format has."""
     return any(
         as_mapping(part).get("type") in _BLOCKS
@@ -216,19 +212,19 @@ def _messages(record: object) -> object:
 
 
 def _anthropic_claims(preview: Preview) -> float:
-    if are_records_messages(preview):
-        return 0.6 * has_blocks(list(preview.records))
-    if not any(has_blocks(_messages(record)) for record in preview.records):
+    if _are_records_messages(preview):
+        return 0.6 * _has_blocks(list(preview.records))
+    if not any(_has_blocks(_messages(record)) for record in preview.records):
         return 0.0
     # Conversations without a tool call stand beside those that have some.
-    return 0.6 * share(preview, lambda record: are_messages(_messages(record)))
+    return 0.6 * share(preview, lambda record: _are_messages(_messages(record)))
 
 
 ANTHROPIC = Reader(
     name="anthropic",
     description="Anthropic messages: content blocks of text, tool_use and tool_result",
     claims=_anthropic_claims,
-    read=read_conversations("messages", of_calls=True),
+    read=_read_conversations("messages", of_calls=True),
 )
 
 
@@ -247,14 +243,14 @@ def _is_chat(value: object) -> bool:
 
 def _are_own(messages: object) -> bool:
     return (
-        are_messages(messages)
-        and not has_blocks(messages)
+        _are_messages(messages)
+        and not _has_blocks(messages)
         and all("role" in as_mapping(message) for message in as_list(messages))
     )
 
 
 def _openai_claims(preview: Preview) -> float:
-    if are_records_messages(preview):
+    if _are_records_messages(preview):
         return _SURENESS * _are_own(list(preview.records))
     return _SURENESS * share(preview, _is_chat)
 
@@ -263,7 +259,7 @@ OPENAI = Reader(
     name="openai-chat",
     description="OpenAI chat: messages with role, content and tool_calls",
     claims=_openai_claims,
-    read=read_conversations(*_KEYS, of_calls=True),
+    read=_read_conversations(*_KEYS, of_calls=True),
 )
 
 
@@ -284,13 +280,13 @@ def _domain(trajectory: Trajectory) -> str:
 
 
 def _is_sharegpt(value: object) -> bool:
-    return are_messages(as_mapping(value).get("conversations", value)) and (
+    return _are_messages(as_mapping(value).get("conversations", value)) and (
         isinstance(value, dict) or "from" in as_mapping(value[0] if isinstance(value, list) else 0)
     )
 
 
 def _sharegpt_claims(preview: Preview) -> float:
-    if are_records_messages(preview):
+    if _are_records_messages(preview):
         return 0.8 * all("from" in as_mapping(record) for record in preview.records)
     return 0.8 * share(preview, _is_sharegpt)
 
@@ -299,5 +295,5 @@ SHAREGPT = Reader(
     name="sharegpt",
     description="ShareGPT, AgentInstruct, ETO: conversations of from and value",
     claims=_sharegpt_claims,
-    read=read_conversations("conversations", domain=_domain),
+    read=_read_conversations("conversations", domain=_domain),
 )

@@ -190,7 +190,7 @@ _ASIDES = frozenset(
 
 def call_text(name: str, arguments: object) -> str:
     """A tool call as text: `ls -la` for a shell's, `read(path="a.py", limit=20)` for others'."""
-    given = parsed_arguments(arguments)
+    given = _parsed_arguments(arguments)
     if not isinstance(given, Mapping):
         text = as_text(given)
         return f"{name}\n{text}" if "\n" in text else f"{name}({text})"
@@ -199,7 +199,7 @@ def call_text(name: str, arguments: object) -> str:
     return f"{name}({', '.join(f'{key}={as_json(value)}' for key, value in given.items())})"
 
 
-def parsed_arguments(arguments: object) -> object:
+def _parsed_arguments(arguments: object) -> object:
     """Arguments as an object where they are one, or JSON text of one."""
     if arguments is None or arguments == "":
         return {}

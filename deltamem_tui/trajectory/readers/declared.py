@@ -36,11 +36,8 @@ _KEYS = (*_TOP, *_TABLES, "name", "description")
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
-    """What a TOML file declares: compiled expressions by key, those of tables as `step.action`.
-
-    `best` is the reward that means that all of the task was solved; `source` is the file's name.
-    """
+class _Declaration:
+    """What a TOML file declares: compiled expressions by key, those of tables as `step.action`."""
 
     name: str
     description: str
@@ -48,7 +45,7 @@ class Declaration:
     best: float = 1.0
     source: str = ""
 
-    def watched(self, idle: dict[str, bool]) -> Declaration:
+    def watched(self, idle: dict[str, bool]) -> _Declaration:
         """The same declaration, but `idle` says of each key looked up whether it finds nothing.
 
         One that never does is most likely mistyped; one that leads to nothing but null is not.
@@ -104,7 +101,7 @@ def _loaded(path: Path) -> dict[str, object]:
         raise ConfigurationError(reason, source=name) from error
 
 
-def _declaration(table: dict[str, object], source: str) -> Declaration:
+def _declaration(table: dict[str, object], source: str) -> _Declaration:
     _known(table, _KEYS, "", source)
     expressions = {key: _compiled(table[key], key, source) for key in _TOP if key in table}
     best = 1.0
@@ -125,7 +122,7 @@ def _declaration(table: dict[str, object], source: str) -> Declaration:
             raise ConfigurationError(
                 f"no `{key}`", source=source, hint="every format needs a task and an action"
             )
-    return Declaration(
+    return _Declaration(
         name=_plain(table, "name", source) or source.partition(".")[0],
         description=_plain(table, "description", source) or f"declared in {source}",
         expressions=expressions,
@@ -209,7 +206,7 @@ def declared_reader(path: Path) -> Reader:
     return Reader(declaration.name, declaration.description, claims, read)
 
 
-def _readings(declaration: Declaration, value: object) -> Iterator[Reading]:
+def _readings(declaration: _Declaration, value: object) -> Iterator[Reading]:
     """The episodes of one JSON value of the log; each is refused by itself."""
     search = declaration.expressions.get("records")
     if search is None:
@@ -228,7 +225,7 @@ def _readings(declaration: Declaration, value: object) -> Iterator[Reading]:
         yield replace(episode, metadata=metadata) if metadata else episode
 
 
-def _episode(declaration: Declaration, record: object) -> Trajectory:
+def _episode(declaration: _Declaration, record: object) -> Trajectory:
     metadata = {
         key.removeprefix("metadata."): _text(declaration, key, record)
         for key in declaration.expressions
@@ -246,7 +243,7 @@ def _episode(declaration: Declaration, record: object) -> Trajectory:
     )
 
 
-def _steps(declaration: Declaration, record: object) -> Iterator[Step]:
+def _steps(declaration: _Declaration, record: object) -> Iterator[Step]:
     for index, item in enumerate(_step_records(declaration, record), 1):
         action = item.get("action")
         if not isinstance(action, str) or not action.strip():
@@ -262,7 +259,7 @@ def _steps(declaration: Declaration, record: object) -> Iterator[Step]:
         )
 
 
-def _step_records(declaration: Declaration, record: object) -> Iterator[dict[str, object]]:
+def _step_records(declaration: _Declaration, record: object) -> Iterator[dict[str, object]]:
     """The parts of each step, out of a list of steps or out of parallel lists."""
     given = {
         key: declaration.expressions[f"step.{key}"]
@@ -294,7 +291,7 @@ def _step_records(declaration: Declaration, record: object) -> Iterator[dict[str
         }
 
 
-def _outcome(declaration: Declaration, record: object) -> Outcome:
+def _outcome(declaration: _Declaration, record: object) -> Outcome:
     flag = _found(declaration, "outcome.success", record)
     points = _found(declaration, "outcome.reward", record)
     flag, points = (None if given == "" else given for given in (flag, points))
@@ -316,16 +313,16 @@ def _outcome(declaration: Declaration, record: object) -> Outcome:
     return replace(outcome, reason=_text(declaration, "outcome.reason", record))
 
 
-def _found(declaration: Declaration, key: str, record: object) -> object:
+def _found(declaration: _Declaration, key: str, record: object) -> object:
     search = declaration.expressions.get(key)
     return search(record) if search else None
 
 
-def _text(declaration: Declaration, key: str, record: object) -> str:
+def _text(declaration: _Declaration, key: str, record: object) -> str:
     return as_text(_found(declaration, key, record))
 
 
-def _required(declaration: Declaration, key: str, record: object) -> str:
+def _required(declaration: _Declaration, key: str, record: object) -> str:
     value = _found(declaration, key, record)
     if not isinstance(value, str) or not value.strip():
         raise RecordError(f"`{key}` gave {_shown(value)} where text was expected")
@@ -341,7 +338,7 @@ def _shown(value: object) -> str:
     return f"{quoted(as_text(value), 60)!r}"
 
 
-def _share_read(declaration: Declaration, preview: Preview) -> float:
+def _share_read(declaration: _Declaration, preview: Preview) -> float:
     if not preview.records:
         return 0.0
     read = 0

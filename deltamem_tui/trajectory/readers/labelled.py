@@ -58,12 +58,8 @@ _REFLECTIONS = re.compile(
 )
 
 
-def labelled_episode(lines: Sequence[str], conversation: Conversation | None = None) -> Trajectory:
-    """One episode of labelled text. Labels may be numbered.
-
-    Raises:
-        RecordError: No line asks a question.
-    """
+def _labelled_episode(lines: Sequence[str], conversation: Conversation | None = None) -> Trajectory:
+    """One episode of labelled text, labels numbered or not; refused if no line asks a question."""
     begin = next((index for index, line in enumerate(lines) if QUESTION.match(line)), None)
     if begin is None:
         raise RecordError("no line that begins with `Question:`")
@@ -115,7 +111,7 @@ def _episode(conversation: Conversation, name: str, value: object) -> Trajectory
     record = as_mapping(value)
     told = record.get("traj")
     if isinstance(told, str):  # models that do not chat continue one long text
-        trajectory = labelled_episode(told.splitlines(), conversation)
+        trajectory = _labelled_episode(told.splitlines(), conversation)
     elif told:
         trajectory = episode(as_list(told), conversation=conversation)
     else:
@@ -180,15 +176,15 @@ def _reflexion_readings(block: list[TextLine], trial: str, section: str) -> Iter
     texts = [line.text for line in block]
     end = next((i for i, text in enumerate(texts) if _ANSWER.match(text)), len(texts))
     position, before = block[0].position, Conversation()
-    trajectory = labelled_episode(texts[:end], before)
+    trajectory = _labelled_episode(texts[:end], before)
     # The trials of a question are told apart by number and belong together by name.
     name = hashlib.sha256(trajectory.task.encode("utf-8", "replace")).hexdigest()[:8]
-    metadata = {"task_id": f"question-{name}", "trial": trial}
+    metadata = {"task_id": f"question-{name}"} | ({"trial": trial} if trial else {})
     yield replace(
         trajectory,
         outcome=_reflexion_outcome(section),
         source=LogSource(position=position),
-        metadata={key: value for key, value in metadata.items() if value},
+        metadata=metadata,
     )
     yield from (located(remark, "", position) for remark in before.left_out())
 

@@ -48,7 +48,7 @@ class Span:
     annotations: list[Json] = field(default_factory=list)
 
 
-def spans_in(record: Json) -> Iterator[Json]:
+def _spans_in(record: Json) -> Iterator[Json]:
     """The spans of a record: one span, or a whole export of the protocol."""
     if not isinstance(record.get("resourceSpans"), list):
         for item in as_list(record.get("spans")) or [record]:
@@ -59,18 +59,14 @@ def spans_in(record: Json) -> Iterator[Json]:
             yield from map(as_mapping, as_list(scope.get("spans")))
 
 
-def trace_of(item: Json) -> object:
+def _trace_of(item: Json) -> object:
     """What a span calls its trace; None if it does not say."""
     context = as_mapping(item.get("context"))
     return context.get("trace_id") or item.get("traceId") or item.get("trace_id")
 
 
-def in_one_shape(spans: Iterable[object], limits: LogLimits) -> list[Span]:
-    """The spans of a trace in order of time.
-
-    Raises:
-        RecordError: The names of their attributes, in full, are more than may be held.
-    """
+def _in_one_shape(spans: Iterable[object], limits: LogLimits) -> list[Span]:
+    """The spans of a trace in order of time; refused if their names are more than may be held."""
     names = SizeGuard("a trace whose attributes, named in full, have names", limits, hint=_NAMES)
     return sorted((_span(as_mapping(each), names) for each in spans), key=lambda span: span.start)
 
@@ -145,8 +141,8 @@ _DEEPEST = 20
 
 
 def _parts(value: object) -> Iterator[tuple[str, Json] | RecordError]:
-    for span in spans_in(as_mapping(value)):
-        if trace := as_name(trace_of(span)):
+    for span in _spans_in(as_mapping(value)):
+        if trace := as_name(_trace_of(span)):
             yield trace, span
         else:
             yield stray(f"a span without a trace id of up to {MOST_NAME} characters")
@@ -155,7 +151,7 @@ def _parts(value: object) -> Iterator[tuple[str, Json] | RecordError]:
 def _episode(
     conversation: Conversation, trace: str, found: list[object], limits: LogLimits
 ) -> Trajectory:
-    spans = in_one_shape(found, limits)
+    spans = _in_one_shape(found, limits)
     root = next((span for span in spans if not span.parent), spans[0])
     model_calls = list(_model_calls(spans))
     given = task_in(unfolded(root.attributes.get("input.value")))

@@ -124,14 +124,18 @@ def conversation_readings(
     *args: _P.args,
     **named: _P.kwargs,
 ) -> Iterator[Reading]:
-    """What `parse` makes of a new conversation and its arguments, and what it leaves out."""
+    """What `parse` makes of a new conversation and its arguments, and what it leaves out.
+
+    Metadata that is empty is dropped.
+    """
     conversation = Conversation()
     try:
         trajectory = parse(conversation, *args, **named)
     except RecordError as error:
         yield located(error, "", position)
         return
-    yield replace(trajectory, source=LogSource(position=position))
+    facts = {key: fact for key, fact in trajectory.metadata.items() if fact}
+    yield replace(trajectory, source=LogSource(position=position), metadata=facts)
     yield from (located(remark, "", position) for remark in conversation.left_out())
 
 

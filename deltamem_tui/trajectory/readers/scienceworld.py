@@ -48,11 +48,7 @@ class Row:
 
 
 def rows_of(values: Iterable[object]) -> list[Row]:
-    """The rows of a log, whose numbers and flags may be text.
-
-    Raises:
-        RecordError: A row has no action.
-    """
+    """The rows of a log, whose numbers and flags may be text; refused if one has no action."""
     return [_row(as_mapping(value), index) for index, value in enumerate(values, 1)]
 
 
@@ -73,7 +69,7 @@ def _is_done(row: Json) -> bool:
     return stated(_first(row, _DONE_KEYS)).success is True
 
 
-def is_new_game(before: Json, after: Json) -> bool:
+def _is_new_game(before: Json, after: Json) -> bool:
     """Whether task, variation or the count of moves say so, or what was done is not any more."""
     facts = zip(_facts(before), _facts(after), strict=True)
     if any(one != other for one, other in facts if one and other):
@@ -92,22 +88,21 @@ def _facts(row: Json) -> tuple[str, ...]:
     )
 
 
-def scienceworld_episode(
+def _scienceworld_episode(
     about: Json, rows: Sequence[Row], environment: str, steps: Iterable[Step], name: str = ""
 ) -> Trajectory:
     """An episode of ScienceWorld; `about` holds the task, and its last score is the outcome."""
-    metadata = {
-        "id": name,
-        "task_type": as_text(about.get("taskName")),
-        "variation": as_text(about.get("variationIdx")),
-    }
     return Trajectory(
         task=as_text(_first(about, _TASK_KEYS)).strip(),
         environment=environment,
         steps=tuple(steps),
         outcome=_outcome(rows),
         domain="scienceworld",
-        metadata={key: text for key, text in metadata.items() if text},
+        metadata={
+            "id": name,
+            "task_type": as_text(about.get("taskName")),
+            "variation": as_text(about.get("variationIdx")),
+        },
     )
 
 
@@ -138,7 +133,7 @@ def _episode(_: Conversation, name: str, value: object) -> Trajectory:
     about = as_mapping(run.get("history")) or run
     rows = rows_of(required_list(about, "history"))
     opened = len(rows) > 1 and rows[0].action == _OPENING
-    return scienceworld_episode(
+    return _scienceworld_episode(
         about,
         rows,
         environment=rows[0].observation if opened else "",
@@ -182,7 +177,7 @@ class _Recording(Session):
     last: Json = field(default_factory=dict)
 
     def begins_another(self, value: object) -> bool:
-        return _is_of_a_game(value) and is_new_game(self.last, as_mapping(value))
+        return _is_of_a_game(value) and _is_new_game(self.last, as_mapping(value))
 
     def take(self, value: object) -> None:
         if not _is_of_a_game(value):
@@ -195,7 +190,7 @@ class _Recording(Session):
 
     def episode(self, _: Conversation) -> Trajectory:
         rows = rows_of(self.rows)
-        episode = scienceworld_episode(self.rows[0], rows, rows[0].observation, _steps(rows))
+        episode = _scienceworld_episode(self.rows[0], rows, rows[0].observation, _steps(rows))
         if self.breaks_off and not rows[-1].done:
             # How it went on is not known, so the last score is not the final one.
             return episode.with_outcome(Outcome(reason="the recording breaks off"))

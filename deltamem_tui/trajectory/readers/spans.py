@@ -92,7 +92,7 @@ def task_in(value: object) -> str:
 
 def last_message(value: object) -> list[object]:
     """The agent's last message, in whatever a trace keeps as its output; none if not clear."""
-    value = as_object(unfolded(unquoted(value)))
+    value = _as_object(unfolded(unquoted(value)))
     if isinstance(value, dict) and not is_message(value):
         texts = (value.get(key) for key in _ANSWERED)
         value = next((text for text in texts if isinstance(text, str) and text.strip()), value)
@@ -131,7 +131,7 @@ def moment(value: object) -> tuple[int, float, str]:
     return 2, (date - _BEGIN) / _SECOND, text
 
 
-def as_object(given: object) -> object:
+def _as_object(given: object) -> object:
     """What a tracer has kept as an object, also where it is written as Python shows one."""
     if not isinstance(given, str) or not given.startswith("{'") or len(given) > _MOST_SHOWN:
         return given
@@ -267,7 +267,7 @@ def _join(conversation: Conversation, tool_calls: Sequence[ToolCall]) -> None:
     waiting = [index for index, call in enumerate(made) if not call.answered]
     if not waiting or not tool_calls:
         return
-    texts = (call_text(call.name, as_object(call.given)) for call in tool_calls)
+    texts = (call_text(call.name, _as_object(call.given)) for call in tool_calls)
     by_text, by_name = _grouped(texts), _grouped(call.name for call in tool_calls)
     by_action = _grouped(call.action for call in made)
     by_tool = _grouped(call.tool for call in made)
@@ -297,7 +297,7 @@ def _grouped(keys: Iterable[str]) -> dict[str, list[int]]:
 
 
 def _own_run(index: int, same: Sequence[int], runs: Sequence[int]) -> int | None:
-    """The run of a call: of more runs than calls those at the end count, else the last had none."""
+    """The run of a call: of more runs than calls those at the end, else the last calls had none."""
     turn = bisect_left(same, index) + max(len(runs) - len(same), 0)
     return runs[turn] if turn < len(runs) else None
 

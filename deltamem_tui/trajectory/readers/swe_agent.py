@@ -79,7 +79,7 @@ def _swe_episode(
         environment=_environment(config, steps, instance),
         steps=tuple(_steps(steps) if steps else _steps_of_history(history)),
         agent=_model(config),
-        metadata={key: value for key, value in metadata.items() if value},
+        metadata=metadata,
     )
 
 

@@ -45,7 +45,7 @@ def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
     """
     given = list(scores)
     record = {_plain(score.name): score.value for score in given}
-    asked = [score for score in given if any_name or is_about_task(score.name)]
+    asked = [score for score in given if any_name or _is_about_task(score.name)]
     found: list[tuple[Score, Outcome]] = []
     for score in asked:
         outcome = _outcome_of(score, record)
@@ -68,7 +68,7 @@ def verdict_of_whole(scores: Iterable[Score], of_parts: Iterable[Score]) -> Outc
     outcome = verdict(scores)
     if outcome.source != "unknown" or outcome.reason:
         return outcome
-    names = (quoted(score.name, 60) for score in of_parts if is_about_task(score.name))
+    names = (quoted(score.name, 60) for score in of_parts if _is_about_task(score.name))
     return next(
         (Outcome(reason=f"`{name}` is a score of a part of the trace") for name in names), outcome
     )
@@ -92,7 +92,7 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome | None:
     return Outcome(flag, next(iter(rewards), None), outcomes[0].source, reason)
 
 
-def is_about_task(name: str) -> bool:
+def _is_about_task(name: str) -> bool:
     """Whether a score of this name says how well the task was solved."""
     return _plain(name) in _ABOUT_THE_TASK
 

@@ -245,7 +245,6 @@ class _Visit(Session):
         first, last = as_mapping(self.pages[0]), as_mapping(self.pages[-1])
         views = list(map(_view, self.pages))
         goal = as_mapping(first.get("goal"))
-        name = _session(first)
         bought = views[-1].page == "done"
         return Trajectory(
             task=as_text(goal.get("instruction_text")).strip(),
@@ -257,7 +256,7 @@ class _Visit(Session):
             outcome=stated_under(last, "reward") if bought else Outcome(),
             domain="webshop",
             agent="human",
-            metadata={"id": name} if name else {},
+            metadata={"id": _session(first)},
         )
 
 
