@@ -132,10 +132,6 @@ def _is_variable(match: re.Match[str]) -> bool:
     return match["sign"] == "=" and name.isupper()
 
 
-def _is_variable_or_none(match: re.Match[str]) -> bool:
-    return bool(match["sign"]) and _is_variable(match)
-
-
 def _is_password(match: re.Match[str]) -> bool:
     value, sign, quoted = match["secret"], match["sign"], bool(match["quote"])
     if match["cell"] and "{{" in match.string[max(match.start() - 60, 0) : match.start()]:
@@ -206,16 +202,11 @@ def _is_token(match: re.Match[str]) -> bool:
         return False
     if match["next"] and not match["quote"]:
         return False
-    if (
-        any(map(str.isspace, value))
-        and bool(match["quote"])
-        and _is_variable_or_none(match)
-        and value.islower()
-        and is_phrase(value)
-    ):
-        return True
-    if any(map(str.isspace, value)):  # the salts of some applications
-        return match["next"] is not None and len(value) >= 32 and is_mixed(value.replace(" ", ""))
+    if any(map(str.isspace, value)):  # the salts of some applications, and phrases
+        if match["next"] is not None:
+            return len(value) >= 32 and is_mixed(value.replace(" ", ""))
+        quoted = bool(match["quote"]) and _is_variable(match)
+        return quoted and value.islower() and is_phrase(value)
     return _is_chosen_token(match, name, value)
 
 
