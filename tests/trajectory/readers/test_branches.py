@@ -85,22 +85,6 @@ def test_a_branch_that_was_left_is_not_done_and_told_once(tmp_path: Path, name: 
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_branch_left_twice_and_gone_back_to(tmp_path: Path, name: str) -> None:
-    say, _, header = WRITERS[name]
-    log = [
-        *header,
-        say("u1", None, "Fix it."),
-        say("a1", "u1", "One."),
-        say("a2", "u1", "Two."),
-        say("u2", "a1", "Go on with one."),
-        say("a3", "u2", "Went on."),
-    ]
-    (found,), (told,) = _parted(readings(tmp_path, lines(*log)))
-    assert [step.action for step in found.steps] == ["One.", "Went on."]
-    assert told.message.startswith("1 message is left out")
-
-
-@pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize(
     "parents",
     [
@@ -123,68 +107,63 @@ def test_where_parents_are_missing_the_order_of_the_log_counts(
     assert only.steps == (Step("One.", "And?"), Step("Two."))
 
 
-@pytest.mark.parametrize("name", WRITERS)
-def test_the_first_prompt_of_a_session_tried_anew(tmp_path: Path, name: str) -> None:
-    say, _, header = WRITERS[name]
-    log = [
-        *header,
-        say("u1", None, "Fix it."),
-        say("a1", "u1", "Fixed the wrong one."),
-        say("u2", None, "Fix  it.\n"),
-        say("a2", "u2", "Fixed it."),
-    ]
-    (found,), (told,) = _parted(readings(tmp_path, lines(*log)))
-    assert (found.task, found.steps) == ("Fix  it.", (Step("Fixed it."),))
-    assert told.message.startswith("2 messages are left out")
-    assert told.position == f"line {len(header) + 1}"
+Turn = tuple[str, str | None, str]
+BRANCHES: dict[str, tuple[list[Turn], str, list[Step], int, int]] = {
+    "left twice and gone back to": (
+        [("u1", None, "Fix it."), ("a1", "u1", "One."), ("a2", "u1", "Two."),
+         ("u2", "a1", "Go on with one."), ("a3", "u2", "Went on.")],
+        "Fix it.", [Step("One.", "Go on with one."), Step("Went on.")], 1, 3,
+    ),
+    "the first prompt tried anew": (
+        [("u1", None, "Fix it."), ("a1", "u1", "Fixed the wrong one."),
+         ("u2", None, "Fix  it.\n"), ("a2", "u2", "Fixed it.")],
+        "Fix  it.", [Step("Fixed it.")], 2, 1,
+    ),
+    "the first prompt tried anew and gone back to": (
+        [("u1", None, "Fix it."), ("a1", "u1", "Which one?"), ("u2", None, "Fix it."),
+         ("a2", "u2", "Nothing to fix here."), ("u3", "a1", "The one in b.py."),
+         ("a3", "u3", "Fixed it.")],
+        "Fix it.", [Step("Which one?", "The one in b.py."), Step("Fixed it.")], 2, 3,
+    ),
+    "a prompt without an answer before it was tried anew": (
+        [("u1", None, "Fix it."), ("u2", None, "Fix the parser."), ("a2", "u2", "Fixed it.")],
+        "Fix the parser.", [Step("Fixed it.")], 1, 1,
+    ),
+    "the same prompt again at the end takes no work away": (
+        [("u1", None, "Fix it."), ("a1", "u1", "Fixed it."), ("u2", None, "Fix it.")],
+        "Fix it.", [Step("Fixed it.")], 1, 3,
+    ),
+    "another prompt at the end is what came back": (
+        [("u1", None, "Fix it."), ("a1", "u1", "Fixed it."), ("u2", None, "Thanks.")],
+        "Fix it.", [Step("Fixed it.", "Thanks.")], 0, 0,
+    ),
+    "prompts in other words that led to work are one task after another": (
+        [("u1", None, "Fix it."), ("a1", "u1", "Did 1."), ("u2", None, "Test it."),
+         ("a2", "u2", "Did 2."), ("u3", None, "Fix it."), ("a3", "u3", "Did 3.")],
+        "Fix it.", [Step("Did 1.", "Test it."), Step("Did 2.", "Fix it."), Step("Did 3.")], 0, 0,
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_the_first_prompt_tried_anew_and_gone_back_to(tmp_path: Path, name: str) -> None:
-    say, _, header = WRITERS[name]
-    log = [
-        *header,
-        say("u1", None, "Fix it."),
-        say("a1", "u1", "Which one?"),
-        say("u2", None, "Fix it."),
-        say("a2", "u2", "Nothing to fix here."),
-        say("u3", "a1", "The one in b.py."),
-        say("a3", "u3", "Fixed it."),
-    ]
-    (found,), (told,) = _parted(readings(tmp_path, lines(*log)))
-    assert found.task == "Fix it."
-    assert found.steps == (Step("Which one?", "The one in b.py."), Step("Fixed it."))
-    assert told.position == f"line {len(header) + 3}"
-
-
-@pytest.mark.parametrize("name", WRITERS)
-def test_prompts_in_other_words_that_led_to_work_are_no_prompt_tried_anew(
-    tmp_path: Path, name: str
+@pytest.mark.parametrize(
+    ("turns", "task", "steps", "left", "first"), BRANCHES.values(), ids=BRANCHES
+)
+def test_what_leads_to_the_last_message_was_done(
+    tmp_path: Path,
+    name: str,
+    turns: list[Turn],
+    task: str,
+    steps: list[Step],
+    left: int,
+    first: int,
 ) -> None:
     say, _, header = WRITERS[name]
-    log = list(header)
-    for number, task in enumerate(("Fix it.", "Test it.", "Fix it."), 1):
-        log += [say(f"u{number}", None, task), say(f"a{number}", f"u{number}", f"Did {number}.")]
-    found = only(readings(tmp_path, lines(*log)))
-    assert found.steps == (Step("Did 1.", "Test it."), Step("Did 2.", "Fix it."), Step("Did 3."))
-
-
-@pytest.mark.parametrize("name", WRITERS)
-@pytest.mark.parametrize("last", ["Thanks.", "Fix it."])
-def test_a_last_prompt_that_nobody_answered_takes_no_work_away(
-    tmp_path: Path, name: str, last: str
-) -> None:
-    say, _, header = WRITERS[name]
-    log = [
-        *header,
-        say("u1", None, "Fix it."),
-        say("a1", "u1", "Fixed it."),
-        say("u2", None, last),
-    ]
-    (found,), told = _parted(readings(tmp_path, lines(*log)))
-    assert (found.task, found.steps[0].action) == ("Fix it.", "Fixed it.")
-    assert bool(told) == (last == "Fix it.")  # the words that differ are what came back
-    assert found.steps[0].observation == ("" if told else last)
+    log = lines(*header, *(say(*turn) for turn in turns))
+    (found,), told = _parted(readings(tmp_path, log))
+    assert (found.task, list(found.steps)) == (task, steps)
+    places = [(int(each.message.split()[0]), each.position) for each in told]
+    assert places == ([(left, f"line {len(header) + first}")] if left else [])
 
 
 def test_what_answers_a_call_is_no_prompt_tried_anew(tmp_path: Path) -> None:
@@ -197,17 +176,6 @@ def test_what_answers_a_call_is_no_prompt_tried_anew(tmp_path: Path) -> None:
     ]
     found = only(readings(tmp_path, lines(*log)))
     assert [step.action for step in found.steps] == ["ls", "Fixed it."]
-
-
-def test_a_prompt_that_nobody_answered_before_it_was_tried_anew(tmp_path: Path) -> None:
-    log = [
-        claude("u1", None, "Fix it."),
-        claude("u2", None, "Fix the parser."),
-        claude("a2", "u2", "Fixed it."),
-    ]
-    (found,), (told,) = _parted(readings(tmp_path, lines(*log)))
-    assert (found.task, found.steps) == ("Fix the parser.", (Step("Fixed it."),))
-    assert told.message.startswith("1 message is left out")
 
 
 BOUNDARY: Json = {
