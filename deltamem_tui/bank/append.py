@@ -154,7 +154,7 @@ def _write(addition: Addition) -> None:
     """The same for one table."""
     table, before = addition.table, addition.snapshot.extent
     position = before.bytes
-    for piece in _pieces(addition.lines):
+    for piece in pieces(addition.lines):
         files.write_at(table.lines_path, position, piece)
         position += len(piece)
     table.index_file.write_rows(before.rows, np.concatenate(addition.index))
@@ -169,7 +169,7 @@ def _write(addition: Addition) -> None:
         files.sync(path)
 
 
-def _pieces(lines: Iterable[bytes | memoryview]) -> Iterator[bytes]:
+def pieces(lines: Iterable[bytes | memoryview]) -> Iterator[bytes]:
     """Lines together, a quarter of a megabyte at a time."""
     gathered: list[bytes | memoryview] = []
     size = 0

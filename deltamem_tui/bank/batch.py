@@ -236,15 +236,7 @@ class Batch:
         Returns:
             What was written, as the first line of a journal may state it: without cells.
         """
-        event, detail = self._event or ("", {})
-        commit = Commit(
-            sequence=0,
-            event=event,
-            time=journal.now(),
-            detail=detail,
-            extents={name: addition.extent for name, addition in self._additions.items()},
-            cells={name: addition.cells for name, addition in self._additions.items()},
-        )
+        commit = self._stated(0)
         touched = [
             addition for addition in self._additions.values() if addition.lines or addition.cells
         ]
@@ -269,17 +261,9 @@ class Batch:
         """
         if self._event is None:
             raise BankError("a batch needs a name for the journal")
-        event, detail = self._event
         before = self._tail.commit if self._tail else Commit(sequence=0)
-        commit = Commit(
-            sequence=before.sequence + 1,
-            event=event,
-            time=journal.now(),
-            detail=detail,
-            extents={name: addition.extent for name, addition in self._additions.items()},
-            cells={
-                name: addition.cells for name, addition in self._additions.items() if addition.cells
-            },
+        commit = replace(
+            self._stated(before.sequence + 1),
             replaces=(manifest.FILE_NAME,) if self._manifest else (),
             rewritten=before.generation,
         )
@@ -300,6 +284,20 @@ class Batch:
         except DeltaMemError:
             self._take_back(history, tail, commit)
             raise
+
+    def _stated(self, sequence: int) -> Commit:
+        """The batch as one line of the journal."""
+        event, detail = self._event or ("", {})
+        return Commit(
+            sequence=sequence,
+            event=event,
+            time=journal.now(),
+            detail=detail,
+            extents={name: addition.extent for name, addition in self._additions.items()},
+            cells={
+                name: addition.cells for name, addition in self._additions.items() if addition.cells
+            },
+        )
 
     def _take_back(self, history: Journal, before: Tail, commit: Commit) -> None:
         """Leave the files as they were, unless the journal may state the commit after all."""

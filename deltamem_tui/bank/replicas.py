@@ -154,12 +154,6 @@ class Shares:
         return found
 
 
-def none() -> Shares:
-    """No counts at all."""
-    empty = np.zeros(0, dtype=np.uint64)
-    return Shares(np.zeros(0, dtype=np.uint8), empty, empty, np.zeros((0, COUNTERS), np.int64))
-
-
 def joined(shares: Sequence[Shares]) -> Shares:
     """The counts of several banks together: of each tree, node and replica the greatest.
 

@@ -54,6 +54,14 @@ def learn_one(bank: Bank, number: int) -> None:
         batch.log("learn", {"number": number})
 
 
+def learnt(path: Path, episodes: int) -> Bank:
+    """A new bank that has learnt so many episodes."""
+    bank = Bank.create(path, manifest())
+    for number in range(episodes):
+        learn_one(bank, number)
+    return bank
+
+
 def mark_first(bank: Bank) -> None:
     """One commit that gives a known node a new line."""
     with bank.writing() as batch:

@@ -35,15 +35,12 @@ from deltamem_tui.errors import (
     StorageError,
 )
 from tests.bank.fragile import RefusingOS
-from tests.bank.support import change_domain, contents, learn_one, manifest, mark_first
+from tests.bank.support import change_domain, contents, learn_one, learnt, manifest, mark_first
 
 
 @pytest.fixture
 def bank(tmp_path: Path) -> Bank:
-    made = Bank.create(tmp_path / "bank", manifest())
-    for number in range(4):
-        learn_one(made, number)
-    return made
+    return learnt(tmp_path / "bank", 4)
 
 
 def state_of(folder: Path) -> dict[str, tuple[bytes, int]]:
@@ -88,7 +85,7 @@ def test_nothing_is_written_over(tmp_path: Path, what: str) -> None:
         assert state_of(path) == before
 
 
-@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.ENOSPC])
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EDQUOT])
 def test_a_bank_that_cannot_be_written_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
@@ -366,7 +363,9 @@ def test_a_writer_waits_its_turn_and_no_longer(bank: Bank, monkeypatch: pytest.M
     learn_one(bank, 9)
 
 
-@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS, errno.EDQUOT])
+@pytest.mark.parametrize(
+    "number", [errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT]
+)
 @pytest.mark.parametrize("write", WRITES)
 def test_a_folder_that_cannot_be_written_is_one_clear_line(
     bank: Bank, monkeypatch: pytest.MonkeyPatch, number: int, write: Any

@@ -16,7 +16,7 @@ from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.bank.tree_index import key, keys, places, texts
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankCorruptError
-from tests.bank.support import learn_one, manifest
+from tests.bank.support import learn_one, learnt
 
 shares = st.dictionaries(
     st.tuples(st.integers(0, 1), st.integers(0, 3), st.integers(0, 3)),
@@ -89,10 +89,7 @@ def test_what_is_no_id_is_no_number(text: bytes) -> None:
 @pytest.fixture
 def copy(tmp_path: Path) -> Bank:
     """A copy, so with shares of the bank that it was copied from."""
-    bank = Bank.create(tmp_path / "bank", manifest())
-    for number in range(6):
-        learn_one(bank, number)
-    return copy_bank(bank, tmp_path / "copy", history=True)
+    return copy_bank(learnt(tmp_path / "bank", 6), tmp_path / "copy", history=True)
 
 
 def test_a_copy_counts_for_itself_and_says_who_counted_before(tmp_path: Path, copy: Bank) -> None:

@@ -67,25 +67,6 @@ def test_episodes_and_journal_only_on_request(program: Program) -> None:
     assert members["--journal",] - members[()] == {"journal.jsonl"}
 
 
-def test_a_secret_keeps_the_bank_here(program: Program) -> None:
-    secret = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
-    path = program.bank / "bank.json"
-    path.write_text(path.read_text().replace("hot food", f"hot food {secret}"))
-    answer = program("export", "kitchen")
-    assert answer.code == 1
-    assert "holds a secret: github token" in answer.err
-    assert "bank.json, description" in answer.err
-    assert "--allow-secrets" in answer.err
-    assert secret not in answer.err + answer.out
-    document = program.json("export", "kitchen").document
-    assert document["status"] == "error"
-    assert document["data"]["secrets"] == [
-        {"place": "bank.json", "record": "", "field": "description", "kind": "github token"}
-    ]
-    assert not (program.folder / "kitchen.deltamem").exists()
-    assert program("export", "kitchen", "--allow-secrets").code == 0
-
-
 def test_every_reading_command_reads_an_archive(program: Program) -> None:
     exported(program)
     for command, *rest in READING:

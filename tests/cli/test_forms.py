@@ -37,14 +37,20 @@ def test_every_form_is_written_once_and_anew_on_request(
     assert state_of(program.bank) == before
 
 
-@pytest.mark.parametrize(("form", "name"), FORMS.items())
+@pytest.mark.parametrize(("form", "name"), [("archive", "kitchen.deltamem"), *FORMS.items()])
 def test_a_secret_leaves_in_no_form(program: Program, form: str, name: str) -> None:
     path = program.bank / "bank.json"
     path.write_text(path.read_text().replace("hot food", f"hot food {SECRET}"))
     answer = program("export", "kitchen", "--as", form)
     assert answer.code == 1
     assert "bank.json, description: holds a secret: github token" in answer.err
-    assert SECRET not in answer.err
+    assert "--allow-secrets" in answer.err
+    assert SECRET not in answer.err + answer.out
+    document = program.json("export", "kitchen", "--as", form).document
+    assert document["status"] == "error"
+    assert document["data"]["secrets"] == [
+        {"place": "bank.json", "record": "", "field": "description", "kind": "github token"}
+    ]
     assert not (program.folder / name).exists()
     assert program("export", "kitchen", "--as", form, "--allow-secrets").code == 0
 

@@ -19,7 +19,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import codec, tree_index
+from deltamem_tui.bank import append, codec, tree_index
+from deltamem_tui.bank.append import VectorRows
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits import journal
 from deltamem_tui.bank.commits.file_swap import Cells, FileSwap
@@ -27,9 +28,6 @@ from deltamem_tui.bank.commits.journal import Commit, Extent
 from deltamem_tui.bank.disk.npy_file import NpyFile
 from deltamem_tui.bank.table import Rows, TableSnapshot, first_rows, last_rows
 from deltamem_tui.bank.tree import Tree
-
-_PIECE_BYTES = 4 * 1024 * 1024
-_PIECE_ROWS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,23 +213,13 @@ class _CompactTable:
     def content(self, name: str) -> Iterator[bytes]:
         """A new file's bytes, in pieces."""
         if name == self._table.lines_name:
-            return self._text_pieces()
+            return append.pieces(line + b"\n" for _, _, line in self._lines())
         matrix = self._matrices()[name]
         if name == self._table.counters_name:
             return _array_pieces(matrix, self._counters, np.arange(len(self._rows)))
         if name == self._table.index_file.path.name:
             return _array_pieces(matrix, self._new_index(), np.arange(len(self._rows)))
         return _array_pieces(matrix, self._snapshot.vectors, self._rows)
-
-    def _text_pieces(self) -> Iterator[bytes]:
-        piece, length = [], 0
-        for _, _, line in self._lines():
-            piece.append(line + b"\n")
-            length += len(piece[-1])
-            if length >= _PIECE_BYTES:
-                yield b"".join(piece)
-                piece, length = [], 0
-        yield b"".join(piece)
 
     def _new_index(self) -> NDArray[Any]:
         """Read again from what is going to be written: a last look before it counts."""
@@ -284,8 +272,7 @@ def _parents_first(births: Rows, parents: NDArray[np.int64]) -> Rows:
 def _array_pieces(matrix: NpyFile, values: NDArray[Any], rows: Rows) -> Iterator[bytes]:
     """An array file with some rows of `values`: its header, then the rows."""
     yield matrix.header(len(rows))
-    for start in range(0, len(rows), _PIECE_ROWS):
-        piece = values[rows[start : start + _PIECE_ROWS]]
+    for piece in VectorRows(values, rows).pieces():
         yield np.ascontiguousarray(piece, dtype=matrix.dtype).tobytes()
 
 

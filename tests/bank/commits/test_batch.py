@@ -19,7 +19,7 @@ from deltamem_tui.bank.tree import Counts
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import BankError, StorageError
 from tests.bank.fragile import NEVER, FragileOS
-from tests.bank.support import change_domain, learn_one, manifest, mark_first
+from tests.bank.support import change_domain, learn_one, learnt, mark_first
 from tests.effort import in_turn
 
 FULL = COUNTER_LIMIT
@@ -27,10 +27,7 @@ FULL = COUNTER_LIMIT
 
 @pytest.fixture
 def bank(tmp_path: Path) -> Bank:
-    made = Bank.create(tmp_path / "bank", manifest())
-    for number in range(4):
-        learn_one(made, number)
-    return made
+    return learnt(tmp_path / "bank", 4)
 
 
 def counted(bank: Bank, values: tuple[int, int, int]) -> str:

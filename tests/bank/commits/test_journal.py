@@ -13,7 +13,7 @@ from deltamem_tui.bank.commits import journal as journal_module
 from deltamem_tui.bank.commits.journal import Commit, Extent, Journal, parse
 from deltamem_tui.bank.disk import archive_view
 from deltamem_tui.errors import BankCorruptError, BankError
-from tests.bank.support import contents, learn_one, manifest, node, vector
+from tests.bank.support import contents, learn_one, learnt, manifest, node, vector
 
 COMMIT = Commit(
     sequence=4,
@@ -27,10 +27,7 @@ COMMIT = Commit(
 
 @pytest.fixture
 def bank(tmp_path: Path) -> Bank:
-    made = Bank.create(tmp_path / "bank", manifest())
-    for number in range(3):
-        learn_one(made, number)
-    return made
+    return learnt(tmp_path / "bank", 3)
 
 
 def test_a_commit_comes_back_as_it_was_written() -> None:

@@ -291,6 +291,9 @@ SCENARIOS = {
     "manifest": in_place(learn(2), lambda bank: change_domain(bank, "kitchens"), learn(4)),
     "adopt": in_place(learn(4), prepare=shipped),
     "upgrade": replace(in_place(learn(4), mark_first, prepare=of_format_1), look=look_at_format),
+    "upgrade by compaction": replace(
+        in_place(compact, learn(4), prepare=of_format_1), look=look_at_format
+    ),
     "create": appearing(lambda root: Bank.create(root / "banks" / "bank", manifest())),
     "first": in_place(learn(0), learn(1), prepare=lambda path: Bank.create(path, manifest())),
     "reembed in parts": replace(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -50,24 +52,18 @@ def walked(bank: Bank) -> None:
         bank.episodes.record(episode)
 
 
-def bounded_memory(more: int) -> _Bounded:
+@contextmanager
+def bounded_memory(more: int) -> Iterator[None]:
     """Let this process take only so many bytes more than it has."""
-    return _Bounded(more)
-
-
-class _Bounded:
-    def __init__(self, more: int) -> None:
-        self._more = more
-
-    def __enter__(self) -> None:
-        self._before = resource.getrlimit(resource.RLIMIT_AS)
-        statm = Path("/proc/self/statm")
-        if statm.exists():
-            used = int(statm.read_text().split()[0]) * resource.getpagesize()
-            resource.setrlimit(resource.RLIMIT_AS, (used + self._more, self._before[1]))
-
-    def __exit__(self, *_: object) -> None:
-        resource.setrlimit(resource.RLIMIT_AS, self._before)
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        used = int(statm.read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + more, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def npy(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> bytes:

@@ -43,6 +43,18 @@ def frozen(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture
+def path(base: Path, tmp_path: Path) -> Path:
+    """A copy of the bank, to be spoilt."""
+    return shutil.copytree(base, tmp_path / "bank")
+
+
+@pytest.fixture
+def sealed(frozen: Path, tmp_path: Path) -> Path:
+    """A copy of the frozen bank, to be spoilt."""
+    return shutil.copytree(frozen, tmp_path / "bank")
+
+
 def flaws_of(path: Path) -> list[Flaw]:
     """What verification finds; an error on opening is a finding too."""
     try:
@@ -70,19 +82,17 @@ def test_one_changed_byte_anywhere_in_a_frozen_bank_is_found(
 
 
 @pytest.mark.parametrize("edit", ["added", "removed", "link", "folder", "grown"])
-def test_a_frozen_bank_is_exactly_its_files(frozen: Path, tmp_path: Path, edit: str) -> None:
-    path = tmp_path / "bank"
-    shutil.copytree(frozen, path)
-    target = path / "env.counts.npy"
+def test_a_frozen_bank_is_exactly_its_files(sealed: Path, tmp_path: Path, edit: str) -> None:
+    target = sealed / "env.counts.npy"
     if edit == "added":
-        (path / "extra.txt").write_text("x")
+        (sealed / "extra.txt").write_text("x")
     elif edit == "removed":
-        (path / "journal.jsonl").unlink()
+        (sealed / "journal.jsonl").unlink()
     elif edit == "link":
         shutil.move(target, tmp_path / "moved")
         target.symlink_to(tmp_path / "moved")
     elif edit == "folder":
-        (path / "extra.txt").mkdir()
+        (sealed / "extra.txt").mkdir()
     else:
         with target.open("ab") as stream:
             stream.write(b"x")
@@ -93,17 +103,13 @@ def test_a_frozen_bank_is_exactly_its_files(frozen: Path, tmp_path: Path, edit: 
         "folder": ("extra.txt", "was not there when the bank was frozen"),
         "grown": ("env.counts.npy", "was changed since the bank was frozen"),
     }
-    assert [(flaw.source, flaw.message) for flaw in flaws_of(path)] == [expected[edit]]
+    assert [(flaw.source, flaw.message) for flaw in flaws_of(sealed)] == [expected[edit]]
 
 
-def test_a_manifest_that_says_the_same_in_other_bytes_was_changed(
-    frozen: Path, tmp_path: Path
-) -> None:
-    path = tmp_path / "bank"
-    shutil.copytree(frozen, path)
-    text = (path / "bank.json").read_text()
-    (path / "bank.json").write_text(text.replace('"format": 2,', '"format": 2, "more": 2,'))
-    assert [flaw.source for flaw in flaws_of(path)] == ["bank.json"]
+def test_a_manifest_that_says_the_same_in_other_bytes_was_changed(sealed: Path) -> None:
+    text = (sealed / "bank.json").read_text()
+    (sealed / "bank.json").write_text(text.replace('"format": 2,', '"format": 2, "more": 2,'))
+    assert [flaw.source for flaw in flaws_of(sealed)] == ["bank.json"]
 
 
 def array(name: str, change: Callable[[Values], object]) -> Callable[[Path], None]:
@@ -152,10 +158,8 @@ def one_more(values: Values) -> None:
     ],
 )
 def test_a_planted_flaw_is_found(
-    base: Path, tmp_path: Path, edit: Callable[[Path], None], source: str, message: str
+    path: Path, edit: Callable[[Path], None], source: str, message: str
 ) -> None:
-    path = tmp_path / "bank"
-    shutil.copytree(base, path)
     assert verify(Bank.open(path)) == []
     edit(path)
     found = flaws_of(path)
@@ -164,18 +168,14 @@ def test_a_planted_flaw_is_found(
 
 
 @pytest.mark.parametrize("name", ["origins.counts.npy", "origins.index.npy"])
-def test_an_array_of_no_rows_is_one_all_the_same(base: Path, tmp_path: Path, name: str) -> None:
-    path = tmp_path / "bank"
-    shutil.copytree(base, path)
+def test_an_array_of_no_rows_is_one_all_the_same(path: Path, name: str) -> None:
     (path / name).write_bytes(b"garbage")
     (flaw,) = flaws_of(path)
     assert flaw.source == name
     assert "not an array" in flaw.message
 
 
-def test_bytes_of_no_commit_are_told(base: Path, tmp_path: Path) -> None:
-    path = tmp_path / "bank"
-    shutil.copytree(base, path)
+def test_bytes_of_no_commit_are_told(path: Path) -> None:
     for name in ("origins.jsonl", "task.embeddings.npy"):
         with (path / name).open("ab") as stream:
             stream.write(b"garbage")
@@ -186,9 +186,7 @@ def test_bytes_of_no_commit_are_told(base: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_a_lost_commit_is_found(base: Path, tmp_path: Path) -> None:
-    path = tmp_path / "bank"
-    shutil.copytree(base, path)
+def test_a_lost_commit_is_found(path: Path) -> None:
     lines = (path / "journal.jsonl").read_bytes().splitlines(keepends=True)
     (path / "journal.jsonl").write_bytes(b"".join(lines[:2] + lines[3:]))
     assert "commit 3 follows commit 1" in [flaw.message for flaw in flaws_of(path)]
@@ -201,9 +199,7 @@ def test_verification_changes_nothing(base: Path) -> None:
     assert after == before
 
 
-def test_a_node_that_says_something_else_than_at_birth_is_found(base: Path, tmp_path: Path) -> None:
-    path = tmp_path / "bank"
-    shutil.copytree(base, path)
+def test_a_node_that_says_something_else_than_at_birth_is_found(path: Path) -> None:
     lines = path / "env.nodes.jsonl"
     lines.write_bytes(lines.read_bytes().replace(b'"how 3"', b'"how 4"', 1))
     (flaw,) = flaws_of(path)
@@ -211,19 +207,15 @@ def test_a_node_that_says_something_else_than_at_birth_is_found(base: Path, tmp_
     assert "does not say what its id was made from" in flaw.message
 
 
-def test_a_broken_promise_comes_with_a_way_out(frozen: Path, tmp_path: Path) -> None:
-    path = tmp_path / "bank"
-    shutil.copytree(frozen, path)
-    text = (path / "bank.json").read_text()
-    (path / "bank.json").write_text(text.replace('"generic"', '"kitchen"'))
-    (flaw,) = flaws_of(path)
+def test_a_broken_promise_comes_with_a_way_out(sealed: Path) -> None:
+    text = (sealed / "bank.json").read_text()
+    (sealed / "bank.json").write_text(text.replace('"generic"', '"kitchen"'))
+    (flaw,) = flaws_of(sealed)
     assert flaw.source == "bank.json"
     assert "`deltamem unfreeze`" in (flaw.hint or "")
 
 
-def test_what_nobody_could_check_is_told(base: Path, tmp_path: Path) -> None:
-    path = tmp_path / "bank"
-    shutil.copytree(base, path)
+def test_what_nobody_could_check_is_told(path: Path) -> None:
     assert unchecked(Bank.open(path)) == []
     text = (path / "journal.jsonl").read_bytes()
     (path / "journal.jsonl").write_bytes(text[text.index(b"\n") + 1 :])
