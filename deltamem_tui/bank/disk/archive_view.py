@@ -103,12 +103,15 @@ def mapped(path: Path, length: int) -> memoryview:
         raise StorageError("was cut short", source=str(path))
     behind = region.start % mmap.ALLOCATIONGRANULARITY
     with files.storage_errors(path), region.path.open("rb") as stream:
-        mapping = mmap.mmap(
-            stream.fileno(),
-            behind + length,
-            access=mmap.ACCESS_READ,
-            offset=region.start - behind,
-        )
+        try:
+            mapping = mmap.mmap(
+                stream.fileno(),
+                behind + length,
+                access=mmap.ACCESS_READ,
+                offset=region.start - behind,
+            )
+        except ValueError as error:  # a shorter file took its place since the look above
+            raise StorageError("was cut short", source=str(path)) from error
     return memoryview(mapping)[behind:]
 
 

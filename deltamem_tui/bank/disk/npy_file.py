@@ -133,13 +133,16 @@ class NpyFile:
         if rows == 0 or region is None:
             return np.zeros(self.shape(0), dtype=self.dtype)
         with files.storage_errors(self.path):
-            return np.memmap(
-                region.path,
-                dtype=self.dtype,
-                mode="r",
-                offset=region.start + self.position(0),
-                shape=self.shape(rows),
-            )
+            try:
+                return np.memmap(
+                    region.path,
+                    dtype=self.dtype,
+                    mode="r",
+                    offset=region.start + self.position(0),
+                    shape=self.shape(rows),
+                )
+            except ValueError as error:  # a shorter file took its place since the look above
+                raise self._corrupt("was cut short") from error
 
     def write_rows(self, row: int, values: NDArray[Any]) -> None:
         """Write rows from `row` on; the header is not touched."""

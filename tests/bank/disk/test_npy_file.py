@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank import tree_index
+from deltamem_tui.bank.disk import archive_view
 from deltamem_tui.bank.disk.npy_file import NpyFile
-from deltamem_tui.errors import BankCorruptError
+from deltamem_tui.errors import BankCorruptError, BankError
 
 FLOAT = np.dtype("<f4")
 
@@ -96,6 +97,28 @@ def test_a_truncated_array_is_told(tmp_path: Path) -> None:
     for length in range(0, len(whole), 7):
         made.path.write_bytes(whole[:length])
         assert refusal(made, 5)
+
+
+def test_a_shorter_file_that_takes_its_place_meanwhile_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by a compaction in another process, between the look at its length and its mapping."""
+    matrix = NpyFile(tmp_path / "a.npy", np.dtype("<f4"), 3)
+    matrix.write_whole(np.zeros((2000, 3), dtype=np.float32))
+    find = archive_view.find
+
+    def late(path: Path) -> archive_view.Region | None:
+        found = find(path)
+        matrix.write_whole(np.zeros((1, 3), dtype=np.float32))
+        return found
+
+    monkeypatch.setattr(NpyFile, "rows", lambda _: 2000)  # which looks for the file itself
+    monkeypatch.setattr(archive_view, "find", late)
+    with pytest.raises(BankError, match="cut short"):
+        matrix.load(2000)
+    matrix.write_whole(np.zeros((2000, 3), dtype=np.float32))
+    with pytest.raises(BankError, match="cut short"):
+        archive_view.mapped(matrix.path, 20_000)
 
 
 def test_a_missing_array_is_told(tmp_path: Path) -> None:
