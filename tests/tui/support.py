@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input
-from textual.worker import Worker
+from textual.worker import Worker, WorkerCancelled
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.manifest import Manifest
@@ -30,6 +31,7 @@ from deltamem_tui.tui.screens.trees import TreesScreen
 from deltamem_tui.tui.widgets.episode_list import EpisodeList
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from deltamem_tui.tui.widgets.text_pane import TextPane
+from tests.tui.quiet import all_is_done
 
 NUMBERS = Parameters(task=TreeParameters(0.6, k_cons=3, d_max=4), env=TreeParameters(0.6, k_cons=3))
 
@@ -148,9 +150,11 @@ class Person:
         self.pilot = pilot
 
     async def press(self, *keys: str) -> None:
-        """Press keys, and wait until all that follows is done."""
+        """Press keys, each once all that the one before it began is done, beside the screen too."""
         for key in keys:
             await self.pilot.press(key)
+            if self._running(work=True):
+                await self.settle()
         await self.settle()
 
     async def write(self, text: str) -> None:
@@ -171,15 +175,11 @@ class Person:
         Args:
             work: Wait for what takes long as well, and not only for what screens look up.
         """
-        await self.pilot.pause()
-        idle = False
-        while not idle:
-            running = self._running(work)
-            if running:
+        await all_is_done()
+        while running := self._running(work):
+            with suppress(WorkerCancelled):  # given up for its successor, which runs by now
                 await self.app.workers.wait_for_complete(running)
-            await self.pilot.pause()
-            # A screen that has only come up in that pause has begun to look things up.
-            idle = not running and not self._running(work)
+            await all_is_done()
 
     def _running(self, work: bool) -> list[Worker[Any]]:
         return [

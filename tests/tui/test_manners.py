@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.binding import Binding
 from textual.dom import DOMNode
+from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES
+from textual.widget import Widget
 from textual.widgets import OptionList
 
 from deltamem_tui.bank.bank import Bank
@@ -18,6 +21,7 @@ from deltamem_tui.config import Configuration
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.core.actions import ACTIONS, DIALOG_KEYS, Action, Scope
+from deltamem_tui.tui.core.forms import FormLine
 from deltamem_tui.tui.core.job import Info, Progress
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.base import BankScreen
@@ -26,12 +30,14 @@ from deltamem_tui.tui.screens.help import HelpScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.statistics import StatisticsScreen
 from deltamem_tui.tui.screens.trees import TreesScreen
+from deltamem_tui.tui.widgets.dialogs import AskDialog
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.support import Person, browse, grow
 
 _TAKEN = {"ctrl+q", "ctrl+p", "ctrl+s"}
+LINES = (FormLine("first", "First"), FormLine("second", "Second"))
 
 
 def test_names_are_unique_and_no_action_is_only_on_a_key_that_terminals_take() -> None:
@@ -40,6 +46,38 @@ def test_names_are_unique_and_no_action_is_only_on_a_key_that_terminals_take() -
     for action in ACTIONS:
         assert set(action.keys) - _TAKEN, action.name
         assert action.title[0].isupper()
+
+
+@pytest.mark.parametrize(
+    ("come_up", "wanted"),
+    [
+        (lambda app: app.session.show("recall"), "task-matches"),
+        (lambda app: app.session.show("statistics"), "numbers"),
+        (lambda app: app.push_screen(AskDialog("?", LINES, "no", refused="second")), "second"),
+    ],
+)
+def test_what_comes_up_has_the_focus_at_once_where_it_stays(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    come_up: Callable[[DeltaMemApp], object],
+    wanted: str,
+) -> None:
+    """A key that comes early does not end up in another line."""
+    focused, set_focus = [], Screen.set_focus
+
+    def noted(screen: Screen[Any], widget: Widget | None, *rest: Any, **more: Any) -> None:
+        focused.append(widget.id if widget else None)
+        set_focus(screen, widget, *rest, **more)
+
+    async def story(person: Person) -> None:
+        monkeypatch.setattr(Screen, "set_focus", noted)
+        come_up(person.app)
+        await person.settle()
+        assert set(focused) == {wanted}
+        assert person.app.focused is not None
+        assert person.app.focused.id == wanted
+
+    browse(folder, story, "kitchen")
 
 
 SCREENS: list[type[Any]] = [

@@ -52,6 +52,7 @@ class RecallScreen(BankScreen):
     """Two questions above, both trees' answers in the middle, the agent's context below."""
 
     SCOPES = ("recall", "list", "bank", "app")
+    AUTO_FOCUS = "MatchList"  # never first a line, which would take the keys of a quick user
     BINDINGS: ClassVar = [*bindings("recall")]
     DEFAULT_CSS = """
     RecallScreen .question { height: 1; }

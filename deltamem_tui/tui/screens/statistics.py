@@ -50,6 +50,7 @@ class StatisticsScreen(BankScreen):
     """Plots and numbers."""
 
     SCOPES = ("statistics", "list", "bank", "app")
+    AUTO_FOCUS = "#numbers"
     BINDINGS: ClassVar = [*bindings("statistics")]
     DEFAULT_CSS = """
     StatisticsScreen #both { height: 1fr; }

@@ -46,7 +46,8 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
         self, title: str, fields: Sequence[FormLine], reason: str = "", refused: str = ""
     ) -> None:
         super().__init__()
-        self._refused = refused
+        if refused:  # the line that has to be mended; else the first
+            self.AUTO_FOCUS = f"#{refused}"  # type: ignore[misc]  # textual reads it so
         self.title_text = title
         self._fields = fields
         self._reason = reason
@@ -68,11 +69,6 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
                         field.value, placeholder=field.hint, id=field.name, compact=True
                     )
             yield KeyLine(self._keys())
-
-    def on_mount(self) -> None:
-        """Go to the line that has to be mended; to the first if none is known."""
-        if self._refused:
-            self.query_one(f"#{self._refused}").focus()
 
     def _keys(self) -> list[Key]:
         ticks = [Key("space ticks")] if any(field.tick for field in self._fields) else []
