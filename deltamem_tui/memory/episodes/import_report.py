@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import counted
@@ -36,7 +39,7 @@ Redaction = Literal["secrets", "personal", "off"]
 """What is taken out of episodes: secrets, e-mail addresses too, or nothing."""
 
 
-class Arrival(NamedTuple):
+class Arrival(Struct, frozen=True, gc=False):
     """An episode as a bank will keep it, and what is reported of it.
 
     Attributes:
@@ -56,7 +59,7 @@ class Arrival(NamedTuple):
     given: bool | None = None
 
 
-class EpisodeImport(NamedTuple):
+class EpisodeImport(Struct, frozen=True, gc=False):
     """An episode that was read, and what became of it.
 
     Attributes:
@@ -217,7 +220,7 @@ class ImportReport:
             self.disputed[received.arrival.id] = None
         if self.listed:
             # Without its line: that is large, and on disk.
-            self.entries.append(received._replace(arrival=received.arrival._replace(line=b"")))
+            self.entries.append(replace(received, arrival=replace(received.arrival, line=b"")))
 
     def reject(self, error: RecordError) -> None:
         """Count a record that was refused."""

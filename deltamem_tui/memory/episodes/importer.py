@@ -210,7 +210,11 @@ def names_one(
 ) -> bool:
     """Whether one of the user's ids names an episode; reads no further than the first."""
     named: set[str] = set()
-    return any(_arrived(record, redaction, outcomes, named) and named for record in records)
+    for record in records:
+        _arrived(record, redaction, outcomes, named)
+        if named:
+            return True
+    return False
 
 
 def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]) -> None:

@@ -136,7 +136,7 @@ class Log:
 
     def parsed(self, value: Value) -> Iterator[Record | RecordError]:
         """One value, also if other bytes stand before it on its line."""
-        data, position = value
+        data, position = value.data, value.position
         try:
             yield Record(parse_json(data, self.limits.nesting), position)
             return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -19,7 +18,7 @@ class Record:
     position: str
 
 
-class Value(NamedTuple):
+class Value(Struct, frozen=True, gc=False):
     """One JSON value of a log as its bytes, not parsed yet, and where it begins."""
 
     data: bytes

@@ -77,8 +77,13 @@ _BEGINNINGS = (
 # The same, of texts that have an underscore, an option, a sign or an argument in them.
 _WITH_UNDERSCORE = (b"aws_se", b"setx ", b"set -")
 _WITH_OPTION = (b"curl ", b"securestring", *PROGRAMS, *LOGIN_PROGRAMS)
-_PAIRS = (b" / ", b"admin", b"root", b"\\")
-_BESIDE = re.compile(rb" / [^\s/]{8}|(?:admin|root|administrator)[:/]\S{8}|\\[\w.$-]{2,40}:\S{8}")
+_BEHIND_SLASH = re.compile(rb" / [^\s/]{8}")
+_ACCOUNTS = (b"admin", b"root")
+_BEHIND_ACCOUNT = re.compile(rb"(?:admin(?:istrator)?|root)[:/]\S{8}")
+# Both begin with one byte, which is found far faster than a choice of words. No such password has
+# a backslash in it, as `n1:\\tconnect` has in JSON.
+_BEHIND_COLON = re.compile(rb":[^\s\\]{8}")
+_BEHIND_DOMAIN = re.compile(rb"\\(?<=[\w.-]\\)\\?[a-z][\w.$-]{1,39}:[^\s\\]{8}")
 _BEFORE_HOST = re.compile(rb":[^\s:/@\"'`<>(){}]{6,100}@")
 _WITH_QUOTE = (b"identified", b"-securestring ")
 _OPTION = re.compile(rb" -(?!\d)")
@@ -153,7 +158,7 @@ def _places_indicate(data: bytes, kinds: bytes, lowered: bytes) -> bool:
         return True
     if b"-" in data and _options_indicate(data, lowered):
         return True
-    if _contains_any(lowered, _PAIRS) and _BESIDE.search(lowered):
+    if _pairs_indicate(lowered):
         return True
     if not data.isascii() and _contains_any(data, _OTHER_SCRIPTS):
         return True
@@ -174,6 +179,24 @@ def _options_indicate(data: bytes, lowered: bytes) -> bool:
     if _matches(_OPTION, b" -", lowered) or contains(data, b'"-'):
         return _contains_any(lowered, _WITH_OPTION)
     return False
+
+
+def _pairs_indicate(lowered: bytes) -> bool:
+    """Whether what may be a password stands right beside an account."""
+    if contains(lowered, b" / ") and _matches(_BEHIND_SLASH, b" / ", lowered):
+        return True
+    if b"/" in lowered and _accounts_indicate(lowered):
+        return True
+    return _BEHIND_COLON.search(lowered) is not None and (
+        _accounts_indicate(lowered) or _BEHIND_DOMAIN.search(lowered) is not None
+    )
+
+
+def _accounts_indicate(lowered: bytes) -> bool:
+    return any(
+        contains(lowered, account) and _matches(_BEHIND_ACCOUNT, account, lowered)
+        for account in _ACCOUNTS
+    )
 
 
 def _signs_indicate(data: bytes, lowered: bytes) -> bool:
