@@ -1,0 +1,133 @@
+"""A fixed agent without a model: it carries out the commands that a text holds, in order.
+
+It reads like a person who takes the text at its word: a line that begins with a verb of the
+game is a command, what a warning covers is left alone, and the names of a past task stand for
+those of the present one. It looks for things where the text says they were found, then
+everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from benchmarks.yardstick.worlds import Answer, Game, Start
+
+_MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•>]|(?:action|act)\s*\d*:)?\s*`?", re.IGNORECASE)
+_WARNING = re.compile(r"\[(?:FAILED|TRIED|UNEXPLORED|PARTIAL|TRAP)\]|\bnever\b|\bavoid\b|warning")
+_TAIL = re.compile(r"\s+(?:→|->|=>|\(|—|#)|[;`]|\.$")
+_TASK = re.compile(r"(?:^|\n)\W*(?:task|when|goal|example|your task is to)\s*:?\s*(.+)", re.I)
+_FOUND = re.compile(r"^\W*(?:found: )?([a-z ]+?)(?: (?:was|were) found (?:on|in))?\s*:\s*(.+)$")
+_WORD = re.compile(r"[a-z']+(?: [0-9]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """How a game went.
+
+    Attributes:
+        score: From 0 to 1.
+        steps: Actions taken; the limit where the goal was not reached.
+    """
+
+    score: float
+    steps: int
+
+
+class Agent:
+    """Plays one game by a text. A simulator's agent says how a command is carried out.
+
+    Args:
+        game: The game, not begun.
+        verbs: What a command of this game begins with.
+    """
+
+    def __init__(self, game: Game, verbs: Sequence[str]) -> None:
+        self.game = game
+        self.verbs = tuple(f"{verb} " for verb in verbs)
+        self.steps = 0
+        self.last = Answer("", 0.0, done=False)
+        self.start: Start = game.start()
+        self.names: dict[str, str] = {}
+
+    def play(self, context: str) -> Played:
+        """Carry out what a text says until the goal is reached or the actions run out."""
+        self.begin(context)
+        for task, command in self.commands(context):
+            if self.over:
+                break
+            self.names = self.renamed(task) if task else {}
+            self.carry_out(self.in_present_names(command))
+        reached = self.last.score >= 1
+        return Played(self.last.score, self.steps if reached else self.game.limit)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more can be done."""
+        return self.last.done or self.steps >= self.game.limit
+
+    def act(self, action: str) -> str:
+        """Take an action; what was seen. Nothing happens when the game is over."""
+        if self.over:
+            return ""
+        self.steps += 1
+        self.last = self.game.step(action)
+        return self.last.text
+
+    def begin(self, context: str) -> None:
+        """Read what the text says beside its commands."""
+
+    def renamed(self, past: str) -> dict[str, str]:
+        """The names of a past task with what stands for them in the present one."""
+        return renamed(past, self.start.task)
+
+    def carry_out(self, command: str) -> None:
+        """Do what a command says, as well as it goes."""
+        self.act(command)
+
+    def commands(self, context: str) -> Iterator[tuple[str, str]]:
+        """The commands of a text, each with the task that the text names for it."""
+        task = ""
+        warned = False
+        for line in context.splitlines():
+            if line.startswith("#"):
+                warned = bool(_WARNING.search(line.lower()))
+            if named := _TASK.match(line):
+                task = named[1]
+            if warned or _WARNING.search(line):
+                continue
+            words = _MARK.sub("", line, count=1).strip().lower()
+            if words.startswith(self.verbs) or f"{words} " in self.verbs:
+                yield task, _TAIL.split(words)[0].strip()
+
+    def in_present_names(self, command: str) -> str:
+        """A command with the past task's names replaced by the present one's."""
+        for old, new in sorted(self.names.items(), key=lambda pair: -len(pair[0])):
+            command = re.sub(rf"(?<![\w]){re.escape(old)}(?![\w])", new, command)
+        return command
+
+
+def renamed(past: str, present: str) -> dict[str, str]:
+    """What stands in one task where something else stands in the other: old name → new name."""
+    old, new = _words(past), _words(present)
+    names: dict[str, str] = {}
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "replace" and b - a <= 4 and d - c <= 4:
+            names.setdefault(" ".join(old[a:b]), " ".join(new[c:d]))
+    return {before: after for before, after in names.items() if len(before) > 2}
+
+
+def found_in(context: str) -> dict[str, list[str]]:
+    """Where the text says that things were found: thing → kinds of places, in its order."""
+    places: dict[str, list[str]] = {}
+    for line in context.lower().splitlines():
+        if found := _FOUND.match(line):
+            words = re.findall(r"[a-z]+", found[2])
+            places.setdefault(found[1].strip(), []).extend(words)
+    return places
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z'-]+|\d+", text.lower())

@@ -1,0 +1,97 @@
+"""What an agent may be given before it begins: nothing, old episodes as they were, or a bank."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.remembering import RememberingEmbedder
+from benchmarks.yardstick.worlds import Start
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.embedding.load import load
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.engine import apply_proposals, calibrate, learn, recall
+from deltamem_tui.trajectory.model import Trajectory
+
+Context = Callable[[Start], str]
+
+
+def nothing(_: Start) -> str:
+    """An agent without a memory."""
+    return ""
+
+
+def raw(episodes: Sequence[Trajectory], embedder: Embedder) -> Context:
+    """The success whose task is most similar, as it was."""
+    wins = [each for each in episodes if each.outcome.success]
+    vectors = embedder.embed_passages([each.task for each in wins])
+
+    def context(start: Start) -> str:
+        question = embedder.embed_queries([start.task])[0]
+        return _as_it_was(wins[int(np.argmax(vectors @ question))])
+
+    return context
+
+
+def weighted(episodes: Sequence[Trajectory]) -> Context:
+    """The same by shared words and pairs of words; what is common counts as much as √df more."""
+    wins = [each for each in episodes if each.outcome.success]
+    grams = [_grams(each.task) for each in wins]
+    seen = Counter(gram for each in grams for gram in each)
+
+    def weight(some: set[str]) -> float:
+        return float(sum(seen[gram] for gram in some))
+
+    def context(start: Start) -> str:
+        asked = _grams(start.task)
+
+        def likeness(number: int) -> float:
+            both = weight(asked) * weight(grams[number])
+            return weight(asked & grams[number]) / (both**0.5 or 1.0)
+
+        return _as_it_was(wins[max(range(len(wins)), key=likeness)])
+
+    return context
+
+
+def of_bank(bank: Bank, embedder: Embedder) -> Context:
+    """What a bank recalls."""
+
+    def context(start: Start) -> str:
+        return recall(bank, start.task, start.scene, embedder=embedder).context
+
+    return context
+
+
+def learnt(
+    episodes: Sequence[Trajectory], domain: str, embedder: Embedder, *, calibrated: bool
+) -> Bank:
+    """A bank that the rules made of the episodes, in their order."""
+    folder = Path(tempfile.mkdtemp(prefix="yardstick-")) / "bank"
+    bank = create_bank(folder, embedder=embedder, domain=domain)
+    for each in episodes:
+        learn(bank, each, embedder=embedder)
+    if calibrated:
+        apply_proposals(bank, calibrate(bank, embedder=embedder))
+    return bank
+
+
+def embedder_named(name: str) -> Embedder:
+    """An embedder that embeds no text twice."""
+    return RememberingEmbedder(load(name))
+
+
+def _as_it_was(episode: Trajectory) -> str:
+    steps = "\n".join(f"> {step.action}\n{step.observation}" for step in episode.steps)
+    return f"Task: {episode.task}\n{steps}"
+
+
+def _grams(text: str) -> set[str]:
+    words = re.findall(r"[a-z]+", text.lower())
+    return {*words, *(f"{a} {b}" for a, b in zip(words, words[1:], strict=False))}
