@@ -44,14 +44,14 @@ def _probe(folder: Path) -> dict[str, int]:
 
     from benchmarks.recall import PARAMETERS
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.deltamem.recall import recall_tree
+    from deltamem_tui.memory.deltamem.recall import TreeQuestion, recall_tree
 
     process = psutil.Process()
     questions = big_bank.unit_rows(10, seed=1)
     before = process.memory_info()
     tree = Bank.open(folder).tree("task")
     for question in questions:
-        recall_tree(tree, "", question, PARAMETERS, "none")
+        recall_tree(tree, TreeQuestion("", question), PARAMETERS, "none")
     after = process.memory_info()
     resident = after.rss - before.rss
     mapped = after.shared - before.shared

@@ -13,7 +13,7 @@ from benchmarks.goals import Goal
 from benchmarks.recall import PARAMETERS
 from benchmarks.timing import in_turns
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.deltamem.recall import recall_tree
+from deltamem_tui.memory.deltamem.recall import TreeQuestion, recall_tree
 
 ROWS = 100_000
 ROUNDS = 15
@@ -27,7 +27,7 @@ def run() -> str:
 
     def open_and_recall(number: int) -> None:
         tree = Bank.open(folder).tree("task")
-        recall_tree(tree, "", questions[number], PARAMETERS, "none")
+        recall_tree(tree, TreeQuestion("", questions[number]), PARAMETERS, "none")
 
     def parse_all(_: int) -> None:
         with lines.open("rb") as stream:

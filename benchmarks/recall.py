@@ -17,7 +17,7 @@ from benchmarks import big_bank, goals
 from benchmarks.goals import Goal
 from benchmarks.timing import Timings, in_turns
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.deltamem.recall import recall_tree
+from deltamem_tui.memory.deltamem.recall import TreeQuestion, recall_tree
 from deltamem_tui.memory.deltamem.settings import TreeParameters
 
 Vectors = NDArray[np.float32]
@@ -88,7 +88,9 @@ def _asking(find: Find, questions: Vectors) -> Callable[[int], object]:
 
 def _recall(tree: Tree) -> Find:
     def find(question: Vectors) -> str:
-        return recall_tree(tree, "", question, PARAMETERS, "none").candidates[0].node.id
+        return (
+            recall_tree(tree, TreeQuestion("", question), PARAMETERS, "none").candidates[0].node.id
+        )
 
     return find
 

@@ -18,9 +18,10 @@ from benchmarks.yardstick.worlds import Answer, Game, Start
 _MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•>]|(?:action|act)\s*\d*:)?\s*`?", re.IGNORECASE)
 _WARNING = re.compile(r"\[(?:FAILED|TRIED|UNEXPLORED|PARTIAL|TRAP)\]|\bnever\b|\bavoid\b|warning")
 _TAIL = re.compile(r"\s+(?:→|->|=>|\(|—|#)|[;`]|\.$")
-_TASK = re.compile(r"(?:^|\n)\W*(?:task|when|goal|example|your task is to)\s*:?\s*(.+)", re.I)
+_TASK = re.compile(
+    r"(?:^|\n)\W*(?:task|when|goal|example|your task is to)\s*:?\s*(.+)", re.IGNORECASE
+)
 _FOUND = re.compile(r"^\W*(?:found: )?([a-z ]+?)(?: (?:was|were) found (?:on|in))?\s*:\s*(.+)$")
-_WORD = re.compile(r"[a-z']+(?: [0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +99,14 @@ class Agent:
                 task = named[1]
             if warned or _WARNING.search(line):
                 continue
-            words = _MARK.sub("", line, count=1).strip().lower()
-            if words.startswith(self.verbs) or f"{words} " in self.verbs:
+            words = _MARK.sub("", line, count=1).strip()
+            if f"{words} ".lower().startswith(self.verbs):
                 yield task, _TAIL.split(words)[0].strip()
 
     def in_present_names(self, command: str) -> str:
         """A command with the past task's names replaced by the present one's."""
         for old, new in sorted(self.names.items(), key=lambda pair: -len(pair[0])):
-            command = re.sub(rf"(?<![\w]){re.escape(old)}(?![\w])", new, command)
+            command = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, command, flags=re.IGNORECASE)
         return command
 
 
@@ -130,4 +131,4 @@ def found_in(context: str) -> dict[str, list[str]]:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"[a-z'-]+|\d+", text.lower())
+    return re.findall(r"[\w'-]+", text)

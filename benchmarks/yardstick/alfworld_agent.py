@@ -13,8 +13,11 @@ _PUT = re.compile(r"(?:put|move) (?P<thing>.+?) (?:in/on|into|onto|in|on|to) (?P
 _TREAT = re.compile(r"(?P<verb>heat|cool|clean) (?P<thing>.+?) with (?P<place>.+)")
 _SLOT = re.compile(r"[\[{<].+?[\]}>]")
 _SMALL = frozenset(
-    "a an the some of and it them two put place in on to with look at under find examine clean "
-    "heat cool cooled heated cleaned hot cold washed wash rinse chilled".split()
+    re.findall(
+        r"\w+",
+        "a an the some of and it them two put place in on to with look at under find examine clean "
+        "heat cool cooled heated cleaned hot cold washed wash rinse chilled",
+    )
 )
 
 
@@ -80,7 +83,9 @@ class AlfworldAgent(Agent):
 
     def _search(self, wanted: str, kinds: list[str]) -> None:
         likely = [place for kind in kinds for place in self.places if _kind(place) == kind]
-        seen = [at for thing, at in self.left.items() if re.fullmatch(wanted, f"take {thing} from x")]
+        seen = [
+            at for thing, at in self.left.items() if re.fullmatch(wanted, f"take {thing} from x")
+        ]
         others = sorted(self.places, key=_number)  # one of each kind, then the second of each
         new = [place for place in (*likely, *others) if place not in self.visited]
         for place in dict.fromkeys([*seen, *new]):
@@ -130,7 +135,7 @@ class AlfworldAgent(Agent):
     def _is_placed(self, command: str) -> bool:
         """Whether a command would take away again what was put where it belongs."""
         took = _TAKE.fullmatch(command)
-        return bool(took) and took["thing"] in self.placed
+        return took is not None and took["thing"] in self.placed
 
 
 def _nouns(task: str) -> list[str]:

@@ -6,6 +6,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -94,4 +95,4 @@ def _as_it_was(episode: Trajectory) -> str:
 
 def _grams(text: str) -> set[str]:
     words = re.findall(r"[a-z]+", text.lower())
-    return {*words, *(f"{a} {b}" for a, b in zip(words, words[1:], strict=False))}
+    return {*words, *(f"{a} {b}" for a, b in pairwise(words))}

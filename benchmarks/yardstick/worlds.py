@@ -7,6 +7,7 @@ import re
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -99,6 +100,7 @@ class AlfworldGame:
                 wrappers=[AlfredDemangler(), AlfredInfos],
             )
         )
+
     def step(self, action: str) -> Answer:
         """Do something."""
         texts, _, dones, infos = self._env.step([action])
@@ -110,7 +112,6 @@ class ScienceWorldGame:
     """Ten rooms; the score is the share of sub-goals reached."""
 
     limit = 60
-    _server: Any = None
 
     def __init__(self, task: str, variation: int) -> None:
         """Prepare a variation of a task; nothing is loaded yet."""
@@ -135,13 +136,12 @@ class ScienceWorldGame:
         return Answer(text, self._best, bool(server.getCompleted()) or score < 0)
 
 
+@cache
 def simulator() -> Any:
     """ScienceWorld's simulator, a Java process, started once."""
-    if ScienceWorldGame._server is None:
-        from scienceworld import ScienceWorldEnv
+    from scienceworld import ScienceWorldEnv
 
-        ScienceWorldGame._server = ScienceWorldEnv("", envStepLimit=1000)
-    return ScienceWorldGame._server
+    return ScienceWorldEnv("", envStepLimit=1000)
 
 
 def alfworld_games(archive: Path, folder: Path, part: Part) -> list[Game]:

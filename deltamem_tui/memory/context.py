@@ -24,11 +24,15 @@ _GAP = rf"[\s{_UNSEEN}]*"
 _FENCE_IN_TEXT = re.compile(rf"<(?={_GAP}(?:/{_GAP})?{f'[{_UNSEEN}]*'.join(FENCE)})", re.IGNORECASE)
 
 # A list of one entry is set like a longer one: bullet, number, or the mark of a record.
+_TERM = re.compile(r"`([^`]+)`")
 _LIST = re.compile(r"\s*(?:[-*•]\s|\d+[.)]\s|\[[A-Z]+\])")
 
 
 def compose(domain: str, entries: Iterable[str], folders: Sequence[Path] | None = None) -> str:
     """The text for an agent's prompt; empty if there is nothing to show.
+
+    Of the header's list only what the entries need is shown: an item that begins with words in
+    backquotes explains these words.
 
     Raises:
         ConfigurationError: The domain's header cannot be read.
@@ -36,7 +40,17 @@ def compose(domain: str, entries: Iterable[str], folders: Sequence[Path] | None 
     shown = list(entries)
     if not shown:
         return ""
-    return "\n\n".join([f"<{FENCE}>", header(domain, folders), *shown, f"</{FENCE}>"])
+    how_to_read = _needed(header(domain, folders), "\n".join(shown))
+    return "\n\n".join([f"<{FENCE}>", how_to_read, *shown, f"</{FENCE}>"])
+
+
+def _needed(header: str, entries: str) -> str:
+    lines = []
+    for line in header.splitlines():
+        explained = _TERM.findall(line.partition(":")[0]) if line.startswith("- `") else []
+        if not explained or any(term in entries for term in explained):
+            lines.append(line)
+    return "\n".join(lines).strip()
 
 
 def chain_entries(display: Display, chain: Sequence[Node]) -> list[str]:

@@ -117,6 +117,7 @@ class CollectionRecall:
         threshold: The least score of a match; -1 if all match.
         candidates: The best nodes, best first.
         chains: What is recalled, best first: each the nodes root → match.
+        rule: Which rule chose the chains, in the method's words.
     """
 
     tree: str
@@ -124,6 +125,7 @@ class CollectionRecall:
     threshold: float
     candidates: tuple[Candidate, ...]
     chains: tuple[tuple[Node, ...], ...] = ()
+    rule: str = "threshold"
 
     @property
     def chain(self) -> tuple[Node, ...]:

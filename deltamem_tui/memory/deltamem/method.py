@@ -63,7 +63,8 @@ class DeltaMem(Method):
         """Equations 6 and 7 in one tree."""
         numbers = _numbers(bank, settings)[collection]
         weighting = weighting_of(bank)
-        return recall.recall_tree(bank.tree(collection), text, vector, numbers, weighting, count)
+        question = recall.TreeQuestion(text, vector)
+        return recall.recall_tree(bank.tree(collection), question, numbers, weighting, count)
 
     def plan(
         self, bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder

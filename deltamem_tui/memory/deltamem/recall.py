@@ -3,6 +3,11 @@
 The task tree is asked with the goal, the env tree with the scene. They never see each
 other's question, and their chains meet only in the agent's context.
 
+The paper's rule takes the best node of all if it reaches τ (`recall = "paper"`). By default
+(`recall = "kind"`) the rules that write triggers read the question too: a tree that has the
+question's own kind of goal answers with the success of that kind whose names are nearest, and
+with what failed; the paper's rule decides where the kind is new or not understood.
+
 Two rules are this project's own. Scores count to six decimals, so that equal texts score
 equally on every machine; τ is compared with those. Of equal scores the shallower node
 matches, then the older one.
@@ -10,24 +15,30 @@ matches, then the older one.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.memory.context import compose
-from deltamem_tui.memory.deltamem.context import chain_entries
+from deltamem_tui.memory.deltamem.context import context_entries
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.method import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.vectors.embedder import weighting_of
-from deltamem_tui.memory.vectors.search import ranked
+from deltamem_tui.memory.vectors.search import Candidate, ranked
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from deltamem_tui.memory.writers.rules.dialect import Goal
+
+DECIMALS = 6
+_SAME = 1.0 - 1e-3  # the same text in another batch differs by 1e-6 at most
 
 
 def questions(task: str, environment: str) -> dict[str, str]:
@@ -50,32 +61,120 @@ class Recollection(RecallResult):
         super().__init__({"task": task, "env": env}, context)
 
 
+@dataclass(frozen=True, slots=True)
+class TaskKind:
+    """A question to the task tree as the rules would write its trigger.
+
+    Attributes:
+        goal: How the rules understand it.
+        trigger: The trigger, embedded as one. float32 [dimensions], of unit length.
+        instance: The same with the names that the question has.
+    """
+
+    goal: Goal
+    trigger: NDArray[np.float32]
+    instance: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeQuestion:
+    """A question to one tree.
+
+    Attributes:
+        text: The question as it was put.
+        vector: The same, embedded. float32 [dimensions], of unit length.
+        kind: Its kind of goal; None if that is not looked for, or not understood.
+    """
+
+    text: str
+    vector: NDArray[np.float32]
+    kind: TaskKind | None = None
+
+
+def question_to(
+    bank: Bank, tree: str, text: str, parameters: TreeParameters, embedder: Embedder
+) -> TreeQuestion:
+    """A question made ready for a tree."""
+    vector = embedder.embed_queries([text])[0]
+    if parameters.recall == "paper" or tree != "task":
+        return TreeQuestion(text, vector)
+    from deltamem_tui.memory.writers.rules.dialects import goal_of
+
+    goal = goal_of(bank.manifest.domain, text)
+    if not goal.understood:
+        return TreeQuestion(text, vector)
+    # One by one, as triggers are embedded: a vector's last bits depend on the texts beside it.
+    trigger = embedder.embed_passages([goal.trigger])[0]
+    named = f"{goal.trigger} ({goal.variant})"
+    instance = embedder.embed_passages([named])[0] if goal.variant else trigger
+    return TreeQuestion(text, vector, TaskKind(goal, trigger, instance))
+
+
 def recall(bank: Bank, query: Query, settings: Parameters, embedder: Embedder) -> Recollection:
     """Ask the trees that are switched on and for which there is a question."""
-    texts = questions(query.task, query.environment)
-    asked = {name: text for name, text in texts.items() if text and settings[name].enabled}
-    vectors = embedder.embed_queries(list(asked.values())) if asked else ()
     weighting = weighting_of(bank)
-    found = {
-        name: recall_tree(bank.tree(name), text, vector, settings[name], weighting, query.count)
-        for (name, text), vector in zip(asked.items(), vectors, strict=True)
-    }
-    entries = [each for name in found for each in chain_entries(name, found[name].chain)]
+    found: dict[str, CollectionRecall] = {}
+    goal: Goal | None = None
+    for name, text in questions(query.task, query.environment).items():
+        if text and settings[name].enabled:
+            question = question_to(bank, name, text, settings[name], embedder)
+            goal = question.kind.goal if question.kind else goal
+            tree = bank.tree(name)
+            found[name] = recall_tree(tree, question, settings[name], weighting, query.count)
+    entries = context_entries(bank, query.task, found, goal)
     context = compose(bank.manifest.domain, entries, query.folders)
     return Recollection(found.get("task"), found.get("env"), context)
 
 
 def recall_tree(
     tree: Tree,
-    query: str,
-    vector: NDArray[np.float32],
+    question: TreeQuestion,
     parameters: TreeParameters,
     weighting: Weighting,
     count: int = 1,
 ) -> CollectionRecall:
-    """Ask one tree (equations 6 and 7) with a vector, float32 [dimensions], of unit length."""
-    found = ranked(tree, vector, weighting, parameters.failure_penalty, count)
-    matched = bool(found) and found[0][1].score >= parameters.tau_base
-    chains = (tree.chain_at(found[0][0]),) if matched else ()
+    """Ask one tree: by kind where it has the question's, else by equations 6 and 7."""
+    threshold = parameters.tau_base
+    found = ranked(tree, question.vector, weighting, parameters.failure_penalty, count)
     candidates = tuple(candidate for _, candidate in found)
-    return CollectionRecall(tree.name, query, parameters.tau_base, candidates, chains)
+    nearest = _nearest_of_kind(tree, question.kind) if question.kind and found else []
+    if not nearest:
+        matched = bool(found) and found[0][1].score >= threshold
+        best = (tree.chain_at(found[0][0]),) if matched else ()
+        return CollectionRecall(tree.name, question.text, threshold, candidates, best)
+    chains = tuple(tree.chain(each.node.id) for each in nearest)
+    known = {each.node.id for each in nearest}
+    others = [each for each in candidates if each.node.id not in known]
+    shown = (*nearest, *others)[: max(count, len(nearest))]
+    return CollectionRecall(tree.name, question.text, threshold, shown, chains, rule="kind")
+
+
+def _nearest_of_kind(tree: Tree, kind: TaskKind) -> list[Candidate]:
+    """The success of a kind with the nearest names, then the failure; empty if it is new."""
+    import numpy as np
+
+    rows = _rows_of_kind(tree, kind)
+    similarities = np.round(tree.embeddings[rows] @ kind.instance, DECIMALS)
+    order = np.lexsort((tree.birth[rows], tree.depth[rows], -similarities))
+    found = []
+    for failed in (False, True):
+        of_label = [at for at in order if bool(tree.failure[rows[at]]) is failed]
+        for at in of_label[:1]:
+            similarity = float(similarities[at])
+            found.append(Candidate(tree.node_at(int(rows[at])), similarity, 0.0, similarity))
+    return found
+
+
+def _rows_of_kind(tree: Tree, kind: TaskKind) -> NDArray[np.intp]:
+    """The living rows of the trees that hold a node with the kind's very trigger."""
+    import numpy as np
+
+    same = np.flatnonzero((tree.embeddings @ kind.trigger >= _SAME) & ~tree.dead)
+    waiting = list(dict.fromkeys(tree.chain_rows(int(row))[0] for row in same))
+    family: list[int] = []
+    while waiting:
+        row = waiting.pop()
+        family.append(row)
+        waiting += map(int, tree.child_rows(row))
+    rows = np.array(sorted(family), dtype=np.intp)
+    return rows[~tree.dead[rows]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from msgspec import Meta
 
@@ -30,6 +30,8 @@ class TreeParameters(Numbers, frozen=True):
         k_cons: Successful hits after which a residual's chain is fused (K_cons), at least 1;
             None never fuses.
         enabled: Whether the tree is queried and grown at all.
+        recall: `paper` takes the best node that reaches τ_base; `kind` looks for the kind of
+            goal first, where the rules understand it.
     """
 
     tau_base: Annotated[float, Meta(ge=-1, le=1, description="a similarity from -1 to 1")]
@@ -41,6 +43,7 @@ class TreeParameters(Numbers, frozen=True):
         Annotated[int, Meta(ge=1, description="a whole number of hits from 1, or none")] | None
     ) = 3
     enabled: bool = True
+    recall: Annotated[Literal["kind", "paper"], Meta(description="kind or paper")] = "kind"
 
 
 class Parameters(Settings, frozen=True):

@@ -15,7 +15,7 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, OPTIONAL
 from deltamem_tui.memory.deltamem.consolidate import fuse, is_due
 from deltamem_tui.memory.deltamem.duplicates import duplicate_of
-from deltamem_tui.memory.deltamem.recall import questions_of, recall_tree
+from deltamem_tui.memory.deltamem.recall import question_to, questions_of, recall_tree
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.learn_result import CollectionResult, LearnResult
 from deltamem_tui.memory.method import (
@@ -41,7 +41,7 @@ def plan(
     Raises:
         ExtractionError: The writer could make nothing of it.
     """
-    found = _recalled(bank, episode, settings, embedder)
+    found = _recalled(bank, episode, settings, writer.name, embedder)
     results: dict[str, CollectionResult] = {}
     changes: list[Change] = []
     for name in questions_of(episode):
@@ -58,15 +58,19 @@ def plan(
 
 
 def _recalled(
-    bank: Bank, episode: Trajectory, settings: Parameters, embedder: Embedder
+    bank: Bank, episode: Trajectory, settings: Parameters, writer: str, embedder: Embedder
 ) -> dict[str, CollectionRecall]:
     """What the trees know of an episode that are switched on and for which it has a question."""
     found = {}
     for name, text in questions_of(episode).items():
         if text and settings[name].enabled:
-            vector = embedder.embed_queries([text])[0]
+            question = question_to(bank, name, text, settings[name], embedder)
             weighting = weighting_of(bank)
-            found[name] = recall_tree(bank.tree(name), text, vector, settings[name], weighting)
+            each = recall_tree(bank.tree(name), question, settings[name], weighting)
+            if question.kind and writer == "rules":
+                # The rules tell kinds apart by themselves: a new kind is a root.
+                each = each if each.rule == "kind" else replace(each, chains=())
+            found[name] = each
     return found
 
 
@@ -91,8 +95,10 @@ class _TreePlanner:
     def plan(self, found: CollectionRecall) -> tuple[CollectionResult, tuple[Change, ...]]:
         """The decision, and what it changes."""
         name, chain = self.tree.name, found.chain
-        purpose = purpose_of(name, self.episode, chain)
-        extraction = self.writer.write(purpose, self.episode, chain)
+        # A node may not be below all of its chain (equation 5), and holds what it lacks there.
+        known = chain[: self.parameters.d_max - 1]
+        purpose = purpose_of(name, self.episode, known)
+        extraction = self.writer.write(purpose, self.episode, known)
         node, reason, added = self._new_node(chain, extraction)
         result = CollectionResult(
             tree=name,

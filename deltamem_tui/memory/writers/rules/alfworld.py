@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Effect, Fact, Goal, Move
 from deltamem_tui.memory.writers.rules.wording import condense, distinct, listed
@@ -39,6 +39,11 @@ _VISIT = re.compile(r"go to (?P<place>(?P<kind>[a-z]+) \d+)")
 _SEEN = re.compile(r"(?:On|In) (?:the (?P<place>[a-z]+) \d+|it), you see (?P<things>[^.]*)\.?")
 _OPENED = re.compile(r"You open the (?P<place>[a-z]+) \d+")
 _CLOSED = re.compile(r"The (?P<place>[a-z]+) \d+ is closed")
+_WHAT = re.compile(
+    r"(?P<verb>take|put|move|heat|cool|clean|slice|use|toggle) (?P<thing>[a-z]+ \d+)"
+)
+_WHERE = re.compile(r" (?:from|in/on|in|on|to|with) (?P<place>[a-z]+ \d+)$")
+_PUTTING = ("put", "move")
 _USED = re.compile(r"(?P<what>(?:heat|cool|clean|use|slice)\b.*)")
 _FEWEST_FOR_EMPTY = 2
 _STATES = {"clean": "clean", "heat": "hot", "cool": "cool"}
@@ -73,13 +78,15 @@ class AlfworldDialect(Dialect):
             return super().goal(trajectory)
         part = found.groupdict()
         place = part.get("receptacle")
-        names = [(rf"\b{part['object']}(?: \d+)?\b", "{object}")]
+        names = [(rf"\b{part['object']}(?: \d+)?\b", "[object]")]
         if place:
-            names.append((rf"\b{place}(?: \d+)?\b", "{receptacle}"))
+            names.append((rf"\b{place}(?: \d+)?\b", "[receptacle]"))
         return Goal(
             trigger=_trigger(part),
             variant=listed(distinct([part["object"], place or ""])),
             names=tuple((re.compile(name), kind) for name, kind in names),
+            slots=(("object", part["object"]), *((("receptacle", place),) if place else ())),
+            understood=True,
         )
 
     def move(self, step: Step, goal: Goal) -> Move:
@@ -102,23 +109,19 @@ class AlfworldDialect(Dialect):
         return "done" if _ACT.match(step.action.strip()) else "looked"
 
     def procedure(self, moves: Sequence[Move]) -> list[str]:
-        """Search, then act, as often as the episode did, each search as one line."""
+        """The acts that brought the goal about, each with the way to where it is done."""
         lines: list[str] = []
-        searched: list[str] = []
-        opened = False
-        named = any("{object}" in move.action for move in moves)
-        for move in moves:
-            if move.place:
-                searched.append(move.place)
-                opened = False
-            if move.action.startswith("open "):
-                opened = True
-            # What was done with things the goal does not name was a detour.
-            detour = named and "{object}" not in move.action and not _DEVICE.match(move.action)
-            if move.effect == "done" and not detour:
-                lines += _approach(move, searched, opened=opened)
-                lines.append(_act(move))
-                searched, opened = [], False
+        before = ""
+        for at in _needed(moves):
+            act = moves[at]
+            place = _place_of(moves, at)
+            if place and place != before:
+                kind = kinds(_generalised(act, place))
+                lines.append(f"go to {kind}")
+                if any(move.wording.strip() == f"open {place}" for move in moves[:at]):
+                    lines.append(f"open {kind}")
+            before = place or before
+            lines.append(act.action)
         return lines
 
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
@@ -127,10 +130,10 @@ class AlfworldDialect(Dialect):
         shown = distinct(kind for kind, _ in _THING.findall(trajectory.environment))
         never = [f"go to {goal.generalise(kind)}" for kind in shown if kind not in visited]
         acts = [goal.generalise(step.action).split(" ")[:2] for step in trajectory.steps]
-        held = ["take", "{object}"] in acts
-        put = ["put", "{object}"] in acts or ["move", "{object}"] in acts
-        if held and not put and any(kind == "{receptacle}" for _, kind in goal.names):
-            never.insert(0, "put {object} in/on {receptacle} once it is in hand")
+        held = ["take", "[object]"] in acts
+        put = ["put", "[object]"] in acts or ["move", "[object]"] in acts
+        if held and not put and any(kind == "[receptacle]" for _, kind in goal.names):
+            never.insert(0, "put [object] in/on [receptacle] once it is in hand")
         return never
 
     def scene(self, trajectory: Trajectory) -> str:
@@ -182,29 +185,38 @@ def _counted(answer: str) -> str:
     return f"{kinds(head)}you see {listed(seen, 6)}"
 
 
-def _act(move: Move) -> str:
-    """The action, the place where a thing was found kept as an aside."""
-    words = move.action.split(" from ")
-    if len(words) == 2 and words[0].startswith("take "):
-        return f"{words[0]} from its place (here {words[1]})"
-    return move.action
+def _needed(moves: Sequence[Move]) -> list[int]:
+    """Which moves the goal needs: each thing's last way to where it belongs."""
+    done = [(at, _WHAT.match(move.wording.strip())) for at, move in enumerate(moves)]
+    acts = [(at, act) for at, act in done if act and moves[at].effect == "done"]
+    about = [(at, act) for at, act in acts if "[object]" in moves[at].action]
+    needed = {at for at, act in acts if _DEVICE.match(act["verb"])}
+    for thing in distinct(act["thing"] for _, act in about):
+        own = [(at, act["verb"]) for at, act in about if act["thing"] == thing]
+        puts = [at for at, verb in own if verb in _PUTTING]
+        takes = [at for at, verb in own if verb == "take"]
+        end = puts[-1] if puts else len(moves)
+        if not takes or takes[-1] > end or (puts and "[receptacle]" not in moves[end].action):
+            continue
+        treated = [at for at, verb in own if verb in _STATES and at < end]
+        first = max((at for at in takes if at < min([end, *treated[-1:]])), default=takes[0])
+        needed |= {first, *treated[-1:]} | ({end} if puts else set())
+    return sorted(needed) if len(needed) > 1 else [at for at, _ in about or acts]
 
 
-def _approach(move: Move, searched: Sequence[str], *, opened: bool) -> Iterator[str]:
-    """How the agent got to where it acted."""
-    if not searched:
-        return
-    target = move.action.split(" ")[-1]
-    if move.action.startswith("take "):
-        places = distinct(searched)
-        yield (
-            "search place by place, opening what is closed, until "
-            f"{move.action.split(' ')[1]} is seen (here {listed(places, 8)})"
-        )
-        return
-    yield f"go to {target}"
-    if opened:
-        yield f"open {target}"
+def _place_of(moves: Sequence[Move], at: int) -> str:
+    """The place, with its number, where a move was made: named by it, else last gone to."""
+    words = moves[at].wording.strip()
+    if found := _WHERE.search(words):
+        return found["place"]
+    visits = (_VISIT.fullmatch(move.wording.strip()) for move in reversed(moves[:at]))
+    return next((visit["place"] for visit in visits if visit), "")
+
+
+def _generalised(act: Move, place: str) -> str:
+    """A place as the act's own text calls it: `[receptacle]` where the goal names it."""
+    kind = _THING.sub(r"\1", place)
+    return "[receptacle]" if _WHERE.search(act.wording.strip()) and kind not in act.action else kind
 
 
 def _appliances(trajectory: Trajectory) -> list[Fact]:

@@ -13,7 +13,6 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 Effect = Literal["done", "looked", "refused"]
-_LONGEST_LOOP = 5
 _GOAL_WORDS = 60
 _SCENE_WORDS = 60
 _ACTION_WORDS = 25
@@ -46,11 +45,15 @@ class Goal:
         trigger: The goal with instances replaced by their kinds: the activation condition.
         variant: The instances that were replaced, for telling one variant from another.
         names: Instance → what stands for it in actions and answers, longest instance first.
+        slots: What the task names, and its name: `object`, `egg`.
+        understood: Whether goals of one kind have one trigger, and no others have it.
     """
 
     trigger: str
     variant: str = ""
     names: tuple[tuple[re.Pattern[str], str], ...] = ()
+    slots: tuple[tuple[str, str], ...] = ()
+    understood: bool = False
 
     def generalise(self, text: str) -> str:
         """`text` with every instance replaced by what stands for it."""
@@ -99,54 +102,6 @@ class Move:
         return f"{key(self.action)} → {key(self.answer)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """Moves in a row that were made once or more."""
-
-    moves: tuple[Move, ...]  # of the last round
-    times: int = 1
-    before: str = ""  # how the first round was answered at its end
-
-
-def loops(moves: Sequence[Move]) -> list[Loop]:
-    """Moves as loops: a block of up to five actions repeated in a row becomes one loop."""
-    keys = [key(move.action) for move in moves]
-    found: list[Loop] = []
-    at = 0
-    while at < len(moves):
-        width, times = _repeat(keys, at)
-        end = at + width * times
-        before = moves[at + width - 1].answer
-        found.append(Loop(tuple(moves[end - width : end]), times, before))
-        at = end
-    return found
-
-
-def _repeat(keys: Sequence[str], at: int) -> tuple[int, int]:
-    """The block beginning here that repeats over the most moves: its width and rounds."""
-    best = (1, 1)
-    for width in range(1, _LONGEST_LOOP + 1):
-        block = keys[at : at + width]
-        times = 1
-        while keys[at + times * width : at + (times + 1) * width] == block:
-            times += 1
-        if times > 1 and times * width > best[0] * best[1]:
-            best = (width, times)
-    return best
-
-
-def written(loop: Loop) -> str:
-    """A loop as one line: its actions, and for a repeat how often and how it ended."""
-    actions = "; ".join(move.action for move in loop.moves)
-    if loop.times == 1:
-        return actions
-    if loop.moves[-1].answer == loop.before:
-        return f"{actions} (repeat, here {loop.times} times)"
-    # A semicolon stands between actions, so an aside must not hold one.
-    ending = loop.moves[-1].answer.replace(";", ",")
-    return f"{actions} (repeat, here {loop.times} times, until: {ending})"
-
-
 def tallied(moves: Sequence[Move]) -> list[tuple[Move, int]]:
     """Moves of one wording and answer as one, with how often it was made, in first order."""
     firsts: dict[tuple[str, str], Move] = {}
@@ -189,12 +144,8 @@ class Dialect:
         return "refused" if _REFUSAL.search(step.observation[:2000]) else "done"
 
     def procedure(self, moves: Sequence[Move]) -> list[str]:
-        """The moves that had an effect, as the lines of a procedure."""
-        return [written(loop) for loop in loops([move for move in moves if move.effect == "done"])]
-
-    def is_movement(self, phrase: str) -> bool:  # noqa: ARG002
-        """Whether a phrase of a procedure is about the place alone, not about what is done."""
-        return False
+        """The moves that had an effect, as the lines of a procedure: one command a line."""
+        return [move.action for move in moves if move.effect == "done"]
 
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
         """What the observations offered and was not tried."""

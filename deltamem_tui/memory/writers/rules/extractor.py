@@ -11,23 +11,14 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.writers.extraction import Extraction, tree_of
-from deltamem_tui.memory.writers.rules.alfworld import AlfworldDialect
 from deltamem_tui.memory.writers.rules.dialect import Dialect
+from deltamem_tui.memory.writers.rules.dialects import dialect_of
 from deltamem_tui.memory.writers.rules.knowledge import fused_facts, knowledge
-from deltamem_tui.memory.writers.rules.scienceworld import ScienceWorldDialect
 from deltamem_tui.memory.writers.rules.skill import Episode, failure, fused_skill, success
-from deltamem_tui.memory.writers.rules.webshop import WebShopDialect
 from deltamem_tui.text import clean
-from deltamem_tui.trajectory.domains import key
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _READ = 8000  # characters of each text: what the rules write is a few words of it
-_GENERAL = Dialect()
-_DIALECTS: dict[str, Dialect] = {
-    "alfworld": AlfworldDialect(),
-    "scienceworld": ScienceWorldDialect(),
-    "webshop": WebShopDialect(),
-}
 
 
 class RulesExtractor:
@@ -56,7 +47,7 @@ class RulesExtractor:
                 raise ExtractionError("there is no chain to fuse")
             return (fused_facts if of_facts else fused_skill)(notes)
         episode = _skimmed(episode)
-        dialect = _DIALECTS.get(key(episode.domain), _GENERAL)
+        dialect = dialect_of(episode.domain)
         return (knowledge if of_facts else _skill)(episode, dialect, notes)
 
 

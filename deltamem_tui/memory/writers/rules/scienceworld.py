@@ -12,8 +12,6 @@ from deltamem_tui.memory.writers.rules.dialect import (
     Fact,
     Goal,
     Move,
-    loops,
-    written,
 )
 from deltamem_tui.memory.writers.rules.scienceworld_facts import (
     TRANSFER,
@@ -24,19 +22,19 @@ from deltamem_tui.memory.writers.rules.scienceworld_facts import (
     room_of,
     scene_of,
 )
-from deltamem_tui.memory.writers.rules.scienceworld_goals import ROOMS, Letters, goal_of
+from deltamem_tui.memory.writers.rules.scienceworld_goals import ROOMS, goal_of
 from deltamem_tui.memory.writers.rules.wording import distinct
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _REFUSED = re.compile(
     r"No known action|Unknown action|not open|not clear how|can't move something into itself"
-    r"|is already|not sure how|appears broken|does not appear to produce|so there are no items"
-    r"|already connected"
+    r"|not sure how|appears broken|does not appear to produce|so there are no items"
 )
+_NEEDLESS = re.compile(r"is already|already connected")
 _LOOKING = re.compile(r"(?:look|inventory|task|objects|help|examine|read|wait)")
 _MEASURING = re.compile(r"(?:look at|examine|read|wait)")
 _ENTERED = re.compile(r"You move to the ([\w ]+)\.")
-_WORD = re.compile(r"\{[^}]+\}|[a-z]{3,}")
+_WORD = re.compile(r"\[[^\]]+\]|[a-z]{3,}")
 _FURNITURE = frozenset(
     ("table", "counter", "chair", "couch", "bed", "desk", "drawer", "door", "floor")
 )
@@ -55,14 +53,6 @@ class ScienceWorldDialect(Dialect):
         """The task's own sentences with substances, colours, rooms and degrees left open."""
         return goal_of(trajectory)
 
-    def moves(self, trajectory: Trajectory, goal: Goal) -> list[Move]:
-        """The steps, with wires, planes and pots lettered as the episode came to them."""
-        letter = Letters()
-        return [
-            replace(move, action=letter(move.action), answer=letter(move.answer))
-            for move in super().moves(trajectory, goal)
-        ]
-
     def move(self, step: Step, goal: Goal) -> Move:
         """One step, with the room it led to."""
         entered = _ENTERED.match(step.observation)
@@ -72,32 +62,28 @@ class ScienceWorldDialect(Dialect):
         """Looking, reading and waiting change nothing by themselves."""
         if _REFUSED.search(step.observation[:300]) or step.observation.startswith("Ambiguous"):
             return "refused"
-        return "looked" if _LOOKING.match(step.action.strip()) else "done"
+        needless = _NEEDLESS.search(step.observation[:300])
+        return "looked" if needless or _LOOKING.match(step.action.strip()) else "done"
 
     def procedure(self, moves: Sequence[Move]) -> list[str]:
         """What led to the points: the last use of each thing backwards, and the way between."""
+        doors = {move.action for move in moves if move.action.startswith("open door")}
         lines: list[str] = []
         route: list[str] = []
-        kept: list[Move] = []
         for move in _in_hand_once(_relevant(_answered(moves))):
             if move.place:
-                lines += map(written, loops(kept))
-                kept = []
                 # Coming back to a room makes the way since then a detour.
                 if move.place in route:
                     del route[route.index(move.place) + 1 :]
                 else:
                     route.append(move.place)
                 continue
-            if route:
-                lines.append(f"go to {' then '.join(route)} (open the doors between)")
-                route = []
-            kept.append(move)
-        return [*lines, *map(written, loops(kept))]
-
-    def is_movement(self, phrase: str) -> bool:
-        """The way between rooms depends on where an episode began."""
-        return phrase.startswith("go to ")
+            for room in route:
+                door = f"open door to {room}"
+                lines += [door, f"go to {room}"] if door in doors else [f"go to {room}"]
+            route = []
+            lines += move.action.split("\n")
+        return lines
 
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
         """What the task asks to focus on, and the rooms it names that were not entered."""
@@ -133,7 +119,7 @@ def _answered(moves: Sequence[Move]) -> Iterator[Move]:
             question = move
             continue
         if question is not None and move.action.isdigit():
-            yield replace(move, action=f"{question.action} (asked which one, answer {move.action})")
+            yield replace(move, action=f"{question.action}\n{move.action}")
         else:
             yield move
         question = None

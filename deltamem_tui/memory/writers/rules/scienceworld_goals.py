@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
 
 from deltamem_tui.memory.writers.rules.dialect import Goal
 from deltamem_tui.memory.writers.rules.wording import condense, distinct, listed
@@ -31,6 +30,8 @@ _NAMED = tuple(
         (r"whether ([\w ]+?) is a dominant", "trait"),
         (r"trait in the (?!plant)([\w ]+?) plant", "plant"),
         (r"determine if (.+?) is electrically", "substance"),
+        (r"measure the temperature of ([^,]+?), which", "substance"),
+        (r"\bturn on the ([\w ]+?)(?: by\b|\.)", "device"),
     )
 )
 _KINDS = frozenset(kind for _, kind in _NAMED)
@@ -43,12 +44,9 @@ _STAGES = re.compile(rf"^(?:{_STAGE}) (?=.)|(?<=.) (?:{_STAGE})$")
 _TINTED = re.compile(rf"\b((?:{_COLOUR})(?:-(?:{_COLOUR}))?) (?:light bulb|paint)\b")
 _DEGREES = re.compile(r"-?\d+(?:\.\d+)? degrees celsius")
 _SPOT = re.compile(rf"\b((?:around|near|in) the) (?:{ROOMS})\b")
+_ROOM = re.compile(rf"\b({ROOMS})\b")
 _COUNT = re.compile(r"\bthe \d+ (?=life stages)")
 _FOCUSED = re.compile(r"focus on (.+)")
-_WIRE = re.compile(rf"\b(?:{_COLOUR}) wire\b")
-_PLANE = re.compile(r"\binclined plane (?:with an? [\w ]+? surface\b|[a-z]\b)", re.IGNORECASE)
-_POT = re.compile(r"\bflower pot \d+\b")
-_SERIES = ((_WIRE, "wire"), (_PLANE, "plane"), (_POT, "pot"))
 
 
 def goal_of(trajectory: Trajectory) -> Goal:
@@ -62,19 +60,30 @@ def goal_of(trajectory: Trajectory) -> Goal:
             text = _left_open(text, found[1], kind)
     variant = [name for name, _ in names]
     planes = _PLANES.search(text)
+    surfaces: list[str] = []
     if planes:
-        variant += [planes[1], planes[2]]
+        surfaces = [planes[1], planes[2]]
+        variant += surfaces
         text = text.replace(planes[0], _surfaces(planes[1]))
     variant += _TINTED.findall(text)
     thing = _thing(trajectory)
     if thing and not variant:
         variant.append(thing)
+    rooms = distinct(_ROOM.findall(text))
+    variant += rooms
     boxes = distinct(_BOX.findall(text))
     text = _BOX.sub(lambda found: _box(found[1], boxes), text)
     text = _DEGREES.sub("a temperature", _TINT.sub("", text))
     text = _COUNT.sub("the ", _SPOT.sub(r"\1 house", text))
-    names_of_kinds = _patterns(names, thing, boxes)
-    return Goal(condense(text, _GOAL_WORDS), listed(distinct(variant), 3), names_of_kinds)
+    slots = [(kind, name) for name, kind in names]
+    slots += _numbered("box", [f"{colour} box" for colour in boxes])
+    slots += _numbered("surface", surfaces) + _numbered("room", rooms)
+    trigger, patterns = condense(text, _GOAL_WORDS), _patterns(slots)
+    return Goal(trigger, listed(distinct(variant), 4), patterns, tuple(slots), understood=True)
+
+
+def _numbered(kind: str, names: Sequence[str]) -> list[tuple[str, str]]:
+    return list(zip((kind, f"second {kind}"), names, strict=False))
 
 
 def _box(colour: str, boxes: Sequence[str]) -> str:
@@ -87,24 +96,6 @@ def _surfaces(plane: str) -> str:
     if len(plane) == 1:
         return ""
     return " (unknown materials)" if "unknown" in plane else " (materials)"
-
-
-class Letters:
-    """Letters for the wires, planes and pots of one episode: what matters is which is which."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, str] = {}
-
-    def __call__(self, text: str) -> str:
-        """`text` with each of them called by its letter, the same one every time."""
-        for pattern, kind in _SERIES:
-            text = pattern.sub(partial(self._name, kind), text)
-        return text
-
-    def _name(self, kind: str, found: re.Match[str]) -> str:
-        start = f"{{{kind} "
-        before = sum(name.startswith(start) for name in self._names.values())
-        return self._names.setdefault(found[0].casefold(), f"{start}{chr(65 + min(before, 25))}}}")
 
 
 def _left_open(text: str, name: str, kind: str) -> str:
@@ -126,27 +117,11 @@ def _thing(trajectory: Trajectory) -> str:
     return ""
 
 
-def _patterns(
-    names: Sequence[tuple[str, str]], thing: str, boxes: Sequence[str]
-) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """What replaces instances in actions, the longest name first."""
-    instances = [(_instance(re.escape(name)), kind) for name, kind in names]
-    if thing:
-        staged = rf"(?:(?:{_STAGE}) )?{re.escape(thing)}(?: (?:{_STAGE})\b)?"
-        instances.append((_instance(staged), "thing"))
-    instances.sort(key=lambda pair: -len(pair[0].pattern))
-    return (
-        *((name, f"{{{kind}}}") for name, kind in instances),
-        *_box_patterns(boxes),
-        (re.compile(rf"\b(?:{_COLOUR}) light bulb\b"), "{bulb}"),
-    )
+def _patterns(slots: Sequence[tuple[str, str]]) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """What leaves names open in actions, the longest name first."""
+    longest = sorted(slots, key=lambda slot: -len(slot[1]))
+    return tuple((_instance(re.escape(name)), f"[{kind}]") for kind, name in longest)
 
 
 def _instance(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){name}(?!\w)", re.IGNORECASE)
-
-
-def _box_patterns(boxes: Sequence[str]) -> list[tuple[re.Pattern[str], str]]:
-    """The boxes that a task names, and any other for one that is none of them."""
-    named = [(_instance(f"{colour} box"), f"{{{_box(colour, boxes)}}}") for colour in boxes]
-    return [*named, (_BOX, "{another box}" if boxes else "{box}")]

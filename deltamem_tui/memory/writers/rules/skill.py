@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal, Move, tallied
+from deltamem_tui.memory.writers.rules.edits import difference
+from deltamem_tui.memory.writers.rules.procedure import Procedure, text_of
 from deltamem_tui.memory.writers.rules.wording import (
     ARROW,
     Known,
-    bulleted,
     condense,
     distinct,
-    has_label,
     key,
-    numbered,
     payload_of,
     procedure_lines,
     record_lines,
@@ -27,9 +25,7 @@ from deltamem_tui.memory.writers.rules.wording import (
 )
 from deltamem_tui.trajectory.model import Trajectory
 
-_PROCEDURE_LINES = 24
-_DELTAS = 3
-_DELTA_ACTIONS = 3
+_STEPS = 80
 _TRAPS = 6
 _FRUITLESS = 4
 _NEW_TRAPS = 2
@@ -37,7 +33,6 @@ _NEW_UNEXPLORED = 1
 _NEW_ANSWER_WORDS = 8
 _TRIED_LINES = 8
 _UNEXPLORED = 6
-_PLACED = re.compile(r"(?:After `(?P<anchor>[^`]*)`|First): (?P<actions>.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +76,22 @@ class Episode:
 def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
     """What a success teaches: the whole way, or where it differs from the chain's.
 
-    Only the actions themselves are compared: the rules do not see that the chain does them in
-    another order, as a reader would (DeltaMem §1, skip).
+    Put together with its chain, what is written gives this episode's own commands again.
     """
-    lines = shortened(episode.dialect.procedure(episode.moves), _PROCEDURE_LINES)
-    if not lines:
+    steps = shortened(episode.dialect.procedure(episode.moves), _STEPS)
+    if not steps:
         return Extraction(None, "no action of this episode had an effect")
-    if not has_label(chain, "success"):
+    names = dict(episode.goal.slots)
+    known = Procedure.of(chain)
+    if known is None or not known.steps:
         reason = "the first way that works" if chain else "no match: the whole procedure"
-        return Extraction(_skill(episode, chain, lines), reason)
-    known = Known(procedure_lines(chain))
-    phrases = [phrase for line in lines for phrase in line.split("; ")]
-    acts = [phrase for phrase in phrases if not episode.dialect.is_movement(phrase)]
-    deltas = list(_deltas(acts, known))
-    if not deltas:
-        return Extraction(None, "the chain names every action of this episode")
-    payload = payload_of(episode.trigger(chain), bulleted(deltas[:_DELTAS]))
-    return Extraction(payload, f"differs from the chain in {len(deltas)} places")
+        return Extraction(_skill(episode, chain, text_of(steps, names)), reason)
+    if tuple(steps) == known.steps and (not names or names == known.names):
+        return Extraction(None, "the chain has this way already")
+    text = text_of(steps, names, known.steps)
+    changes = len(difference(known.steps, steps))
+    reason = f"differs from the chain in {changes} places" if changes else "worked with other names"
+    return Extraction(payload_of(episode.trigger(chain), text), reason)
 
 
 def failure(episode: Episode, chain: Sequence[Node]) -> Extraction:
@@ -125,30 +119,12 @@ def failure(episode: Episode, chain: Sequence[Node]) -> Extraction:
     return Extraction(payload_of(episode.trigger(chain), "\n".join(lines)), reason)
 
 
-def _skill(episode: Episode, chain: Sequence[Node], lines: Sequence[str]) -> dict[str, str]:
+def _skill(episode: Episode, chain: Sequence[Node], text: str) -> dict[str, str]:
     did = [move for move in episode.moves if move.effect == "done"]
     paid = [move for move in episode.moves if move.reward > 0]
     last = (paid or did)[-1]
     ending = f"`{last.action}` is answered: {last.answer}"
-    return payload_of(episode.trigger(chain), numbered(lines), ending)
-
-
-def _deltas(phrases: Sequence[str], known: Known) -> Iterator[str]:
-    """Runs of actions that the chain does not name, each placed after the action before it."""
-    before = ""
-    run: list[str] = []
-    seen: set[str] = set()
-    for phrase in [*phrases, ""]:
-        if phrase and not known.covers(phrase):
-            if key(phrase) not in seen:
-                seen.add(key(phrase))
-                run.append(phrase)
-            continue
-        if run:
-            place = f"After `{before}`: " if before else "First: "
-            yield place + "; ".join(shortened(run, _DELTA_ACTIONS))
-            run = []
-        before = phrase if key(phrase) else before  # a count of steps left out names no step
+    return payload_of(episode.trigger(chain), text, ending)
 
 
 def _traps(episode: Episode) -> list[str]:
@@ -207,12 +183,18 @@ def _earned(episode: Episode) -> list[str]:
 
 def fused_skill(chain: Sequence[Node]) -> Extraction:
     """A chain as one self-contained skill, found by the match's activation condition."""
-    steps = _steps(procedure_lines(chain))
+    known = Procedure.of(chain)
+    steps = known.steps if known else tuple(procedure_lines(chain))
+    names = (known and known.names) or {}
+    text = text_of(steps, names)
     warnings = _warnings(record_lines(chain), steps)
-    text = "\n".join(part for part in (numbered(steps), *warnings) if part)
     endings = [node.payload["termination_condition"] for node in chain]
     ending = next((text for text in reversed(endings) if text), "")
-    payload = payload_of(chain[-1].payload["activation_condition"], text, ending)
+    payload = payload_of(
+        chain[-1].payload["activation_condition"],
+        "\n".join([*warnings, *filter(None, [text])]),
+        ending,
+    )
     return Extraction(payload, f"{len(chain)} nodes fused")
 
 
@@ -228,29 +210,3 @@ def _warnings(records: Sequence[str], steps: Sequence[str]) -> list[str]:
         if line and not (line.startswith((TRIED, PARTIAL)) and steps):
             warnings.append(line)
     return unlike(warnings)
-
-
-def _steps(lines: Sequence[str]) -> list[str]:
-    """Base lines with each delta at its place; nothing stands twice."""
-    steps: list[str] = []
-    for line in lines:
-        known = Known(steps)
-        delta = _PLACED.fullmatch(line)
-        if delta is None:
-            if line not in steps and not (key(line) and known.covers(line)):
-                steps.append(line)
-            continue
-        fresh = known.lacks(delta["actions"].split("; "))
-        if fresh:
-            at = _place(steps, delta["anchor"] or "")
-            steps[at:at] = ["; ".join(fresh)]
-    return steps
-
-
-def _place(steps: Sequence[str], anchor: str) -> int:
-    """Where a delta goes: behind the step it names, else last; first of all, but for the way."""
-    if not anchor:
-        return next((at for at, step in enumerate(steps) if not step.startswith("go to ")), 0)
-    return next(
-        (at for at, step in enumerate(steps, 1) if Known([step]).covers(anchor)), len(steps)
-    )
