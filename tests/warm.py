@@ -21,7 +21,7 @@ from typing import IO, Any, BinaryIO
 
 from tests.places import ROOT
 
-LIBRARIES = ("sentence_transformers", "litellm", "sklearn.feature_extraction.text")
+LIBRARIES = ("sentence_transformers", "litellm")
 
 _CALL = """#!{python} -IS
 import json, os, socket, sys

@@ -1,9 +1,10 @@
 """An embedder that needs no model: hashed words and word pairs.
 
-Each word and each pair of neighbouring words falls into one of 2047 buckets (the
-hashing trick of scikit-learn's `HashingVectorizer`). A row holds the square roots of the
-buckets' shares of the text, which makes it a unit vector and the dot product of two
-rows the overlap of their word distributions (the Bhattacharyya coefficient).
+Each word and each pair of neighbouring words falls into one of 2047 buckets, by the 32-bit
+MurmurHash3 of its UTF-8 bytes (scikit-learn's `HashingVectorizer` gives the same). A row
+holds the square roots of the buckets' shares of the text, which makes it a unit vector and
+the dot product of two rows the overlap of their word distributions (the Bhattacharyya
+coefficient).
 
 Square roots, so that a long task's repeated "the" does not drown its verbs; no alternating
 signs, so that a dimension counts the texts that hold it, whose number recall weights it by.
@@ -16,14 +17,16 @@ direction; it resembles only other such texts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
+import mmh3
 import numpy as np
 
 from deltamem_tui.embedding.fingerprint import PROBE, fingerprint
-from deltamem_tui.embedding.importing import importing
 from deltamem_tui.embedding.protocol import EmbedderCard, Prefixes
 from deltamem_tui.embedding.vectors import no_rows, unit_rows
 from deltamem_tui.text import clean
@@ -36,7 +39,7 @@ DIMENSIONS = 2048
 WORDLESS = DIMENSIONS - 1
 """The dimension of texts without any word."""
 
-_WORD = r"\w+"
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +81,18 @@ def hashing_embedder() -> HashingEmbedder:
 def _embed(texts: Sequence[str]) -> NDArray[np.float32]:
     if not texts:
         return no_rows(DIMENSIONS)
-    with importing("sklearn"):
-        from sklearn.feature_extraction.text import HashingVectorizer
-
-    shares = HashingVectorizer(
-        n_features=WORDLESS,
-        ngram_range=(1, 2),
-        token_pattern=_WORD,
-        alternate_sign=False,
-        norm="l1",
-    ).transform(clean(text) for text in texts)
-    words_per_row = np.diff(shares.indptr)
     vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
-    vectors[np.repeat(np.arange(len(texts)), words_per_row), shares.indices] = np.sqrt(shares.data)
-    vectors[words_per_row == 0, WORDLESS] = 1.0
+    for row, text in zip(vectors, texts, strict=True):
+        buckets = np.fromiter(_buckets(text), dtype=np.intp)
+        if len(buckets):
+            row[:WORDLESS] = np.sqrt(np.bincount(buckets, minlength=WORDLESS) / len(buckets))
+        else:
+            row[WORDLESS] = 1.0
     return unit_rows(vectors, rows=len(texts), dimensions=DIMENSIONS, source=NAME)
+
+
+def _buckets(text: str) -> Iterator[int]:
+    """The bucket of each word of a text, and of each pair of neighbouring words."""
+    words = _WORD.findall(clean(text).lower())
+    for gram in chain(words, map(" ".join, pairwise(words))):
+        yield abs(mmh3.hash(gram)) % WORDLESS

@@ -39,9 +39,6 @@ from deltamem_tui.memory.writers.extraction import Extraction, Extractor, Extrac
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.native import from_record, to_record
-from deltamem_tui.trajectory.redaction import redact
-from deltamem_tui.trajectory.validation import admitted, checked
 
 
 def recall(
@@ -167,6 +164,8 @@ def learn_kept(
     bank: Bank, trajectory: Trajectory, writer: Writer, embedder: Embedder
 ) -> LearnResult:
     """Learn from an episode in the form that `as_kept` gives it."""
+    from deltamem_tui.trajectory.readers.native import to_record
+
     method = method_of(bank)
     answers, vectors = _Answers(writer), EmbeddingCache(embedder)
     while True:
@@ -197,6 +196,10 @@ def as_kept(bank: Bank, trajectory: Trajectory) -> Trajectory:
         OutcomeUnknownError: How the episode ended is not known.
         RecordError: It has no task, no step, or a text of more characters than are taken.
     """
+    from deltamem_tui.trajectory.readers.native import from_record, to_record
+    from deltamem_tui.trajectory.redaction import redact
+    from deltamem_tui.trajectory.validation import admitted, checked
+
     trajectory = admitted(checked(trajectory))
     if not trajectory.outcome.known:
         raise OutcomeUnknownError(

@@ -4,14 +4,20 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from deltamem_tui.embedding.fingerprint import require_same
 from deltamem_tui.embedding.hashing import DIMENSIONS, WORDLESS, hashing_embedder
+from deltamem_tui.embedding.vectors import unit_rows
+from deltamem_tui.text import clean
 
 EMBEDDER = hashing_embedder()
 texts = st.text(max_size=60)
+wordy = st.lists(texts | st.sampled_from(["heat", "Maß", "ΣΊΣΥΦΟΣ", "İ", "火", "👩\u200d🚀"])).map(
+    " ".join
+)
 
 
 def held(text: str) -> dict[int, float]:
@@ -90,6 +96,28 @@ def test_a_row_depends_on_its_own_text_alone(batch: list[str]) -> None:
     assert together.tobytes() == EMBEDDER.embed_queries(batch).tobytes()
     for text, row in zip(batch, together, strict=True):
         assert EMBEDDER.embed_passages([text])[0].tobytes() == row.tobytes()
+
+
+def hashed_by_scikit_learn(batch: list[str]) -> NDArray[np.float32]:
+    """The rows that the embedder gives, made by the library that first defined them."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    vectorizer = HashingVectorizer(
+        n_features=WORDLESS,
+        ngram_range=(1, 2),
+        token_pattern=r"\w+",
+        alternate_sign=False,
+        norm="l1",
+    )
+    shares = vectorizer.transform(clean(text) for text in batch).toarray()
+    roots = np.sqrt(np.column_stack([shares, shares.sum(axis=1) == 0])).astype(np.float32)
+    return unit_rows(roots, rows=len(batch), dimensions=DIMENSIONS, source="scikit-learn")
+
+
+@given(st.lists(wordy, min_size=1, max_size=5))
+@example(["", "\ud800", "heat the mug " * 50_000, " ".join(map(str, range(50_000)))])
+def test_banks_of_the_first_versions_hold_the_same_bytes(batch: list[str]) -> None:
+    assert EMBEDDER.embed_passages(batch).tobytes() == hashed_by_scikit_learn(batch).tobytes()
 
 
 @given(st.lists(st.sampled_from(["heat", "mug", "shelf", "1", "the"]), min_size=1, max_size=8))

@@ -8,7 +8,6 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankCorruptError, RecordError
 from deltamem_tui.trajectory.domains import GENERIC, key
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers.native import from_record
 
 
 def episode(bank: Bank, episode_id: str) -> Trajectory | None:
@@ -20,6 +19,8 @@ def episode(bank: Bank, episode_id: str) -> Trajectory | None:
     record = bank.episodes.record(episode_id)
     if record is None:
         return None
+    from deltamem_tui.trajectory.readers.native import from_record  # all readers come with it
+
     problem = "is not the episode that its id names"
     try:
         found = from_record(record)
