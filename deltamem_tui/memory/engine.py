@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
@@ -27,6 +28,7 @@ from deltamem_tui.memory.method import (
     Count,
     Due,
     MaintenanceResult,
+    ModelWriter,
     Proposal,
     Query,
     RecallResult,
@@ -139,6 +141,8 @@ def learn(
     if not isinstance(trajectory, Trajectory):
         raise wrong_argument("trajectory", "a Trajectory", trajectory)
     writer = default_writer() if extractor is None else writer_of(extractor)
+    if isinstance(writer, ModelWriter | ExtractorWriter):
+        writer = writer.paying(lambda paid: usage_log.append(bank.path, paid.record()))
     trajectory = as_kept(bank, trajectory)
     return learn_kept(bank, trajectory, writer, embedder_of(bank, embedder))
 
@@ -173,6 +177,7 @@ def learn_kept(
         bank.refresh()
         if bank.episodes.state(trajectory.id) == EpisodeState.LEARNT:
             return LearnResult(trajectory.id, new=False, trees={})
+        bank.require_writable()  # before a model is paid for nothing
         embedder_of(bank, embedder)  # the bank may have been given another meanwhile
         planned_on = bank.commit.sequence
         try:
@@ -230,6 +235,7 @@ def maintain(bank: Bank, task: Due, writer: Writer, embedder: Embedder) -> Maint
     method = method_of(bank)
     answers, vectors = _Answers(writer), EmbeddingCache(embedder)
     while True:
+        bank.require_writable()  # before a model is paid for nothing
         planned_on = bank.commit.sequence
         try:
             plan = method.maintain(bank, task, answers, vectors)

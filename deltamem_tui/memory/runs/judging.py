@@ -15,7 +15,13 @@ from functools import partial
 from itertools import islice
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import AnswerError, DeltaMemError, PromptTooLongError, TrajectoryError
+from deltamem_tui.errors import (
+    AnswerError,
+    DeltaMemError,
+    PromptTooLongError,
+    StorageError,
+    TrajectoryError,
+)
 from deltamem_tui.llm.client import NoUsableAnswerError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.llm.failures import QuestionCancelledError
@@ -98,7 +104,12 @@ def judge_episodes(
 
     Up to `concurrency` are asked about at once. When the work is to stop, answers that are
     under way are waited for up to `grace` seconds.
+
+    Raises:
+        BankFrozenError: The bank is frozen; nothing was asked.
+        StorageError: What earlier versions left cannot be written down.
     """
+    bank.require_writable()
     report, payments, lanes = JudgingReport(), Payments(bank), Lanes(concurrency)
     run = _JudgingRun(bank, judge.paying(payments), lanes, report)
     coming = map(run.begin, ids)
@@ -114,6 +125,8 @@ def judge_episodes(
             run.keep_late(grace)
     except KeyboardInterrupt:
         report.interrupted = True
+    except StorageError as error:  # of what was paid, `usage.jsonl` lacks the last
+        run.failure = run.failure or error
     finally:
         lanes.close()
     report.errors += [run.failure] if run.failure else []

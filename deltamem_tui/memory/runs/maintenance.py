@@ -21,7 +21,7 @@ from deltamem_tui.memory.runs.prefetch import (
     StoppedError,
 )
 from deltamem_tui.memory.vectors.embedder import embedder_of
-from deltamem_tui.memory.writers.extraction import Extractor
+from deltamem_tui.memory.writers.extraction import Extractor, ExtractorWriter
 
 
 def consolidate(
@@ -53,6 +53,8 @@ def consolidate(
             prefetcher = Prefetcher(concurrency, stopped)
             writer = PrefetchingWriter(asking, prefetcher)
             ending.callback(prefetcher.close, asking.cancel, grace)
+        elif isinstance(writer, ExtractorWriter):
+            writer = writer.paying(payments)
         for number, task in enumerate(chains):
             if stopped():
                 return

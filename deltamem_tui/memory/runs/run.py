@@ -36,7 +36,13 @@ from deltamem_tui.memory.runs.prefetch import (
     StoppedError,
 )
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
-from deltamem_tui.memory.writers.extraction import Call, Extraction, Extractor, FailedCallError
+from deltamem_tui.memory.writers.extraction import (
+    Call,
+    Extraction,
+    Extractor,
+    ExtractorWriter,
+    FailedCallError,
+)
 from deltamem_tui.memory.writers.model.scene_extraction import SCENE
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
@@ -110,6 +116,8 @@ class LearningRun:
             self._cancel = self._asking.cancel
             self._prefetcher = Prefetcher(concurrency, stopped)
             self._writer = PrefetchingWriter(self._asking, self._prefetcher)
+        elif isinstance(self._writer, ExtractorWriter):
+            self._writer = self._writer.paying(self._payments)
         self._closed = False
         self.scenes_drawn = 0
 
@@ -127,7 +135,7 @@ class LearningRun:
     @property
     def used(self) -> Usage:
         """What the questions took whose answers were used, refused ones included."""
-        return self._prefetcher.used if self._prefetcher else Usage()
+        return self._prefetcher.used if self._prefetcher else self.usage
 
     @property
     def wasted(self) -> Usage:
@@ -148,11 +156,12 @@ class LearningRun:
         Raises:
             StorageError: The disk does not take what was paid for into `usage.jsonl`.
         """
-        if self._prefetcher is None or self._closed:
+        if self._closed:
             return
         self._closed = True
         try:
-            self._prefetcher.close(self._cancel, self._grace)
+            if self._prefetcher:
+                self._prefetcher.close(self._cancel, self._grace)
         finally:
             self._payments.close()
 
@@ -184,6 +193,7 @@ class LearningRun:
 
     def _learnt(self, window: Sequence[_Turn]) -> LearnResult | Refusal:
         """Learn the first of some episodes, with the questions of the others sent ahead."""
+        self._bank.require_writable()  # before a model is paid for nothing
         turn = window[0]
         try:
             if self._prefetcher:
