@@ -143,8 +143,8 @@ def learn(
     writer = default_writer() if extractor is None else writer_of(extractor)
     if isinstance(writer, ModelWriter | ExtractorWriter):
         writer = writer.paying(lambda paid: usage_log.append(bank.path, paid.record()))
-    trajectory = as_kept(bank, trajectory)
-    return learn_kept(bank, trajectory, writer, embedder_of(bank, embedder))
+    trajectory = as_stored(bank, trajectory)
+    return learn_stored(bank, trajectory, writer, embedder_of(bank, embedder))
 
 
 def default_writer() -> Writer:
@@ -167,10 +167,10 @@ def writer_of(given: object) -> Writer:
     raise wrong_argument("extractor", "an Extractor", given)
 
 
-def learn_kept(
+def learn_stored(
     bank: Bank, trajectory: Trajectory, writer: Writer, embedder: Embedder
 ) -> LearnResult:
-    """Learn from an episode in the form that `as_kept` gives it."""
+    """Learn from an episode in the form that `as_stored` gives it."""
     method = method_of(bank)
     answers, vectors = _Answers(writer), EmbeddingCache(embedder)
     while True:
@@ -195,7 +195,7 @@ def learn_kept(
                 return plan.result
 
 
-def as_kept(bank: Bank, trajectory: Trajectory) -> Trajectory:
+def as_stored(bank: Bank, trajectory: Trajectory) -> Trajectory:
     """The episode as the bank keeps it. One of the bank's own is as it is already.
 
     Raises:

@@ -151,13 +151,13 @@ class _JudgingRun:
 
     def begin(self, episode_id: str) -> None:
         """Ask about an episode, which is read here and now: a bank is for one thread."""
-        question = Question(0, ("", ""), partial(_asked, self.judge, _read(self.bank, episode_id)))
+        question = Question(0, ("", ""), partial(_judge, self.judge, _read(self.bank, episode_id)))
         self.lanes.send(question)
         self.under_way.append((episode_id, question.answer))
 
     def keep(self, episode_id: str, answer: Future[Judgement]) -> None:
         """Keep a judgement, or why there is none."""
-        result = _kept(self.bank, episode_id, answer, self.judge.model)
+        result = _keep(self.bank, episode_id, answer, self.judge.model)
         if isinstance(result, JudgedEpisode):
             self.report.judged.append(result)
         elif result is not None and _is_of_one(result):
@@ -181,13 +181,13 @@ def _read(bank: Bank, episode_id: str) -> Trajectory | DeltaMemError:
     return found or TrajectoryError("the bank does not have it", source=episode_id)
 
 
-def _asked(judge: Judge, found: Trajectory | DeltaMemError) -> Judgement:
+def _judge(judge: Judge, found: Trajectory | DeltaMemError) -> Judgement:
     if isinstance(found, DeltaMemError):
         raise found
     return judge.judge(found)
 
 
-def _kept(
+def _keep(
     bank: Bank, episode_id: str, answer: Future[Judgement], model: str
 ) -> JudgedEpisode | DeltaMemError | None:
     """Keep a judgement, or note that the model gave none; None if it was not asked to the end."""

@@ -51,7 +51,7 @@ class Call:
     Attributes:
         purpose: To `extract` from an episode, to `fuse` a chain, to `draw` an episode's scene
             out of its instruction, or to `judge` how an episode ended.
-        tree: The tree it was for; None if it was for no one tree.
+        tree: The tree it was for; None if it was not for a single tree.
         model: Who was asked.
         prompt: Digest of the prompt; empty if there was no answer to it.
         usage: What it took, all attempts together; the bank's `usage.jsonl` has it.

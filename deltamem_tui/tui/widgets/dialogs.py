@@ -211,7 +211,7 @@ class NotesDialog(Dialog[None]):
         yield ReadingBox([heading, *(Section("", text) for text in self._notes)])
 
 
-class SheetDialog(Dialog[str | None]):
+class EditDocumentDialog(Dialog[str | None]):
     """A text to edit where no terminal can be handed to an editor; gives it back, or None.
 
     Args:
@@ -221,13 +221,15 @@ class SheetDialog(Dialog[str | None]):
 
     IS_BOX = False
     DEFAULT_CSS = """
-    SheetDialog { align: center middle; }
-    SheetDialog > Vertical {
+    EditDocumentDialog { align: center middle; }
+    EditDocumentDialog > Vertical {
         width: 96%; height: 90%; border: round $primary; padding: 0 1; background: $surface;
     }
-    SheetDialog TextArea, SheetDialog TextArea:focus { height: 1fr; border: none; padding: 0; }
-    SheetDialog KeyLine { color: $text-muted; }
-    SheetDialog:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
+    EditDocumentDialog TextArea, EditDocumentDialog TextArea:focus {
+        height: 1fr; border: none; padding: 0;
+    }
+    EditDocumentDialog KeyLine { color: $text-muted; }
+    EditDocumentDialog:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
     """
     BINDINGS: ClassVar = [
         Binding("f2,ctrl+o", "keep", "Keep it", priority=True),

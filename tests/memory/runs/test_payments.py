@@ -238,3 +238,9 @@ def test_a_link_and_the_file_of_a_living_run_are_left_alone(bank: Bank) -> None:
     take_over(bank)
     assert history(bank).usage == Usage()
     assert moved.exists()
+
+
+def test_a_line_of_a_stranger_that_names_no_file_is_passed_over(bank: Bank) -> None:
+    usage_log.append(bank.path, {"left": [], "calls": 1})
+    (bank.path / ".paid-x.draft").write_bytes(orjson.dumps({"paid": asdict(CALL)}) + b"\n")
+    assert history(bank).usage == CALL
