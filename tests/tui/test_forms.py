@@ -388,7 +388,7 @@ def test_a_form_that_comes_back_shows_what_it_is_and_why_whatever_line_is_typed_
         await person.press("n")
         await fill(person, name="a/b", description="for the lab")
         for label in ("Name", "Domain", "minilm", "for the lab", "Name"):
-            for said in ("A new bank", "'a/b' cannot be the name", "escape leaves it", label):
+            for said in ("A new bank", "'a/b' cannot be the name", "escape cancels", label):
                 assert said in person.screen, label
             await person.press("tab")
 
