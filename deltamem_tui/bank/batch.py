@@ -8,7 +8,7 @@ The order on disk is the whole of crash safety:
 
 A process that dies in 1 leaves bytes that do not count, in 3 leaves work that the next
 writer repeats from the last line. Nothing needs the embedding model. Here changes are
-gathered; `addition` does step 1, the journal step 2, `settling` step 3.
+gathered; `append` does steps 1 and 3, the journal step 2.
 """
 
 from __future__ import annotations

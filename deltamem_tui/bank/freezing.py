@@ -36,7 +36,7 @@ def promising(before: Manifest, found: Mapping[str, str]) -> Manifest:
 def broken_promises(
     folder: Path, frozen: Manifest, between: Callable[[], None] = lambda: None
 ) -> Iterator[tuple[str, str]]:
-    """What is no longer as it was when the bank was frozen, as (file, what is wrong).
+    """What has changed since the bank was frozen, as (file, what is wrong).
 
     `between` is called before each file is read. What it raises ends the check.
     """

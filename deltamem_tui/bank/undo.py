@@ -24,7 +24,7 @@ def commits_since(bank: Bank, sequence: int) -> Iterator[Commit]:
     return (commit for commit in newer if commit.sequence <= shown)
 
 
-def last_standing(bank: Bank, is_one: Callable[[Commit], bool]) -> Commit | None:
+def last_not_undone(bank: Bank, is_one: Callable[[Commit], bool]) -> Commit | None:
     """The last commit of some kind, up to the one that the bank shows, that was not undone.
 
     `is_one` is called with every commit that is not an undo and was not undone, newest first,

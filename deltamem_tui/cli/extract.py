@@ -72,7 +72,7 @@ def run(
     wanted = ModelOptions(model, api_base, max_cost, no_cache, prompts, dry_run, timeout)
     chosen = chosen_extractor(invocation, opened, extractor, wanted)
     if draw_scenes:
-        _check_drawing(chosen)
+        _check_scene_prompt(chosen)
     opened.require_writable()
     found = candidates(opened, policy, limit)
     with interruptible() as stop:
@@ -106,7 +106,7 @@ def run(
     return Result.of_view("extract", view, errors, status)
 
 
-def _check_drawing(extractor: Writer) -> None:
+def _check_scene_prompt(extractor: Writer) -> None:
     """Check, as far as possible without a call, that scenes can be drawn."""
     from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.memory.writers.model.scene_extraction import SCENE

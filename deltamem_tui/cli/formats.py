@@ -44,8 +44,8 @@ def run(context: typer.Context, action: Action = None, format: options.Format = 
         return _listed(format)
     if action[0] != "try":
         raise UsageError(
-            f"no {one_line(action[0], 40)!r} here",
-            hint="`deltamem formats`, or `… formats try LOG`",
+            f"cannot make sense of `formats {one_line(action[0], 100)}`",
+            hint="`deltamem formats`, or `deltamem formats try LOG`",
         )
     if not action[1:]:
         raise UsageError("no log to try", hint="`deltamem formats try LOG`")

@@ -81,7 +81,7 @@ def failure(raised: BaseException, model: str, now: float, key: str | None = Non
     status = getattr(raised, "status_code", None)
     # Hidden before anything is cut: a part of a key would not be known for one.
     told = one_line(hide(clean(str(raised)), key), _LONGEST)
-    words = one_line(_PREAMBLE.sub("", told), _WIDTH)
+    words = one_line(_PREAMBLE.sub("", told), _WIDTH).rstrip(".")  # more follows it
     name = one_line(model, 80)
     if status == 401 or _NO_KEY.search(words):
         return Failure(

@@ -21,7 +21,7 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.undo import UNDO, commits_since, last_standing
+from deltamem_tui.bank.undo import UNDO, commits_since, last_not_undone
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankError
 from deltamem_tui.memory.methods import method_of, settings_of
@@ -139,7 +139,7 @@ def subtree(tree: Tree, node_id: str) -> list[Node]:
 
 def undoable(bank: Bank) -> Commit | None:
     """The last change by hand that was not undone yet; None if there is none."""
-    return last_standing(bank, lambda commit: commit.event in _UNDOABLE)
+    return last_not_undone(bank, lambda commit: commit.event in _UNDOABLE)
 
 
 def undo(bank: Bank, expected: Commit | None = None) -> Change:

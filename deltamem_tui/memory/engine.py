@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
@@ -27,6 +28,7 @@ from deltamem_tui.memory.method import (
     Count,
     Due,
     MaintenanceResult,
+    ModelWriter,
     Proposal,
     Query,
     RecallResult,
@@ -136,8 +138,10 @@ def learn(
     if not isinstance(trajectory, Trajectory):
         raise wrong_argument("trajectory", "a Trajectory", trajectory)
     writer = default_writer() if extractor is None else writer_of(extractor)
-    trajectory = as_kept(bank, trajectory)
-    return learn_kept(bank, trajectory, writer, embedder_of(bank, embedder))
+    if isinstance(writer, ModelWriter | ExtractorWriter):
+        writer = writer.paying(lambda paid: usage_log.append(bank.path, paid.record()))
+    trajectory = as_stored(bank, trajectory)
+    return learn_stored(bank, trajectory, writer, embedder_of(bank, embedder))
 
 
 def default_writer() -> Writer:
@@ -160,10 +164,10 @@ def writer_of(given: object) -> Writer:
     raise wrong_argument("extractor", "an Extractor", given)
 
 
-def learn_kept(
+def learn_stored(
     bank: Bank, trajectory: Trajectory, writer: Writer, embedder: Embedder
 ) -> LearnResult:
-    """Learn from an episode in the form that `as_kept` gives it."""
+    """Learn from an episode in the form that `as_stored` gives it."""
     from deltamem_tui.trajectory.readers.native import to_record
 
     method = method_of(bank)
@@ -172,6 +176,7 @@ def learn_kept(
         bank.refresh()
         if bank.episodes.state(trajectory.id) == EpisodeState.LEARNT:
             return LearnResult(trajectory.id, new=False, trees={})
+        bank.require_writable()  # before a model is paid for nothing
         embedder_of(bank, embedder)  # the bank may have been given another meanwhile
         planned_on = bank.commit.sequence
         try:
@@ -189,7 +194,7 @@ def learn_kept(
                 return plan.result
 
 
-def as_kept(bank: Bank, trajectory: Trajectory) -> Trajectory:
+def as_stored(bank: Bank, trajectory: Trajectory) -> Trajectory:
     """The episode as the bank keeps it. One of the bank's own is as it is already.
 
     Raises:
@@ -233,6 +238,7 @@ def maintain(bank: Bank, task: Due, writer: Writer, embedder: Embedder) -> Maint
     method = method_of(bank)
     answers, vectors = _Answers(writer), EmbeddingCache(embedder)
     while True:
+        bank.require_writable()  # before a model is paid for nothing
         planned_on = bank.commit.sequence
         try:
             plan = method.maintain(bank, task, answers, vectors)

@@ -48,9 +48,9 @@ def table_rows(log: Log, known: Collection[str]) -> Iterator[Row]:
     headed = not set(names).isdisjoint(known)
     if not headed:
         rows, names = [header, *rows], ["id", "outcome"]
-    twins = [name for name in names if names.count(name) > 1 and name]
-    if twins:
-        raise RecordError(f"two columns {one_line(twins[0], 60)}", position=f"row {first}")
+    repeated = [name for name in names if names.count(name) > 1 and name]
+    if repeated:
+        raise RecordError(f"two columns {one_line(repeated[0], 60)}", position=f"row {first}")
     for number, row in enumerate(rows, first + headed):
         if any(cell.strip() for cell in row):
             if any(cell.strip() for cell in row[len(names) :]):
@@ -147,7 +147,7 @@ def _read_file(log: Log, success_at: float) -> SideFile:
         if log.preview().head.lstrip().startswith("["):
             return _listed(log.document(), success_at)
         return _from_rows(table_rows(log, {*ID_KEYS, *_VALUE_KEYS}), success_at)
-    _check_twins(log)
+    _check_repeated_keys(log)
     if log.layout in ("array", "values"):
         return _listed(log.document(), success_at)
     records = [_readable(item) for item in log.records()]
@@ -162,12 +162,12 @@ def _readable(item: Record | RecordError) -> Record:
     return item
 
 
-def _check_twins(log: Log) -> None:
+def _check_repeated_keys(log: Log) -> None:
     """See that no object has one key twice with different values: parsers keep the last."""
     for item in log.values():
         if not isinstance(item, RecordError):
             try:
-                json.loads(item.data, object_pairs_hook=_without_twins)
+                json.loads(item.data, object_pairs_hook=_unique_keys)
             except (ValueError, RecursionError):  # told by whoever parses it for good
                 continue
             except RecordError as error:
@@ -175,11 +175,11 @@ def _check_twins(log: Log) -> None:
                 raise
 
 
-def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found: dict[str, object] = {}
     for key, value in pairs:
         before = found.setdefault(key, value)
-        if before is not value and before != value:  # NaN is no other value than itself
+        if before is not value and before != value:  # NaN is the same value as itself
             raise RecordError(
                 f"a second, different value for {one_line(key, 80)}",
                 hint="one episode has one outcome; name trials by their trajectory id",

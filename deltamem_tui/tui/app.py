@@ -22,7 +22,7 @@ from deltamem_tui.tui.core.bank_session import READING, BankSession
 from deltamem_tui.tui.core.browser import main_screen
 from deltamem_tui.tui.core.error_hints import if_gone, with_keys
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, Forms
-from deltamem_tui.tui.core.job import BankChange, see_off
+from deltamem_tui.tui.core.job import BankChange, report_unfinished
 from deltamem_tui.tui.core.keymap import checked_keys
 from deltamem_tui.tui.core.notes import Notes
 from deltamem_tui.tui.core.open_bank import OpenBank
@@ -174,13 +174,13 @@ class DeltaMemApp(FailureKeeper):
         self.push_screen(AskDialog(title, lines, reason, refused), answered)
 
     def _edit_on_page(self, text: str, then: Keep, keep: Keep) -> None:
-        from deltamem_tui.tui.widgets.dialogs import SheetDialog
+        from deltamem_tui.tui.widgets.dialogs import EditDocumentDialog
 
         def answered(after: str | None) -> None:
             if after is not None:
                 then(after)
 
-        self.push_screen(SheetDialog(text, keep), answered)
+        self.push_screen(EditDocumentDialog(text, keep), answered)
 
     # What can be done everywhere
 
@@ -317,4 +317,4 @@ def run(
     if app.failure is not None:
         raise app.failure
     if app.work.unfinished is not None:
-        see_off(app.work.unfinished, tell)
+        report_unfinished(app.work.unfinished, tell)

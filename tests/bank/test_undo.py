@@ -8,7 +8,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
-from deltamem_tui.bank.undo import commits_since, last_standing
+from deltamem_tui.bank.undo import commits_since, last_not_undone
 from tests.bank.support import manifest
 
 
@@ -28,7 +28,7 @@ def is_edit(commit: Commit) -> bool:
 
 
 def last(bank: Bank) -> int | None:
-    found = last_standing(bank, is_edit)
+    found = last_not_undone(bank, is_edit)
     return None if found is None else found.sequence
 
 

@@ -110,6 +110,13 @@ def test_a_named_reader_is_tried_whether_it_claims_the_log_or_not(program: Progr
     assert trial["first_rejection"]["message"]
 
 
+def test_a_log_without_try_is_not_reported_as_missing(program: Program) -> None:
+    answer = program("formats", program.log())
+    assert answer.code == 2
+    assert "formats try LOG" in answer.error
+    assert "no '" not in answer.error
+
+
 @pytest.mark.parametrize(
     "words", [("tri", "x"), ("try",), ("try", "missing.jsonl"), ("--format", "nativ")]
 )

@@ -255,7 +255,7 @@ def test_no_server_at_the_address(server: ModelServer) -> None:
     asking = Client(
         MODEL, server=Server("http://user:hunter22@127.0.0.1:9/v1?key=abc", KEY), sleep=Waits()
     )
-    with pytest.raises(ModelUnavailableError, match=r"Connection error\. \(6 tries\)") as caught:
+    with pytest.raises(ModelUnavailableError, match=r"Connection error \(6 tries\)") as caught:
         complete(asking)
     assert caught.value.source == "http://127.0.0.1:9/v1"
 

@@ -12,7 +12,7 @@ from msgspec import structs
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.undo import last_standing
+from deltamem_tui.bank.undo import last_not_undone
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import (
     BankCorruptError,
@@ -205,8 +205,8 @@ def test_what_comes_while_the_journal_is_read_is_seen_before_anything_is_undone(
     editing.relabel(bank, "task", nodes(bank)[0], "failure")
 
     def slow(reading: Bank, is_one: Callable[[Commit], bool]) -> Commit | None:
-        found = last_standing(reading, is_one)
-        monkeypatch.setattr(editing, "last_standing", last_standing)
+        found = last_not_undone(reading, is_one)
+        monkeypatch.setattr(editing, "last_not_undone", last_not_undone)
         other = Bank.open(bank.path)
         if meanwhile == "a change":
             editing.relabel(other, "task", nodes(other)[3], "failure")
@@ -216,7 +216,7 @@ def test_what_comes_while_the_journal_is_read_is_seen_before_anything_is_undone(
             take_in(other, [episode((0.5, 0.5, 0), success=None)])
         return found
 
-    monkeypatch.setattr(editing, "last_standing", slow)
+    monkeypatch.setattr(editing, "last_not_undone", slow)
     if meanwhile == "an episode":
         assert editing.undo(bank).nodes[0].label == "success"
         return

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.tui.models.words import same_but, told_apart
+from deltamem_tui.tui.models.words import distinguished, same_but
 from tests.tui.support import Person, browse, grow
 
 KITCHEN = "This room is called the kitchen. In it, you see: a stove"
@@ -17,16 +17,16 @@ HALLWAY = "This room is called the hallway. In it, you see: a picture"
 
 
 def test_what_is_shared_gives_way_only_where_there_is_no_room() -> None:
-    assert told_apart(KITCHEN, HALLWAY, 100) == KITCHEN
-    assert told_apart(KITCHEN, HALLWAY, 30) == "…kitchen. In it, you see: a stove"
-    assert told_apart(KITCHEN, "", 30) == KITCHEN
-    assert told_apart(KITCHEN, KITCHEN, 30) == KITCHEN, "nothing tells it from the other"
-    assert told_apart("boil water now", "boil milk", 5) == "boil water now", "little is shared"
+    assert distinguished(KITCHEN, HALLWAY, 100) == KITCHEN
+    assert distinguished(KITCHEN, HALLWAY, 30) == "…kitchen. In it, you see: a stove"
+    assert distinguished(KITCHEN, "", 30) == KITCHEN
+    assert distinguished(KITCHEN, KITCHEN, 30) == KITCHEN, "nothing tells it from the other"
+    assert distinguished("boil water now", "boil milk", 5) == "boil water now", "little is shared"
 
 
 @given(st.text(), st.text(), st.integers(0, 80))
 def test_what_is_shown_is_the_end_of_the_text(text: str, before: str, room: int) -> None:
-    shown = told_apart(text, before, room)
+    shown = distinguished(text, before, room)
     assert text.endswith(shown.removeprefix("…"))
     if cell_len(text) <= room:
         assert shown == text

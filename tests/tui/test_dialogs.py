@@ -47,7 +47,7 @@ def test_a_question_is_answered_by_mouse(folder: Path, size: tuple[int, int]) ->
     async def story(person: Person) -> None:
         person.app.work.start("planning", lambda _: plan)
         await person.settle()
-        await click(person, "escape leaves it")
+        await click(person, "escape cancels")
         assert not isinstance(person.app.screen, ConfirmDialog)
         assert not person.said
         person.app.work.start("planning", lambda _: plan)
@@ -63,7 +63,7 @@ def test_lines_are_filled_in_and_gone_on_with_by_mouse(folder: Path, size: tuple
     async def story(person: Person) -> None:
         await person.press("n")
         assert isinstance(person.app.screen, AskDialog)
-        await click(person, "escape leaves it")
+        await click(person, "escape cancels")
         assert isinstance(person.app.screen, BanksScreen)
         await person.press("n")
         await person.write("new")
@@ -83,7 +83,7 @@ def test_no_key_is_cut_in_two_where_there_is_little_room(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("e")
         lines = person.screen.splitlines()
-        for words in ("enter goes on", "tab changes the line", "space ticks", "escape leaves it"):
+        for words in ("enter goes on", "tab changes the line", "space ticks", "escape cancels"):
             assert any(words in line for line in lines), words
 
     browse(folder, story, size=(46, 24))
@@ -92,7 +92,7 @@ def test_no_key_is_cut_in_two_where_there_is_little_room(folder: Path) -> None:
 @pytest.mark.parametrize("bank", [None, "kitchen"])
 @pytest.mark.parametrize(
     ("keys", "words"),
-    [("N", "escape closes"), ("D", "escape leaves it"), ("3i", "escape leaves it")],
+    [("N", "escape closes"), ("D", "escape cancels"), ("3i", "escape cancels")],
 )
 def test_a_double_click_on_a_dialog_answers_it_once(
     folder: Path, bank: str | None, keys: str, words: str
@@ -144,7 +144,7 @@ def test_what_is_asked_stays_in_sight_over_a_long_list(folder: Path, size: tuple
         await person.press("D")
         for key in ("G", "g"):
             assert "Delete 41 nodes of the task tree?" in person.screen
-            assert "y does it · escape leaves it" in person.screen
+            assert "y does it · escape cancels" in person.screen
             await person.press(key)
         assert f"root {root.id}" in person.screen, "the list is scrolled within its room"
 

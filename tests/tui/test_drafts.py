@@ -15,7 +15,7 @@ from deltamem_tui.bank.node import TEXT_LIMIT
 from deltamem_tui.memory import editing
 from deltamem_tui.tui.core import texts as programs
 from deltamem_tui.tui.core.drafts import Drafts, drafts_file
-from deltamem_tui.tui.widgets.dialogs import DraftDialog, SheetDialog
+from deltamem_tui.tui.widgets.dialogs import DraftDialog, EditDocumentDialog
 from tests.tui.support import Person, browse
 
 Edit = Callable[[str], str]
@@ -168,15 +168,15 @@ def test_on_the_page_escape_asks_before_it_throws_a_text_away(folder: Path) -> N
     async def story(person: Person) -> None:
         person.app.texts.editor = no_terminal
         await person.press("e", "escape")
-        assert not isinstance(person.app.screen, SheetDialog), "nothing was typed"
+        assert not isinstance(person.app.screen, EditDocumentDialog), "nothing was typed"
         await person.press("e")
         person.app.screen.query_one(TextArea).insert("MY WORDS ")
         await person.press("escape")
         assert "escape again throws away what you typed" in person.screen
         await person.press("a")
-        assert "escape leaves it as it was" in person.screen
+        assert "escape cancels" in person.screen
         await person.press("escape", "escape")
-        assert not isinstance(person.app.screen, SheetDialog)
+        assert not isinstance(person.app.screen, EditDocumentDialog)
         assert "MY WORDS" not in person.node.text
 
     browse(folder, story, "kitchen")

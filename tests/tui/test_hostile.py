@@ -33,8 +33,8 @@ from deltamem_tui.tui.widgets.dialogs import (
     AskDialog,
     ConfirmDialog,
     DraftDialog,
+    EditDocumentDialog,
     NotesDialog,
-    SheetDialog,
 )
 from deltamem_tui.tui.widgets.episode_list import EpisodeList
 from deltamem_tui.tui.widgets.match_list import MatchList
@@ -243,7 +243,7 @@ def test_a_text_is_edited_on_the_screen_where_there_is_no_editor(hostile: Path) 
             left.clear()
             person.app.texts.edit(clean(text), left.append)
             await person.settle()
-            assert isinstance(person.app.screen, SheetDialog)
+            assert isinstance(person.app.screen, EditDocumentDialog)
             assert_harmless(person.screen)
             await person.press("f2")
             assert left == [clean(text)]

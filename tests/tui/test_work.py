@@ -20,7 +20,7 @@ from deltamem_tui.bank.upkeep import verify as verifying
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.deltamem import calibrate as calibration
-from deltamem_tui.tui.core.job import BankChange, Info, Progress, WorkPlan, see_off
+from deltamem_tui.tui.core.job import BankChange, Info, Progress, WorkPlan, report_unfinished
 from deltamem_tui.tui.jobs.episodes import import_logs
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
 from deltamem_tui.tui.widgets import bars
@@ -320,7 +320,7 @@ def test_what_became_of_work_is_told_on_the_bare_terminal(
     work = Progress("learning", can_stop=True)
     work.outcome = outcome
     work.over.set()
-    see_off(work, told.append)
+    report_unfinished(work, told.append)
     assert told == [words]
 
 
@@ -332,12 +332,12 @@ def test_ctrl_c_does_not_wait_and_what_cannot_stop_is_not_waited_for() -> None:
         if "stopping" in words:
             raise KeyboardInterrupt
 
-    see_off(Progress("learning", can_stop=True), interrupted)
+    report_unfinished(Progress("learning", can_stop=True), interrupted)
     assert told == [
         "learning is stopping; Ctrl+C does not wait for it",
         "learning was left unfinished; all that was committed is in the bank",
     ]
-    see_off(Progress("learning", can_stop=False), told.append)
+    report_unfinished(Progress("learning", can_stop=False), told.append)
     assert told[2:] == ["learning was left unfinished; banks are as before it, or as after it"]
 
 

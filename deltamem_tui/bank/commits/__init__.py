@@ -1,1 +1,1 @@
-"""What a bank holds at a commit, and how it changes: the journal, batches, rewritings, recovery."""
+"""Commits: the journal that says what counts, and whole files that take the place of others."""

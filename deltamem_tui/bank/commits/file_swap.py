@@ -169,7 +169,7 @@ class FileSwap:
             StorageError: The disk refused; the bank is as it was.
         """
         if not self.event:
-            raise BankError("a rewriting needs a name for the journal")
+            raise BankError("a commit needs a name for the journal")
         if self._manifest and journal.MANIFEST_NAME not in self._names:
             self.write(journal.MANIFEST_NAME, [self._manifest])
         commit = self.planned(self._names)

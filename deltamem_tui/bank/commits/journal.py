@@ -53,7 +53,7 @@ class Commit:
         detail: Decisions and why, models, prompts, tokens, cost: whatever belongs to the event.
         extents: Per table, how much of it counts now.
         cells: Per table, the rows whose counters changed, each with all its new values.
-        replaces: The files that this commit put whole new ones in the place of; see `rewriting`.
+        replaces: The files that this commit put whole new ones in the place of; see `file_swap`.
         rewritten: The sequence of the last commit before this one that replaced files, or
             `NEVER`. While it stays, files only grow, and what was read of them stays true.
     """

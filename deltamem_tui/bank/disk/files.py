@@ -96,8 +96,7 @@ def append_line(path: Path, line: bytes) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-    if not length:
-        sync(path.parent)
+    sync(path.parent)  # whoever made the file may have been killed before the name was synced
 
 
 def truncate(path: Path, length: int) -> None:

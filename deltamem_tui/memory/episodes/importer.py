@@ -24,7 +24,7 @@ from deltamem_tui.memory.episodes.import_report import (
     ImportReport,
     Redaction,
 )
-from deltamem_tui.memory.episodes.outcome_precedence import Standing, standing
+from deltamem_tui.memory.episodes.outcome_precedence import KnownOutcome, known_outcome
 from deltamem_tui.memory.episodes.scenes import with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
 from deltamem_tui.trajectory.domains import chosen
@@ -87,7 +87,7 @@ class Importer:
             _arrived(_in_domain(record, usual, domain), redaction, outcomes, self.report.named)
             for record in records
         )
-        self._seen: dict[str, Standing] = {}
+        self._seen: dict[str, KnownOutcome] = {}
         self._before: Episodes | None = None
         self._sequence = -1
 
@@ -95,7 +95,7 @@ class Importer:
         """Import all episodes that are left. Those that the bank has are counted and left alone.
 
         An episode that waits is updated once an outcome arrives that counts for more: a person
-        corrects everyone, themselves included (see `Standing`). A record that states the
+        corrects everyone, themselves included (see `KnownOutcome`). A record that states the
         opposite of what counts is refused.
 
         Args:
@@ -180,9 +180,9 @@ class Importer:
             outcome = arrival.outcome
             known = self._seen.get(arrival.id)
             if known is None and before.state(arrival.id) is not None:
-                known = _standing_in(self._bank, arrival.id)
+                known = _known_outcome_in(self._bank, arrival.id)
             if known is None:
-                self._seen[arrival.id] = standing(outcome, confirmed=True)
+                self._seen[arrival.id] = known_outcome(outcome, confirmed=True)
                 yield EpisodeImport(arrival, "imported", outcome)
                 continue
             answer = known.answer(outcome)
@@ -304,18 +304,18 @@ def _bounded(arrival: Arrival) -> Arrival | RecordError:
     )
 
 
-def _is_denied(arrival: Arrival, known: Standing) -> bool:
+def _is_denied(arrival: Arrival, known: KnownOutcome) -> bool:
     """Whether the user's file states the opposite of what counts."""
     return arrival.given is not None and arrival.given != known.outcome.success
 
 
-def _standing_in(bank: Bank, episode_id: str) -> Standing:
+def _known_outcome_in(bank: Bank, episode_id: str) -> KnownOutcome:
     found = episode(bank, episode_id)
     learnt = bank.episodes.state(episode_id) != EpisodeState.WAITING
-    return standing(found.outcome if found else Outcome(), learnt=learnt)
+    return known_outcome(found.outcome if found else Outcome(), learnt=learnt)
 
 
-def _contradiction(arrival: Arrival, known: Standing, origin: str) -> RecordError:
+def _contradiction(arrival: Arrival, known: KnownOutcome, origin: str) -> RecordError:
     stated, before = _label(arrival.outcome), _label(known.outcome)
     return _refused(
         arrival,
@@ -324,7 +324,7 @@ def _contradiction(arrival: Arrival, known: Standing, origin: str) -> RecordErro
     )
 
 
-def _too_late(arrival: Arrival, known: Standing) -> RecordError:
+def _too_late(arrival: Arrival, known: KnownOutcome) -> RecordError:
     return _refused(
         arrival,
         f"was learnt from as a {_label(known.outcome)}, which an import does not change",

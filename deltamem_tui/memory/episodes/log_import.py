@@ -10,7 +10,7 @@ from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.episodes.import_report import ImportReport, Redaction
 from deltamem_tui.memory.episodes.importer import NO_OUTCOMES, Importer, ImportOptions, names_one
 from deltamem_tui.text import counted
-from deltamem_tui.trajectory.logs.progress import Pace
+from deltamem_tui.trajectory.logs.progress import ReadProgress
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.readers import reading
 from deltamem_tui.trajectory.readers.reader import Reading
@@ -42,7 +42,7 @@ class LogImport:
         outcomes_name: str = "",
         **options: Unpack[ImportOptions],
     ) -> None:
-        self._pace = Pace()
+        self._progress = ReadProgress()
         self._bytes_read = 0
         self._outcomes = outcomes = options.get("outcomes", NO_OUTCOMES)
         found: Sequence[str | FoundLog] = logs
@@ -52,7 +52,7 @@ class LogImport:
             _require_named(records, outcomes, options.get("redaction", "secrets"), outcomes_name)
         self._importer = Importer(
             bank,
-            reading.read_logs(found, format=format, success_at=success_at, pace=self._pace),
+            reading.read_logs(found, format=format, success_at=success_at, progress=self._progress),
             **options,
         )
 
@@ -64,7 +64,7 @@ class LogImport:
     @property
     def total_bytes(self) -> int:
         """How many bytes there are to be read."""
-        return self._pace.total
+        return self._progress.total
 
     def run(
         self,
@@ -86,7 +86,7 @@ class LogImport:
             self._bytes_read += size
             advance(size)
 
-        self._pace.advance = count
+        self._progress.advance = count
         other = self._importer.run(stopped=stopped, pauses=pauses)
         if not other and not stopped():
             named = self.report.named

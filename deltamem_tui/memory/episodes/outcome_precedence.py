@@ -22,8 +22,8 @@ _UNKNOWN, _JUDGE, _FINAL = range(3)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """The outcome that counts so far for an episode. Made by `standing`, which shares equal ones.
+class KnownOutcome:
+    """The outcome that counts so far for an episode; `known_outcome` shares equal ones.
 
     Attributes:
         outcome: The outcome and its source, without reward and reason.
@@ -57,29 +57,31 @@ class Standing:
             and not self.confirmed
         )
 
-    def after(self, stated: Outcome, answer: Answer) -> Standing:
-        """The standing once a record got this answer."""
+    def after(self, stated: Outcome, answer: Answer) -> KnownOutcome:
+        """What is known once a record got this answer."""
         if answer == "updated":
-            return standing(stated, confirmed=True)
+            return known_outcome(stated, confirmed=True)
         agrees = _weight(stated) == _FINAL and stated.success == self.outcome.success
         if agrees and not self.confirmed:
-            return standing(self.outcome, learnt=self.learnt, confirmed=True)
+            return known_outcome(self.outcome, learnt=self.learnt, confirmed=True)
         return self
 
 
-def standing(outcome: Outcome, *, learnt: bool = False, confirmed: bool = False) -> Standing:
-    """The standing of an episode with this outcome."""
-    return _standing(outcome.success, outcome.source, learnt, confirmed)
+def known_outcome(
+    outcome: Outcome, *, learnt: bool = False, confirmed: bool = False
+) -> KnownOutcome:
+    """What is known of an episode with this outcome."""
+    return _known_outcome(outcome.success, outcome.source, learnt, confirmed)
 
 
 @cache
-def _standing(
+def _known_outcome(
     success: bool | None,
     source: OutcomeSource,
     learnt: bool,
     confirmed: bool,
-) -> Standing:
-    return Standing(Outcome(success, None, source), learnt, confirmed)
+) -> KnownOutcome:
+    return KnownOutcome(Outcome(success, None, source), learnt, confirmed)
 
 
 def _weight(outcome: Outcome) -> int:

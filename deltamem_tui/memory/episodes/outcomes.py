@@ -7,7 +7,7 @@ from typing import Any
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.undo import UNDO, commits_since, last_standing
+from deltamem_tui.bank.undo import UNDO, commits_since, last_not_undone
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.trajectory.model import Outcome, Trajectory
@@ -108,7 +108,7 @@ def _last_given(bank: Bank, episode_id: str) -> tuple[Commit | None, bool]:
         superseded |= is_about and commit.event == "import"
         return is_about and commit.event == "outcome"
 
-    return last_standing(bank, is_given), superseded
+    return last_not_undone(bank, is_given), superseded
 
 
 def _is_about(commit: Commit, episode_id: str) -> bool:

@@ -33,22 +33,22 @@ def lacks_scene(trajectory: Trajectory) -> bool:
     return not trajectory.environment.strip() and SCENE not in trajectory.metadata
 
 
-def with_scene(trajectory: Trajectory, drawing: Extraction) -> Trajectory:
+def with_scene(trajectory: Trajectory, extraction: Extraction) -> Trajectory:
     """The same episode, with the same id, and the scene that was drawn for it.
 
     An empty scene is kept, too: a model has looked and found none.
     """
     facts = {
-        SCENE: drawn_text(drawing),
-        MODEL: one_line(drawing.model, 200),
-        PROMPT: drawing.prompt,
+        SCENE: drawn_text(extraction),
+        MODEL: one_line(extraction.model, 200),
+        PROMPT: extraction.prompt,
     }
     return replace(trajectory, metadata={**trajectory.metadata, **facts})
 
 
-def drawn_text(drawing: Extraction) -> str:
+def drawn_text(extraction: Extraction) -> str:
     """The scene that a model drew out of a task; empty if nothing in it describes one."""
-    return (drawing.payload or {}).get("environment", "")
+    return (extraction.payload or {}).get("environment", "")
 
 
 def with_scene_of(trajectory: Trajectory, other: Trajectory) -> Trajectory:

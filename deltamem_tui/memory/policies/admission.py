@@ -1,4 +1,4 @@
-"""Policy: whose word on an episode is good enough for it to be learnt.
+"""Admission: whose report of an episode's outcome is good enough for it to be learnt.
 
 Agents follow what they recall, so one wrong record breeds others. A judge model is often
 wrong, and a bank that takes in whatever it approves ends up worse than one that never

@@ -23,7 +23,7 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BudgetError, ExtractionError, TrajectoryError, VectorError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.recall import questions_of
-from deltamem_tui.memory.engine import as_kept, learn_kept
+from deltamem_tui.memory.engine import as_stored, learn_stored
 from deltamem_tui.memory.episodes.scenes import goal_of, lacks_scene, with_scene
 from deltamem_tui.memory.method import Due
 from deltamem_tui.memory.methods import method_of, settings_of
@@ -67,10 +67,10 @@ def estimate_learning(
             if stopped():
                 break
             try:
-                kept = as_kept(bank, trajectory)
+                kept = as_stored(bank, trajectory)
                 if of_scenes and lacks_scene(kept):
                     kept = writer.with_scene(kept)
-                learn_kept(stage, kept, writer, embedder)
+                learn_stored(stage, kept, writer, embedder)
             except (ExtractionError, TrajectoryError, VectorError):
                 pass  # the run will report it
             advance()
@@ -94,7 +94,7 @@ class _EstimatingWriter:
     def __init__(self, extractor: ModelExtractor) -> None:
         self.name = extractor.name
         self._extractor = extractor
-        self._drawn: set[str] = set()
+        self._scene_prompts: set[str] = set()
         self._rules = RulesExtractor()
         self.usage = Usage()
 
@@ -107,7 +107,7 @@ class _EstimatingWriter:
             return self._rules.write(purpose, None, notes)
         # A model names the kind of task, and leaves out of it what it knows as the scene.
         read = structs.replace(episode, task=goal_of(episode))
-        return _asked_with(tree_of(purpose), read, self._rules.write(purpose, read, notes))
+        return _with_trigger(tree_of(purpose), read, self._rules.write(purpose, read, notes))
 
     def _known(self, extraction: Extraction) -> Extraction:
         self.usage += extraction.usage
@@ -116,28 +116,28 @@ class _EstimatingWriter:
     def with_scene(self, trajectory: Trajectory) -> Trajectory:
         """The episode with its scene: out of the cache, or one of a likely length."""
         try:
-            drawing = self._known(self._extractor.write(SCENE, trajectory, ()))
+            extraction = self._known(self._extractor.write(SCENE, trajectory, ()))
         except BudgetError:
-            self.usage += self._drawing_estimate(trajectory)
+            self.usage += self._scene_estimate(trajectory)
             words = trajectory.task.split()
             half = " ".join(words[: (len(words) + 1) // 2])
-            drawing = Extraction({SCENE: half}, "a scene of a likely length")
-        return with_scene(trajectory, drawing)
+            extraction = Extraction({SCENE: half}, "a scene of a likely length")
+        return with_scene(trajectory, extraction)
 
-    def _drawing_estimate(self, trajectory: Trajectory) -> Usage:
+    def _scene_estimate(self, trajectory: Trajectory) -> Usage:
         """The same instruction is often given several times; the cache knows it by then."""
         prompt = self._extractor.prompt(SCENE, trajectory, ()) or ""
-        if prompt in self._drawn and self._extractor.remembers:
+        if prompt in self._scene_prompts and self._extractor.remembers:
             return Usage(cached=1)
-        self._drawn.add(prompt)
+        self._scene_prompts.add(prompt)
         return self._extractor.estimate(SCENE, trajectory, ())
 
 
-def _asked_with(tree: str, trajectory: Trajectory, extraction: Extraction) -> Extraction:
+def _with_trigger(tree: str, trajectory: Trajectory, extraction: Extraction) -> Extraction:
     """The same lesson under a trigger of the words, not the numbers, of its tree's question."""
     # Which chains later prompts show hangs on the triggers. Those of the rules follow the dialect
     # of one world; of a model's, nothing is known but what they are to be found by.
-    question = questions_of(trajectory)[tree]
+    question = questions_of(trajectory).get(tree, "")
     trigger = " ".join(_NUMBER.sub(" ", question).split()[:_TRIGGER_WORDS])
     if extraction.payload is None or not trigger:
         return extraction

@@ -15,7 +15,13 @@ from functools import partial
 from itertools import islice
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import AnswerError, DeltaMemError, PromptTooLongError, TrajectoryError
+from deltamem_tui.errors import (
+    AnswerError,
+    DeltaMemError,
+    PromptTooLongError,
+    StorageError,
+    TrajectoryError,
+)
 from deltamem_tui.llm.client import NoUsableAnswerError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.llm.failures import QuestionCancelledError
@@ -98,7 +104,12 @@ def judge_episodes(
 
     Up to `concurrency` are asked about at once. When the work is to stop, answers that are
     under way are waited for up to `grace` seconds.
+
+    Raises:
+        BankFrozenError: The bank is frozen; nothing was asked.
+        StorageError: What earlier versions left cannot be written down.
     """
+    bank.require_writable()
     report, payments, lanes = JudgingReport(), Payments(bank), Lanes(concurrency)
     run = _JudgingRun(bank, judge.paying(payments), lanes, report)
     coming = map(run.begin, ids)
@@ -114,6 +125,8 @@ def judge_episodes(
             run.keep_late(grace)
     except KeyboardInterrupt:
         report.interrupted = True
+    except StorageError as error:  # of what was paid, `usage.jsonl` lacks the last
+        run.failure = run.failure or error
     finally:
         lanes.close()
     report.errors += [run.failure] if run.failure else []
@@ -138,13 +151,13 @@ class _JudgingRun:
 
     def begin(self, episode_id: str) -> None:
         """Ask about an episode, which is read here and now: a bank is for one thread."""
-        question = Question(0, ("", ""), partial(_asked, self.judge, _read(self.bank, episode_id)))
+        question = Question(0, ("", ""), partial(_judge, self.judge, _read(self.bank, episode_id)))
         self.lanes.send(question)
         self.under_way.append((episode_id, question.answer))
 
     def keep(self, episode_id: str, answer: Future[Judgement]) -> None:
         """Keep a judgement, or why there is none."""
-        result = _kept(self.bank, episode_id, answer, self.judge.model)
+        result = _keep(self.bank, episode_id, answer, self.judge.model)
         if isinstance(result, JudgedEpisode):
             self.report.judged.append(result)
         elif result is not None and _is_of_one(result):
@@ -168,13 +181,13 @@ def _read(bank: Bank, episode_id: str) -> Trajectory | DeltaMemError:
     return found or TrajectoryError("the bank does not have it", source=episode_id)
 
 
-def _asked(judge: Judge, found: Trajectory | DeltaMemError) -> Judgement:
+def _judge(judge: Judge, found: Trajectory | DeltaMemError) -> Judgement:
     if isinstance(found, DeltaMemError):
         raise found
     return judge.judge(found)
 
 
-def _kept(
+def _keep(
     bank: Bank, episode_id: str, answer: Future[Judgement], model: str
 ) -> JudgedEpisode | DeltaMemError | None:
     """Keep a judgement, or note that the model gave none; None if it was not asked to the end."""

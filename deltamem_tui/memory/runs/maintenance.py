@@ -21,7 +21,7 @@ from deltamem_tui.memory.runs.prefetch import (
     StoppedError,
 )
 from deltamem_tui.memory.vectors.embedder import embedder_of
-from deltamem_tui.memory.writers.extraction import Extractor
+from deltamem_tui.memory.writers.extraction import Extractor, ExtractorWriter
 
 
 def consolidate(
@@ -45,21 +45,23 @@ def consolidate(
     """
     loaded = embedder_of(bank, embedder)
     chains = engine.due(bank)
-    prefetcher, asking = None, None
+    prefetcher, model = None, None
     with Payments(bank) as payments, ExitStack() as ending:
         writer = engine.writer_of(extractor)
         if isinstance(writer, ModelWriter):
-            asking = writer.paying(payments)
+            model = writer.paying(payments)
             prefetcher = Prefetcher(concurrency, stopped)
-            writer = PrefetchingWriter(asking, prefetcher)
-            ending.callback(prefetcher.close, asking.cancel, grace)
+            writer = PrefetchingWriter(model, prefetcher)
+            ending.callback(prefetcher.close, model.cancel, grace)
+        elif isinstance(writer, ExtractorWriter):
+            writer = writer.paying(payments)
         for number, task in enumerate(chains):
             if stopped():
                 return
-            if prefetcher and asking:
+            if prefetcher and model:
                 prefetcher.begin(number)
                 tasks = chains[number : number + concurrency]
-                prefetcher.look_ahead(_questions(bank, asking, number, tasks, loaded))
+                prefetcher.look_ahead(_questions(bank, model, number, tasks, loaded))
             try:
                 result = engine.maintain(bank, task, writer, loaded)
             except StoppedError:

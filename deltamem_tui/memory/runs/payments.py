@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from typing import Self
 
@@ -63,8 +64,8 @@ class Payments:
         return self
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        """Close, unless the run ends in an error already."""
-        if error is None:
+        """Close; the error that ended the run is not hidden by another."""
+        with suppress(StorageError) if error else nullcontext():
             self.close()
 
 

@@ -149,7 +149,7 @@ class Prefetcher:
         self._stopped = stopped
         self._sent: dict[Key, Question] = {}
         self._foreseen: defaultdict[int, dict[str, Key]] = defaultdict(dict)
-        self._held: defaultdict[str, int] = defaultdict(lambda: _CONFIDENT)
+        self._confidence: defaultdict[str, int] = defaultdict(lambda: _CONFIDENT)
 
     @property
     def under_way(self) -> int:
@@ -165,7 +165,7 @@ class Prefetcher:
         """Send the questions of the next turns as they stand, and take back what changed.
 
         Where those of one purpose changed of late before their turn came, none is sent ahead
-        until they would have held again: its answer would probably be paid for nothing.
+        until they have stayed the same again: its answer would probably be paid for nothing.
 
         The questions of the present turn come first.
         """
@@ -177,7 +177,7 @@ class Prefetcher:
                 self._compare(wanted)
                 purpose = each.key[0]
                 self._foreseen[each.turn].setdefault(purpose, each.key)
-                if self._held[purpose] < _CONFIDENT:
+                if self._confidence[purpose] < _CONFIDENT:
                     continue
             wanted.add(each.key)
             if each.key not in self._sent:
@@ -243,8 +243,8 @@ class Prefetcher:
     def _compare(self, asked: set[Key]) -> None:
         """Note which of the questions that were foreseen for the present turn are asked in it."""
         for purpose, key in self._foreseen.pop(self._lanes.turn, {}).items():
-            held = self._held[purpose] + (1 if key in asked else -1)
-            self._held[purpose] = min(max(held, 0), _CONFIDENT + 1)
+            confidence = self._confidence[purpose] + (1 if key in asked else -1)
+            self._confidence[purpose] = min(max(confidence, 0), _CONFIDENT + 1)
 
     def _forget(self, questions: Iterable[Question]) -> None:
         for question in questions:

@@ -19,7 +19,7 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import DeltaMemError, ExtractionError, TrajectoryError, VectorError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.engine import as_kept, learn_kept, writer_of
+from deltamem_tui.memory.engine import as_stored, learn_stored, writer_of
 from deltamem_tui.memory.episodes.scenes import drawn_text, lacks_scene, with_scene, with_scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.learn_result import REASON_WIDTH, LearnResult
@@ -36,7 +36,13 @@ from deltamem_tui.memory.runs.prefetch import (
     StoppedError,
 )
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
-from deltamem_tui.memory.writers.extraction import Call, Extraction, Extractor, FailedCallError
+from deltamem_tui.memory.writers.extraction import (
+    Call,
+    Extraction,
+    Extractor,
+    ExtractorWriter,
+    FailedCallError,
+)
 from deltamem_tui.memory.writers.model.scene_extraction import SCENE
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
@@ -106,10 +112,12 @@ class LearningRun:
         self._draws = draw_scenes
         if isinstance(self._writer, ModelWriter):
             self._width = concurrency
-            self._asking = self._writer.paying(self._payments)
-            self._cancel = self._asking.cancel
+            self._model = self._writer.paying(self._payments)
+            self._cancel = self._model.cancel
             self._prefetcher = Prefetcher(concurrency, stopped)
-            self._writer = PrefetchingWriter(self._asking, self._prefetcher)
+            self._writer = PrefetchingWriter(self._model, self._prefetcher)
+        elif isinstance(self._writer, ExtractorWriter):
+            self._writer = self._writer.paying(self._payments)
         self._closed = False
         self.scenes_drawn = 0
 
@@ -127,7 +135,7 @@ class LearningRun:
     @property
     def used(self) -> Usage:
         """What the questions took whose answers were used, refused ones included."""
-        return self._prefetcher.used if self._prefetcher else Usage()
+        return self._prefetcher.used if self._prefetcher else self.usage
 
     @property
     def wasted(self) -> Usage:
@@ -148,11 +156,12 @@ class LearningRun:
         Raises:
             StorageError: The disk does not take what was paid for into `usage.jsonl`.
         """
-        if self._prefetcher is None or self._closed:
+        if self._closed:
             return
         self._closed = True
         try:
-            self._prefetcher.close(self._cancel, self._grace)
+            if self._prefetcher:
+                self._prefetcher.close(self._cancel, self._grace)
         finally:
             self._payments.close()
 
@@ -184,6 +193,7 @@ class LearningRun:
 
     def _learnt(self, window: Sequence[_Turn]) -> LearnResult | Refusal:
         """Learn the first of some episodes, with the questions of the others sent ahead."""
+        self._bank.require_writable()  # before a model is paid for nothing
         turn = window[0]
         try:
             if self._prefetcher:
@@ -192,7 +202,7 @@ class LearningRun:
                 if self._draw(turn, self._prefetcher):
                     self._prefetcher.look_ahead(self._questions(window, self._prefetcher))
             shown = self._shown(turn, self._kept(turn))
-            return learn_kept(self._bank, shown, self._writer, self._vectors(turn))
+            return learn_stored(self._bank, shown, self._writer, self._vectors(turn))
         except (ExtractionError, VectorError, TrajectoryError) as error:
             calls = (error.call,) if isinstance(error, FailedCallError) else ()
             return self._refused(Refusal(turn.trajectory.id, error, calls))
@@ -207,13 +217,13 @@ class LearningRun:
     def _questions_of(self, turn: _Turn, prefetcher: Prefetcher) -> list[Question]:
         shown = self._kept(turn)
         if self._draws and self._lacks_scene(shown):
-            key, draw = self._drawing(shown)
+            key, draw = self._scene_question(shown)
             question = Question(turn.number, key, draw)
-            drawing = prefetcher.answered(key)
-            if drawing is None:
+            extraction = prefetcher.answered(key)
+            if extraction is None:
                 return [question]  # the episode's other questions show its scene
-            shown = with_scene(shown, drawing)
-        noting = PlannedQuestions(self._asking, turn.number)
+            shown = with_scene(shown, extraction)
+        noting = PlannedQuestions(self._model, turn.number)
         method_of(self._bank).plan(
             self._bank, self._shown(turn, shown), noting, self._vectors(turn)
         )
@@ -231,15 +241,15 @@ class LearningRun:
             return True
         if self._bank.episodes.state(kept.id) == EpisodeState.LEARNT:
             return False
-        drawing = prefetcher.answer(*self._drawing(kept))
-        turn.kept = take_drawing(self._bank, kept, drawing)
+        extraction = prefetcher.answer(*self._scene_question(kept))
+        turn.kept = take_scene(self._bank, kept, extraction)
         self.scenes_drawn += 1
         return True
 
-    def _drawing(self, shown: Trajectory) -> tuple[Key, Callable[[], Extraction]]:
+    def _scene_question(self, shown: Trajectory) -> tuple[Key, Callable[[], Extraction]]:
         """The question for an episode's scene."""
-        prompt = self._asking.prompt(SCENE, shown, ())
-        return (SCENE, prompt or ""), partial(self._asking.write, SCENE, shown, ())
+        prompt = self._model.prompt(SCENE, shown, ())
+        return (SCENE, prompt or ""), partial(self._model.write, SCENE, shown, ())
 
     def _lacks_scene(self, trajectory: Trajectory) -> bool:
         used = method_of(self._bank).uses_scene(settings_of(self._bank))
@@ -247,7 +257,7 @@ class LearningRun:
 
     def _kept(self, turn: _Turn) -> Trajectory:
         if turn.kept is None:
-            turn.kept = as_kept(self._bank, turn.trajectory)
+            turn.kept = as_stored(self._bank, turn.trajectory)
         return turn.kept
 
     def _shown(self, turn: _Turn, shown: Trajectory) -> Trajectory:
@@ -278,7 +288,7 @@ def refusal_record(refusal: Refusal) -> dict[str, Any]:
     return {key: value for key, value in record.items() if value is not None}
 
 
-def take_drawing(bank: Bank, trajectory: Trajectory, drawing: Extraction) -> Trajectory:
+def take_scene(bank: Bank, trajectory: Trajectory, extraction: Extraction) -> Trajectory:
     """Keep the scene that was drawn for an episode; returns the episode with its scene.
 
     A scene that another process drew meanwhile stays. An episode that the bank does not have
@@ -294,13 +304,13 @@ def take_drawing(bank: Bank, trajectory: Trajectory, drawing: Extraction) -> Tra
         if known is not None and not lacks_scene(known):
             trajectory = with_scene_of(trajectory, known)
         else:
-            trajectory = with_scene(trajectory, drawing)
+            trajectory = with_scene(trajectory, extraction)
         if known is not None and lacks_scene(known):
-            batch.put_episode(to_record(with_scene(known, drawing)))
+            batch.put_episode(to_record(with_scene(known, extraction)))
         detail = {
             "trajectory": trajectory.id,
-            "scene": one_line(drawn_text(drawing), REASON_WIDTH),
-            "calls": [each.record() for each in drawing.calls("draw", "env")],
+            "scene": one_line(drawn_text(extraction), REASON_WIDTH),
+            "calls": [each.record() for each in extraction.calls("draw", "env")],
         }
         batch.log("draw", detail)
     return trajectory

@@ -86,7 +86,9 @@ def left_payments(bank: Bank) -> dict[Path, Usage]:
         Per file that was left, what of it the bank states nowhere else.
     """
     paths = [] if bank.path.is_file() else sorted(bank.path.glob(".paid-*.draft"))
-    recorded = {record.get("left") for record in usage_log.records(bank.path)} if paths else set()
+    recorded = (
+        {str(record.get("left")) for record in usage_log.records(bank.path)} if paths else set()
+    )
     found = {}
     for path in paths:
         with suppress(OSError), path.open("rb") as file:

@@ -51,7 +51,7 @@ class Call:
     Attributes:
         purpose: To `extract` from an episode, to `fuse` a chain, to `draw` an episode's scene
             out of its instruction, or to `judge` how an episode ended.
-        tree: The tree it was for; None if it was for no one tree.
+        tree: The tree it was for; None if it was not for a single tree.
         model: Who was asked.
         prompt: Digest of the prompt; empty if there was no answer to it.
         usage: What it took, all attempts together; the bank's `usage.jsonl` has it.
@@ -154,19 +154,40 @@ class Extractor(Protocol):
 class ExtractorWriter:
     """An `Extractor` as a writer."""
 
-    def __init__(self, extractor: Extractor) -> None:
+    def __init__(self, extractor: Extractor, on_payment: OnPayment = no_payment) -> None:
+        """Nothing is asked yet; `on_payment` is called with what each of its answers took."""
         self._extractor = extractor
+        self._on_payment = on_payment
 
     @property
     def name(self) -> str:
         """The extractor's name."""
         return self._extractor.name
 
+    def paying(self, on_payment: OnPayment) -> ExtractorWriter:
+        """Returns the same writer, which reports what its answers take."""
+        return ExtractorWriter(self._extractor, on_payment)
+
     def write(self, purpose: str, episode: Trajectory | None, notes: Sequence[Node]) -> Extraction:
         """Have the extractor extract or fuse."""
-        if episode is None:
-            return self._extractor.fuse(tree_of(purpose), notes)
-        return self._extractor.extract(tree_of(purpose), episode, notes)
+        tree = tree_of(purpose)
+        source = episode.id if episode else notes[-1].id
+        try:
+            if episode is None:
+                found = self._extractor.fuse(tree, notes)
+            else:
+                found = self._extractor.extract(tree, episode, notes)
+        except FailedCallError as error:
+            self._report(error.call, source)
+            raise
+        for call in found.calls("extract" if episode else "fuse", tree):
+            self._report(call, source)
+        return found
+
+    def _report(self, call: Call, source: str) -> None:
+        self._on_payment(
+            Payment(call.purpose, call.tree, source, call.model, call.prompt, call.usage)
+        )
 
 
 def tree_of(purpose: str) -> str:

@@ -18,7 +18,7 @@ from deltamem_tui.trajectory.logs.json_text import ValueCutter
 from deltamem_tui.trajectory.logs.layout import NUL
 from deltamem_tui.trajectory.logs.limits import LogLimits, human_size
 from deltamem_tui.trajectory.logs.notice import located
-from deltamem_tui.trajectory.logs.progress import Pace
+from deltamem_tui.trajectory.logs.progress import ReadProgress
 from deltamem_tui.trajectory.logs.record import Value
 from deltamem_tui.trajectory.logs.streams import open_utf8
 from deltamem_tui.trajectory.secrets.quoting import quoted
@@ -40,7 +40,7 @@ class Content:
     name: str
     path: Path
     limits: LogLimits
-    pace: Pace | None = None
+    progress: ReadProgress | None = None
 
     def head(self) -> bytes:
         """The first 64 KB, or the whole first line where that is longer.
@@ -72,7 +72,7 @@ class Content:
         Raises:
             RecordError: It is larger than a record may be.
         """
-        with open_utf8(self.path, self.name, self.limits, self.pace) as stream:
+        with open_utf8(self.path, self.name, self.limits, self.progress) as stream:
             data = stream.read(self.limits.record_bytes + 1)
         if len(data) > self.limits.record_bytes:
             raise self._too_long(None)
@@ -83,7 +83,7 @@ class Content:
         most = self.limits.record_bytes
         number = blanks = 0
         try:
-            with open_utf8(self.path, self.name, self.limits, self.pace) as stream:
+            with open_utf8(self.path, self.name, self.limits, self.progress) as stream:
                 while data := stream.readline(most + 1):
                     number += 1
                     blanks = blanks + 1 if data.isspace() else 0
@@ -116,7 +116,7 @@ class Content:
         count = 0
         cutter = ValueCutter(self.limits, in_array=in_array)
         try:
-            with open_utf8(self.path, self.name, self.limits, self.pace) as stream:
+            with open_utf8(self.path, self.name, self.limits, self.progress) as stream:
                 ended = False
                 while not ended:
                     chunk = stream.read1(_CHUNK)

@@ -26,7 +26,7 @@ from deltamem_tui.trajectory.logs.layout import (
 )
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits
 from deltamem_tui.trajectory.logs.notice import located
-from deltamem_tui.trajectory.logs.progress import Pace
+from deltamem_tui.trajectory.logs.progress import ReadProgress
 from deltamem_tui.trajectory.logs.record import Preview, Record, TextLine, Value
 from deltamem_tui.trajectory.logs.streams import is_gzip
 from deltamem_tui.trajectory.secrets.quoting import quoted
@@ -43,18 +43,18 @@ class Log:
         path: Where its bytes are.
         limits: What it may hold.
         keep: Whatever must live as long as the log, such as the copy of standard input.
-        pace: Remark how far its lines or records were read.
+        progress: Notes how far its lines or records were read.
     """
 
     name: str
     path: Path
     limits: LogLimits = DEFAULT_LIMITS
     keep: object = field(default=None, repr=False, compare=False)
-    pace: Pace | None = field(default=None, repr=False, compare=False)
+    progress: ReadProgress | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def _content(self) -> Content:
-        return Content(self.name, self.path, self.limits, self.pace)
+        return Content(self.name, self.path, self.limits, self.progress)
 
     @cached_property
     def layout(self) -> Layout:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
-class Pace:
+class ReadProgress:
     """Counts the bytes of logs as they lie there, compressed ones by what was unpacked of them.
 
     `total` is what there is to be read; `advance` is called with what was read since its last call.

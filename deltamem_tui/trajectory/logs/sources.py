@@ -48,12 +48,12 @@ def find_logs(
     found: list[FoundLog] = []
     for path in paths:
         found += [path] if isinstance(path, FoundLog) else _logs_of(str(path), limits)
-    names = _told_apart([item.log for item in found])
+    names = _distinct_names([item.log for item in found])
     for item, name in zip(found, names, strict=True):
         yield item if name == item.log.name else replace(item, log=replace(item.log, name=name))
 
 
-def _told_apart(logs: list[Log]) -> list[str]:
+def _distinct_names(logs: list[Log]) -> list[str]:
     """The names of logs, those of the same one with as much of their paths as it takes."""
     names = [log.name for log in logs]
     more = 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.limits import LogLimits, human_size
-from deltamem_tui.trajectory.logs.progress import Pace
+from deltamem_tui.trajectory.logs.progress import ReadProgress
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +31,7 @@ _MARKS = (
 
 
 def open_utf8(
-    path: Path, name: str, limits: LogLimits, pace: Pace | None = None
+    path: Path, name: str, limits: LogLimits, progress: ReadProgress | None = None
 ) -> io.BufferedReader:
     """A regular file's bytes, unpacked, as UTF-8 without a byte order mark.
 
@@ -41,7 +41,7 @@ def open_utf8(
         TrajectoryError: The file cannot be opened.
     """
     try:
-        raw = _ProgressFile(path, pace) if pace else io.FileIO(path)
+        raw = _ProgressFile(path, progress) if progress else io.FileIO(path)
         stream: io.BufferedReader = io.BufferedReader(raw, _BUFFER)
         if stream.peek(2)[:2] == _GZIP:
             stream = io.BufferedReader(_GzipStream(stream, path.stat().st_size, limits), _CHUNK)
@@ -82,13 +82,13 @@ def _encoding_without_mark(head: bytes) -> str:
 class _ProgressFile(io.FileIO):
     """A file that tells how much of it was read."""
 
-    def __init__(self, path: Path, pace: Pace) -> None:
+    def __init__(self, path: Path, progress: ReadProgress) -> None:
         super().__init__(path)
-        self._pace = pace
+        self._progress = progress
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         count = super().readinto(buffer)
-        self._pace.read(count)
+        self._progress.read(count)
         return count
 
 

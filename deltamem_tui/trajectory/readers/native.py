@@ -82,7 +82,7 @@ def from_record(record: object) -> Trajectory:
     is its author's own name for the episode and is kept as metadata `id`.
 
     Raises:
-        RecordError: It is no such record, or not an episode that can be learnt from.
+        RecordError: It is not such a record, or not an episode that can be learnt from.
     """
     found = _typed(record)
     return admitted(checked(_episode(found, _attributed(found.outcome), found.source)))

@@ -16,7 +16,7 @@ from deltamem_tui.errors import RecordError, TrajectoryError, UsageError, wrong_
 from deltamem_tui.trajectory.logs.limits import DEFAULT_LIMITS, LogLimits
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.notice import Notice, located
-from deltamem_tui.trajectory.logs.progress import Pace
+from deltamem_tui.trajectory.logs.progress import ReadProgress
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.outcomes import ReasonTally, decided
@@ -34,7 +34,7 @@ def read_logs(
     format: str | None = None,  # noqa: A002 — the word that people know it by
     success_at: float = 1.0,
     limits: LogLimits = DEFAULT_LIMITS,
-    pace: Pace | None = None,
+    progress: ReadProgress | None = None,
 ) -> Iterator[Reading]:
     """Read the episodes of logs, one at a time.
 
@@ -49,7 +49,7 @@ def read_logs(
         success_at: The reward from which on an episode is a success, where the log states
             a reward and no verdict.
         limits: How much of each log is taken.
-        pace: Remark what there is to read, and then how far that has come.
+        progress: Notes what there is to read, and then how far that has come.
 
     Returns:
         Trajectories, a `RecordError` for every record that should be one and is none, and a
@@ -67,9 +67,9 @@ def read_logs(
     found = list(find_logs(_several(paths), limits))
     # Of what was named by itself, the reader is known before the first episode.
     logs = [(each.log, chosen or (reader_of(each.log) if each.named else None)) for each in found]
-    if pace:
-        pace.expect(sum(_size(log) for log, _ in logs))
-    return _read_all(logs, success_at, pace)
+    if progress:
+        progress.expect(sum(_size(log) for log, _ in logs))
+    return _read_all(logs, success_at, progress)
 
 
 def read_log(log: Log, reader: Reader, *, success_at: float = 1.0) -> Iterator[Reading]:
@@ -127,19 +127,19 @@ def _size(log: Log) -> int:
 
 
 def _read_all(
-    logs: list[tuple[Log, Reader | None]], success_at: float, pace: Pace | None
+    logs: list[tuple[Log, Reader | None]], success_at: float, progress: ReadProgress | None
 ) -> Iterator[Reading]:
     for log, known in logs:
-        if pace:
-            pace.begin(_size(log))
+        if progress:
+            progress.begin(_size(log))
         try:
             reader = known or reader_of(log)
         except TrajectoryError as error:
             yield _as_record_error(error, log)
         else:
-            yield from read_log(replace(log, pace=pace), reader, success_at=success_at)
-        if pace:
-            pace.finish()
+            yield from read_log(replace(log, progress=progress), reader, success_at=success_at)
+        if progress:
+            progress.finish()
 
 
 def _received(reading: Trajectory, log: Log, reader: Reader, success_at: float) -> Reading:

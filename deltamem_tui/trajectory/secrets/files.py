@@ -55,7 +55,7 @@ FILES = (
     rule("password hash", rf"\$(?:(?:1|apr1)\${_SALT}{_HASH}{{22}}|2[abxy]\$\d\d\${_HASH}{{53}}"
         rf"|5\${_ROUNDS}{_SALT}{_HASH}{{43}}|6\${_ROUNDS}{_SALT}{_HASH}{{86}}"
         rf"|g?y\${_SALT}{_HASH}{{1,86}}\${_HASH}{{43}})(?![A-Za-z0-9/])", HASHES, flags=0),
-    # A key of which only the beginning was printed: each of its lines by itself, since nobody
+    # A key of which only the beginning was printed: each of its lines by itself, since no one
     # can tell where it ends.
     rule("private key", _LINE, "-----begin", within=re.compile(
         rf"{_BEGIN}(?:{_MARGIN}(?:{_HEADER}|{_LINE}|=[A-Za-z0-9+/]{{4}})){{1,400}}" ), flags=0),

@@ -27,7 +27,7 @@ _HEAD = 4
 
 
 def stands_alone(text: str, start: int, value: str) -> bool:
-    """Whether a secret that stands at a place of a text is no part of a longer word there.
+    """Whether a secret at a place of a text is not a part of a longer word there.
 
     A password that is a word itself only counts where it is a value, or every mention of
     `postgres` would go with `PASSWORD=postgres`.
@@ -42,7 +42,7 @@ def stands_alone(text: str, start: int, value: str) -> bool:
     return not (value[-1].isalnum() and _LETTER.match(text, end))
 
 
-class Mentions:
+class Occurrences:
     """Finds the mentions of secrets: where they stand alone, and in the places they were found in.
 
     Where one secret begins with another, it is the longer one that is mentioned.

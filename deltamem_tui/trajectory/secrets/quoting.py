@@ -1,7 +1,7 @@
 """What a report quotes of a log: one short line, without the secrets that stand in it.
 
 People paste refusals and previews into chats and trackers. A text is cleared before it is cut,
-since nobody would know the first half of a key for one.
+since the first half of a key would not be recognised as one.
 """
 
 from __future__ import annotations

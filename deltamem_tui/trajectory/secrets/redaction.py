@@ -18,7 +18,7 @@ from deltamem_tui.trajectory.secrets.files import (
     is_between_lines,
     lines_before_an_end,
 )
-from deltamem_tui.trajectory.secrets.occurrences import Mentions, Place, stands_alone
+from deltamem_tui.trajectory.secrets.occurrences import Occurrences, Place, stands_alone
 from deltamem_tui.trajectory.secrets.prefilter import may_hold_secrets
 from deltamem_tui.trajectory.secrets.prose import PROSE
 from deltamem_tui.trajectory.secrets.rules import BETWEEN_TEXTS, Rule, SearchedText
@@ -82,7 +82,7 @@ class Redactor:
         self.counts: Counter[str] = Counter()
         self._personal = personal
         self._places: defaultdict[str, set[Place]] = defaultdict(set)
-        self._mentions: Mentions | None = None
+        self._occurrences: Occurrences | None = None
 
     @property
     def redactions(self) -> Redactions:
@@ -109,7 +109,7 @@ class Redactor:
                 self.found.setdefault(value, kind)
         if self._personal and "@" in text:
             self._find(EMAIL, EMAIL.pattern.finditer(text), text)
-        self._mentions = None
+        self._occurrences = None
 
     def clean(self, text: str, before: str = "") -> str:
         """A text with marks in the places of its secrets.
@@ -120,11 +120,11 @@ class Redactor:
         """
         if not text or not self.found:
             return text
-        self._mentions = self._mentions or Mentions(self.found, self._places)
+        self._occurrences = self._occurrences or Occurrences(self.found, self._places)
         whole, end = before + text, len(before)
         parts: list[str] = []
         last = ""
-        for start, secret in self._mentions.of(whole, end):
+        for start, secret in self._occurrences.of(whole, end):
             between, kind = whole[end:start], self.found[secret]
             # The lines of a key that was cut are found one by one.
             if not (kind == last == PRIVATE_KEY.kind and is_between_lines(between)):

@@ -97,7 +97,7 @@ WEB = (
         rf"authorization{_HEADER}(?:token|api-?key|key|bearer|basic)[ =:]{{1,3}}"
         r"(?P<secret>[A-Za-z0-9][A-Za-z0-9_.~+/-]{7,80}={0,2})(?![\w(:=\[])", "authorization",
         _is_short_credential),
-    # Cookies that say who somebody is, in the headers, in a command, ...
+    # Cookies that identify a user, in the headers, in a command, ...
     rule("cookie", rf"(?<![\w.-]){_COOKIE_NAME}=(?P<secret>{_COOKIE_VALUE})", "cookie|curl ",
         accepts=_is_cookie,
         within=r"(?:cookies?\\{0,8}[\"']?\s?[:=,]|curl\b[^\n\0]{0,300}? (?:-b|--cookie)[ =])"

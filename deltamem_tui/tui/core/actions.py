@@ -69,7 +69,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("theme", ("T",), "Choose a theme", "app", "change_theme"),
     Action("cancel", ("x",), "Cancel the work that is going on", "app", "cancel_work"),
     Action("plan", ("P",), "Open the plan or estimate that waits", "app"),
-    Action("notes", ("N",), "Read what was said last, whole", "app"),
+    Action("notes", ("N",), "Read the latest messages in full", "app"),
     Action("quit", ("q",), "Quit", "app", brief="quit"),
     Action("next_pane", ("tab",), "Go to the next pane", "app", "app.focus_next"),
     Action("previous_pane", ("shift+tab",), "Go to the previous pane", "app", "app.focus_previous"),
@@ -154,8 +154,8 @@ ACTIONS: tuple[Action, ...] = (
 )
 
 DIALOG_KEYS = (
-    ("y", "Do what is asked"),
-    ("n, escape", "Leave it; where your own text is offered, n begins anew"),
+    ("y", "Confirm"),
+    ("n, escape", "Cancel; where your own text is offered, n starts over"),
     ("enter", "Go on, the lines filled in"),
     ("tab, shift+tab", "To the next line, or the one before"),
     ("space", "Tick a box, or take the tick away"),

@@ -46,7 +46,7 @@ class Drafts:
             self._write(left)
 
     def _all(self) -> dict[str, str]:
-        """The texts, also those of another browser. A file that somebody spoilt holds none."""
+        """The texts, also those of another browser. A file that cannot be read holds none."""
         try:
             record = orjson.loads(self._file.read_bytes())
         except (OSError, ValueError):

@@ -105,7 +105,7 @@ class Progress:
         self._publish()
 
     @property
-    def last_words(self) -> str:
+    def closing_report(self) -> str:
         """What became of it, for a user who left the browser before it ended."""
         match self.outcome:
             case BankChange() | Info():
@@ -192,7 +192,7 @@ Outcome = Info | BankChange | WorkPlan | Callable[[], None]
 """What a job returns; a function shows what was found, and is called on the screen's thread."""
 
 
-def see_off(work: Progress, report: Callable[[str], None]) -> None:
+def report_unfinished(work: Progress, report: Callable[[str], None]) -> None:
     """Reports on the bare terminal what becomes of work that goes on when the user leaves.
 
     Work that was asked to stop is waited for: calls of a model that are on their way are paid
@@ -213,4 +213,4 @@ def see_off(work: Progress, report: Callable[[str], None]) -> None:
     except KeyboardInterrupt:
         report(f"{work.name} was left unfinished; all that was committed is in the bank")
     else:
-        report(work.last_words)
+        report(work.closing_report)

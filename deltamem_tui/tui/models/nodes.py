@@ -10,7 +10,7 @@ from deltamem_tui.bank.tree import Counts, Tree
 from deltamem_tui.memory.display import Display
 from deltamem_tui.text import clean, count_tokens, counted, one_line
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.models.words import same_but, told_apart
+from deltamem_tui.tui.models.words import distinguished, same_but
 
 TRIGGER_CHARACTERS = 300
 NOTHING = "(says nothing)"
@@ -150,7 +150,7 @@ def subtree_preview(tree: Tree, nodes: Sequence[Node]) -> list[Section]:
         if trigger in shown_before:
             shown = same_but(procedure, shown_before[trigger], node.id)
         else:
-            shown = told_apart(trigger, before, _PREVIEW_CHARACTERS)
+            shown = distinguished(trigger, before, _PREVIEW_CHARACTERS)
         indent = "  " * min(node.depth - top.depth - 1, _PREVIEW_INDENTS)
         mark = "✗ " if node.label == "failure" else ""
         lines.append(f"{indent}{node.id} {mark}{one_line(shown, _PREVIEW_CHARACTERS)}")

@@ -56,7 +56,7 @@ def lab_numbers(bank: Bank) -> dict[str, list[Setting]]:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedNumbers:
+class TrialNumbers:
     """A method's numbers as they were typed, and as the bank has them.
 
     Attributes:
@@ -74,11 +74,11 @@ class PlayedNumbers:
         typed = listed(self.typed)
         return {each.path: each.value for each in typed if each.value != stored[each.path]}
 
-    def over(self, stored: Settings) -> PlayedNumbers:
+    def over(self, stored: Settings) -> TrialNumbers:
         """The same play over what the bank has by now: the other numbers are the bank's."""
-        return PlayedNumbers(_with_changes(stored, self.changes), stored)
+        return TrialNumbers(_with_changes(stored, self.changes), stored)
 
-    def with_number(self, path: str, text: str) -> PlayedNumbers:
+    def with_number(self, path: str, text: str) -> TrialNumbers:
         """The play with one more number, as it was typed.
 
         Raises:
@@ -104,7 +104,7 @@ def why_not(tree: str, name: str, error: ValueError | DeltaMemError) -> str:
     return f"{tree} tree: {named} must be a number"
 
 
-def save_numbers(bank: Bank, played: PlayedNumbers) -> str:
+def save_numbers(bank: Bank, trial: TrialNumbers) -> str:
     """Change the numbers that were typed over, and leave the others to whoever wrote them last.
 
     Returns:
@@ -114,7 +114,7 @@ def save_numbers(bank: Bank, played: PlayedNumbers) -> str:
         BankFrozenError: The bank is frozen.
         ConfigurationError: A number is outside its range.
     """
-    change_settings(bank, "recall lab", lambda numbers: _with_changes(numbers, played.changes))
+    change_settings(bank, "recall lab", lambda numbers: _with_changes(numbers, trial.changes))
     trees = []
     for tree, numbers in lab_numbers(bank).items():
         values = (f"{number_label(_name(each))} {each.value:g}" for each in numbers)

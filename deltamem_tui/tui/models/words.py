@@ -30,7 +30,7 @@ def local_time(time: str) -> str:
         return ""
 
 
-def told_apart(text: str, before: str, room: int) -> str:
+def distinguished(text: str, before: str, room: int) -> str:
     """A text as it is shown on a line below another one.
 
     If it fits, it is whole. If not, the words it shares with the beginning of the line above

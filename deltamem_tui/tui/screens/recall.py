@@ -24,7 +24,7 @@ from deltamem_tui.tui.models.recall_lab import (
     LabAnswer,
     LabEmbedder,
     LabQuestion,
-    PlayedNumbers,
+    TrialNumbers,
     answer,
     lab_numbers,
     match_lines,
@@ -81,7 +81,7 @@ class RecallScreen(BankScreen):
         self._names = home.tree_names
         self._numbers = _lines(home)
         self._embedder = LabEmbedder()
-        self._played: PlayedNumbers | None = None
+        self._trial: TrialNumbers | None = None
         self._timer: Timer | None = None
         self._recalled = Inquiry(self, _RECALLING)
         self._asked: tuple[Bank, LabQuestion] | None = None
@@ -130,7 +130,7 @@ class RecallScreen(BankScreen):
         try:
             stored = settings_of(self.bank)
         except DeltaMemError as error:
-            self._played = None
+            self._trial = None
             self._show_failure(error)
             return
         self._take_over(stored)
@@ -141,11 +141,11 @@ class RecallScreen(BankScreen):
         self._ask()
 
     def _take_over(self, stored: Settings) -> None:
-        self._played = self._played.over(stored) if self._played else PlayedNumbers(stored, stored)
+        self._trial = self._trial.over(stored) if self._trial else TrialNumbers(stored, stored)
         values = {each.path: each.value for each in listed(stored)}
         for number in self._numbers:
             line = self.query_one(f"#{number.id}", Input)
-            if number.path not in self._played.changes and not line.has_class("-invalid"):
+            if number.path not in self._trial.changes and not line.has_class("-invalid"):
                 with self.prevent(Input.Changed):
                     line.value = f"{values[number.path]:g}"
 
@@ -177,17 +177,17 @@ class RecallScreen(BankScreen):
 
     def _take_number(self, line: Input) -> None:
         number = next((each for each in self._numbers if each.id == line.id), None)
-        if number is None or self._played is None:
+        if number is None or self._trial is None:
             return
         try:
-            played = self._played.with_number(number.path, line.value)
+            trial = self._trial.with_number(number.path, line.value)
         except (ValueError, DeltaMemError) as error:
             line.add_class("-invalid")
             self._remark(why_not(number.tree, number.name, error))
             return
         line.remove_class("-invalid")
         self._remark("")
-        self._played = played
+        self._trial = trial
         self._ask()
 
     def _remark(self, words: str) -> None:
@@ -198,12 +198,12 @@ class RecallScreen(BankScreen):
 
     def _ask(self) -> None:
         """Ask; of what is under way nothing is given up, and then the last question is asked."""
-        if self._played is None:
+        if self._trial is None:
             return
         question = LabQuestion(
             self.query_one("#task", Input).value,
             self.query_one("#scene", Input).value,
-            self._played.typed,
+            self._trial.typed,
         )
         known, self._asked = self._asked, (self.bank, question)
         if question.is_empty:
@@ -298,12 +298,12 @@ class RecallScreen(BankScreen):
                 "not saved: a number that is marked does not count", warning=True
             )
             return
-        played = self._played  # stays so until the bank has been read with what was saved
-        if played is None or not played.changes:
+        trial = self._trial  # stays so until the bank has been read with what was saved
+        if trial is None or not trial.changes:
             self.browser.notes.notify("nothing to save: the bank has these numbers already")
             return
         if self.writable():
-            self.change("saving the parameters", lambda bank: save_numbers(bank, played))
+            self.change("saving the parameters", lambda bank: save_numbers(bank, trial))
 
 
 class _NumberLine(NamedTuple):

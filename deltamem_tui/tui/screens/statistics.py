@@ -93,7 +93,7 @@ class StatisticsScreen(BankScreen):
         pane.focus()
 
     def bank_changed(self) -> None:
-        """Count again; scores of what is no more are dropped."""
+        """Count again; scores of trees and nodes that are gone are dropped."""
         bank = self.bank
         if self._proposals and self._grounds != grounds_of(bank):
             self._proposals = ()

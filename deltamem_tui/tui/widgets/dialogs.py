@@ -19,7 +19,7 @@ from deltamem_tui.tui.widgets.inputs import LineInput, Tick
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 _KEEP = Key("f2 or ctrl+o keeps it", "keep")
-_KEYS = (_KEEP, Key("escape leaves it as it was", "leave"))
+_KEYS = (_KEEP, Key("escape cancels", "leave"))
 _SURE = (_KEEP, Key("escape again throws away what you typed", "leave"))
 
 
@@ -40,7 +40,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
     AskDialog #reason { color: $text-warning; text-style: bold; margin-bottom: 1; max-height: 5; }
     AskDialog:ansi #reason { color: ansi_red; }
     """
-    BINDINGS: ClassVar = [Binding("escape", "dismiss(None)", "Leave it")]
+    BINDINGS: ClassVar = [Binding("escape", "dismiss(None)", "Cancel")]
 
     def __init__(
         self, title: str, fields: Sequence[FormLine], reason: str = "", refused: str = ""
@@ -76,7 +76,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
             Key("enter goes on", "go_on"),
             Key("tab changes the line", "app.focus_next"),
             *ticks,
-            Key("escape leaves it", "dismiss(None)"),
+            Key("escape cancels", "dismiss(None)"),
         ]
 
     def on_input_submitted(self) -> None:
@@ -147,7 +147,7 @@ class ConfirmDialog(Dialog[bool]):
 
     BINDINGS: ClassVar = [
         Binding("y", "dismiss(True)", "Do it"),
-        Binding("escape,n", "dismiss(False)", "Leave it"),
+        Binding("escape,n", "dismiss(False)", "Cancel"),
     ]
 
     def __init__(self, question: str, sections: Sequence[Section]) -> None:
@@ -157,12 +157,12 @@ class ConfirmDialog(Dialog[bool]):
 
     def compose(self) -> ComposeResult:
         """The plan, the question, the keys."""
-        keys = (Key("y does it", "dismiss(True)"), Key("escape leaves it", "dismiss(False)"))
+        keys = (Key("y does it", "dismiss(True)"), Key("escape cancels", "dismiss(False)"))
         yield ReadingBox(self._sections, self.question, keys)
 
 
 class DraftDialog(Dialog[bool | None]):
-    """Offers a text that could not be saved: to go on with it, or to begin anew.
+    """Offers a text that could not be saved: to go on with it, or to start over.
 
     Args:
         draft: The text that could not be saved.
@@ -171,8 +171,8 @@ class DraftDialog(Dialog[bool | None]):
 
     BINDINGS: ClassVar = [
         Binding("y", "dismiss(True)", "Go on with it"),
-        Binding("n", "dismiss(False)", "Begin anew"),
-        Binding("escape", "dismiss(None)", "Leave both"),
+        Binding("n", "dismiss(False)", "Start over"),
+        Binding("escape", "dismiss(None)", "Cancel"),
     ]
 
     def __init__(self, draft: str, now: str) -> None:
@@ -186,8 +186,8 @@ class DraftDialog(Dialog[bool | None]):
         """Both texts, the question, the keys."""
         keys = (
             Key("y goes on with it", "dismiss(True)"),
-            Key("n begins anew", "dismiss(False)"),
-            Key("escape leaves both", "dismiss(None)"),
+            Key("n starts over", "dismiss(False)"),
+            Key("escape cancels", "dismiss(None)"),
         )
         yield ReadingBox(self._sections, "Go on with your text, which was not saved?", keys)
 
@@ -207,11 +207,11 @@ class NotesDialog(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         """The notes."""
-        heading = Section("What was said last, the newest first")
+        heading = Section("The latest messages, newest first")
         yield ReadingBox([heading, *(Section("", text) for text in self._notes)])
 
 
-class SheetDialog(Dialog[str | None]):
+class EditDocumentDialog(Dialog[str | None]):
     """A text to edit where no terminal can be handed to an editor; gives it back, or None.
 
     Args:
@@ -221,17 +221,19 @@ class SheetDialog(Dialog[str | None]):
 
     IS_BOX = False
     DEFAULT_CSS = """
-    SheetDialog { align: center middle; }
-    SheetDialog > Vertical {
+    EditDocumentDialog { align: center middle; }
+    EditDocumentDialog > Vertical {
         width: 96%; height: 90%; border: round $primary; padding: 0 1; background: $surface;
     }
-    SheetDialog TextArea, SheetDialog TextArea:focus { height: 1fr; border: none; padding: 0; }
-    SheetDialog KeyLine { color: $text-muted; }
-    SheetDialog:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
+    EditDocumentDialog TextArea, EditDocumentDialog TextArea:focus {
+        height: 1fr; border: none; padding: 0;
+    }
+    EditDocumentDialog KeyLine { color: $text-muted; }
+    EditDocumentDialog:ansi > Vertical { background: ansi_default; border: round ansi_blue; }
     """
     BINDINGS: ClassVar = [
         Binding("f2,ctrl+o", "keep", "Keep it", priority=True),
-        Binding("escape", "leave", "Leave it", priority=True),
+        Binding("escape", "leave", "Cancel", priority=True),
     ]
 
     def __init__(self, text: str, keep: Callable[[str], None] = lambda _: None) -> None:
@@ -264,7 +266,7 @@ class SheetDialog(Dialog[str | None]):
             self._keep(self._typed)
 
     def action_leave(self) -> None:
-        """Leave it; what was typed is thrown away only if that is asked for twice."""
+        """Cancel; what was typed is thrown away only if that is asked for twice."""
         if self._asked or self.query_one(TextArea).text == self._text:
             self.dismiss(None)
             return

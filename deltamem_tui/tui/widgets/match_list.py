@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.tui.models.recall_lab import MatchLine
-from deltamem_tui.tui.models.words import told_apart
+from deltamem_tui.tui.models.words import distinguished
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import line_of
 
@@ -77,7 +77,7 @@ class MatchList(LineList):
             ("✗ " if failure else "", style),
         )
         before = self.lines[line - 1].text if line else ""
-        left.append_text(line_of((told_apart(shown.text, before, width - left.cell_len), style)))
+        left.append_text(line_of((distinguished(shown.text, before, width - left.cell_len), style)))
         return left
 
 

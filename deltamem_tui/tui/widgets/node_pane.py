@@ -42,7 +42,7 @@ class NodePane(TextPane):
         self._draw()
 
     def show_nothing(self, section: Section) -> None:
-        """Say why there is no node to be shown."""
+        """Show why there is no node to be shown."""
         self._place = None
         self._draw()
         self.show([section])

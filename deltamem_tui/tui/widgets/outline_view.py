@@ -19,7 +19,7 @@ from deltamem_tui.tui.models.arrangement import DueRows
 from deltamem_tui.tui.models.family import Mask
 from deltamem_tui.tui.models.nodes import NodeLine, node_line
 from deltamem_tui.tui.models.outline import Outline
-from deltamem_tui.tui.models.words import same_but, told_apart
+from deltamem_tui.tui.models.words import distinguished, same_but
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.painting import columns, line_of
 
@@ -145,7 +145,7 @@ class OutlineView(LineList):
         for other in lines:
             if other.trigger == node.trigger:
                 return same_but(node.procedure, other.procedure, node.id)
-        return told_apart(node.trigger, lines[-1].trigger if lines else "", room)
+        return distinguished(node.trigger, lines[-1].trigger if lines else "", room)
 
     def _indent(self, depth: int, width: int) -> int:
         """Deep nodes are not pushed out of sight: their depth is on the line."""

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import manifest as manifests
 from deltamem_tui.bank import replicas, usage_log
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.transfer import package
 from deltamem_tui.bank.transfer.copying import copy_bank
 from deltamem_tui.bank.transfer.installing import install, receive
@@ -208,6 +210,15 @@ def look_at_store(root: Path) -> Any:
     return look(root / "bank"), planned(Bank.open(root / "bank"), embedder()).kept
 
 
+CUT_OFF = {"calls": 5}
+
+
+def pay_after_one_cut_off(path: Path) -> None:
+    """Write a line where another process was killed before it had synced anything."""
+    files.write_at(path / usage_log.FILE_NAME, 0, orjson.dumps(CUT_OFF))
+    usage_log.append(path, {"calls": 1})
+
+
 def pay_more(root: Path) -> None:
     usage_log.append(root / "bank", {"calls": 9})
     learn_more(root / "bank")
@@ -314,6 +325,12 @@ SCENARIOS = {
         lambda root: grown(root / "bank"),
         lambda root: [partial(usage_log.append, root / "bank", {"calls": n}) for n in range(3)],
         lambda root: list(usage_log.records(root / "bank")),
+        pay_more,
+    ),
+    "payment after one that was cut off": Scenario(
+        lambda root: grown(root / "bank"),
+        lambda root: [partial(pay_after_one_cut_off, root / "bank")],
+        lambda root: [each for each in usage_log.records(root / "bank") if each != CUT_OFF],
         pay_more,
     ),
     "copy": appearing(

@@ -9,7 +9,7 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.commits.journal import Commit
-from deltamem_tui.bank.undo import last_standing
+from deltamem_tui.bank.undo import last_not_undone
 from deltamem_tui.bank.upkeep.verify import verify
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.banks import create_bank
@@ -169,11 +169,11 @@ def test_a_word_that_comes_while_the_journal_is_read_stays(
     shown = outcome_in(bank, stated)
 
     def slow(reading: Bank, is_one: Callable[[Commit], bool]) -> Commit | None:
-        word = last_standing(reading, is_one)
+        word = last_not_undone(reading, is_one)
         give_outcome(Bank.open(bank.path), stated.id, success=True)
         return word
 
-    monkeypatch.setattr(outcomes, "last_standing", slow)
+    monkeypatch.setattr(outcomes, "last_not_undone", slow)
     with pytest.raises(TrajectoryError, match="another outcome was given to it since"):
         take_back_outcome(bank, stated.id, shown)
     assert outcome_in(bank, stated) == shown

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import fcntl
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,30 @@ import pytest
 
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.upkeep.compact import compact
 from deltamem_tui.errors import BankCorruptError, StorageError
 from deltamem_tui.llm.cost import Usage
+from deltamem_tui.memory.learn_result import LearnResult
 from deltamem_tui.memory.runs.payments import Payments, take_over
+from deltamem_tui.memory.runs.run import LearningRun, Refusal
 from deltamem_tui.memory.views.history import history
-from deltamem_tui.memory.writers.extraction import Payment
-from tests.memory.support import new_bank
+from deltamem_tui.memory.writers.extraction import (
+    Call,
+    Extraction,
+    ExtractorWriter,
+    FailedCallError,
+    Payment,
+)
+from deltamem_tui.trajectory.model import Trajectory
+from tests.memory.support import (
+    ChosenEmbedder,
+    EchoExtractor,
+    episode,
+    new_bank,
+    parameters,
+    teach,
+)
 
 CALL = Usage(1, 0, 100, 20, 0.5)
 
@@ -77,6 +95,53 @@ def test_no_error_hides_the_one_that_ended_the_run(bank: Bank) -> None:
 
     with pytest.raises(ZeroDivisionError):
         run()
+
+
+def test_a_line_that_was_refused_is_written_after_all_if_the_run_is_interrupted(bank: Bank) -> None:
+    file = bank.path / usage_log.FILE_NAME
+    file.mkdir()
+
+    def run() -> None:
+        with Payments(bank) as payments:
+            payments(payment())
+            file.rmdir()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert history(bank).usage == CALL
+
+
+@dataclass
+class PaidExtractor(EchoExtractor):
+    """A user's own extractor, which asks something that costs."""
+
+    def extract(self, tree: str, trajectory: Trajectory, chain: Sequence[Node]) -> Extraction:
+        said = super().extract(tree, trajectory, chain)
+        if trajectory.steps[0].action == "fail":
+            call = Call("extract", tree, "some/model", "", CALL)
+            raise FailedCallError("it said nothing", call)
+        return replace(said, model="some/model", usage=CALL, attempts=1)
+
+    def fuse(self, tree: str, chain: Sequence[Node]) -> Extraction:
+        return replace(super().fuse(tree, chain), model="some/model", usage=CALL, attempts=1)
+
+
+def test_what_a_users_own_extractor_takes_is_on_the_bill(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank", parameters(tau_base=0.9))
+    extractor, embedder = PaidExtractor(), ChosenEmbedder()
+    teach(bank, episode((1, 0, 0)), extractor)
+    paid = len(extractor.asked)
+    assert history(bank).usage.calls == paid > 0
+    with LearningRun(bank, extractor, embedder=embedder) as run:
+        found = list(run.learn([episode((1, 0.1, 0)), episode((1, 0.2, 0), action="fail")]))
+    assert [type(each) for each in found] == [LearnResult, Refusal]
+    assert run.usage.calls == len(extractor.asked) - paid
+    assert run.wasted.calls == 0
+    (root,) = bank.tree("task").roots()
+    paid_for: list[Payment] = []
+    ExtractorWriter(extractor).paying(paid_for.append).write("task_consolidation", None, [root])
+    assert paid_for == [Payment("fuse", "task", root.id, "some/model", "", CALL)]
 
 
 OLD = {"purpose": "extract", **asdict(CALL)}
@@ -173,3 +238,9 @@ def test_a_link_and_the_file_of_a_living_run_are_left_alone(bank: Bank) -> None:
     take_over(bank)
     assert history(bank).usage == Usage()
     assert moved.exists()
+
+
+def test_a_line_of_a_stranger_that_names_no_file_is_passed_over(bank: Bank) -> None:
+    usage_log.append(bank.path, {"left": [], "calls": 1})
+    (bank.path / ".paid-x.draft").write_bytes(orjson.dumps({"paid": asdict(CALL)}) + b"\n")
+    assert history(bank).usage == CALL

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.progress import Pace
+from deltamem_tui.trajectory.logs.progress import ReadProgress
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs, to_line
 
@@ -20,12 +20,12 @@ LONG = "".join(CHAT.replace("DO", f"Do {number}.") for number in range(2000)).en
 
 
 def told(*paths: Path | str) -> tuple[int, list[int]]:
-    pace, counts = Pace(), list[int]()
-    readings = read_logs(paths, pace=pace)
-    pace.advance = counts.append
+    progress, counts = ReadProgress(), list[int]()
+    readings = read_logs(paths, progress=progress)
+    progress.advance = counts.append
     for _ in readings:
         pass
-    return pace.total, counts
+    return progress.total, counts
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -40,13 +40,13 @@ def test_half_way_through_about_half_was_told(tmp_path: Path) -> None:
     path = tmp_path / "log"
     line = to_line(Trajectory("t", steps=(Step("look", "x" * 1000),), outcome=Outcome(True)))
     path.write_bytes(line * 2000)
-    pace, counts = Pace(), list[int]()
-    readings = read_logs([path], pace=pace)
-    pace.advance = counts.append
+    progress, counts = ReadProgress(), list[int]()
+    readings = read_logs([path], progress=progress)
+    progress.advance = counts.append
     for _ in range(1000):
         next(readings)
-    assert 0.4 < sum(counts) / pace.total < 0.7
-    assert max(counts) < pace.total / 5
+    assert 0.4 < sum(counts) / progress.total < 0.7
+    assert max(counts) < progress.total / 5
 
 
 def test_all_logs_are_counted_also_those_that_nobody_can_read(tmp_path: Path) -> None:
@@ -64,6 +64,8 @@ def test_standard_input_has_a_size_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told("-") == (len(CHAT), [len(CHAT)])
 
 
-def test_without_anybody_who_waits_nothing_is_told(tmp_path: Path) -> None:
+def test_without_a_listener_nothing_is_reported(tmp_path: Path) -> None:
     (tmp_path / "log").write_text(CHAT)
-    assert not any(isinstance(each, RecordError) for each in read_logs([tmp_path], pace=Pace()))
+    assert not any(
+        isinstance(each, RecordError) for each in read_logs([tmp_path], progress=ReadProgress())
+    )

@@ -1,4 +1,4 @@
-"""Mentions are found as one pattern of all secrets would find them, but by halving."""
+"""Occurrences are found as one pattern of all secrets would find them, but by halving."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deltamem_tui.trajectory.secrets import occurrences as module
-from deltamem_tui.trajectory.secrets.occurrences import Mentions, Place, stands_alone
+from deltamem_tui.trajectory.secrets.occurrences import Occurrences, Place, stands_alone
 from deltamem_tui.trajectory.secrets.tokens import STANDS_ALONE
 
 
@@ -51,7 +51,7 @@ def test_every_mention_is_found_once(
 ) -> None:
     start = min(start, len(text))
     places = {secret: set(around) for secret in secrets[::2]}
-    found = list(Mentions(secrets, places).of(text, start))
+    found = list(Occurrences(secrets, places).of(text, start))
     assert found == by_pattern(text, secrets, places, start)
 
 
@@ -84,7 +84,7 @@ def comparisons(count: int) -> int:
     """How many it takes to find as many secrets, each once."""
     secrets = [Compared(f"sk-{number:06d}xY") for number in range(count)]
     text = "\n".join(f"key {secret} of many" for secret in secrets)
-    mentions = Mentions(secrets)
+    mentions = Occurrences(secrets)
     Compared.times = 0
     assert [secret for _, secret in mentions.of(text)] == secrets
     return Compared.times
@@ -108,7 +108,7 @@ def test_secrets_that_begin_one_another_are_tried_only_where_a_word_begins(
 
     monkeypatch.setattr(module, "stands_alone", counted)
     text = "aB9" * 1000 + " " + secrets[50]
-    assert list(Mentions(secrets).of(text)) == [(3001, secrets[50])]
+    assert list(Occurrences(secrets).of(text)) == [(3001, secrets[50])]
     assert set(tried) == {0, 3001}
 
 
@@ -116,6 +116,6 @@ def test_secrets_that_begin_one_another_are_tried_only_where_a_word_begins(
 def test_a_secret_found_in_many_places_is_found_by_a_few_looks(secret: str) -> None:
     places = {secret: {("p", f" {number:05d}") for number in range(5000)}}
     text = "".join(f"xp{secret} {number:05d}" for number in range(5000))
-    mentions = Mentions([secret], places)
+    mentions = Occurrences([secret], places)
     assert len(mentions._sizes[secret]) == 1
     assert len(list(mentions.of(text))) == 5000

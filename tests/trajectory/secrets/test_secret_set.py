@@ -1,6 +1,6 @@
-"""The labelled set of secrets and look-alikes in agents' logs, as its README describes it.
+"""Two labelled sets of secrets and look-alikes in agents' logs, as their README describes them.
 
-The rules were mended with all of it, first with one half and later with the other.
+The rules were mended with all of the first; the second came after them and measures them.
 """
 
 from __future__ import annotations
@@ -9,36 +9,45 @@ import json
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from deltamem_tui.trajectory.secrets.redaction import without_secrets
 from tests.places import ROOT
 
-CASES = [
-    json.loads(line)
-    for line in (ROOT / "tests/trajectory/secrets_set/cases.jsonl").read_text("utf-8").splitlines()
-]
+
+def cases_of(name: str) -> list[dict[str, Any]]:
+    text = (ROOT / "tests/trajectory/secrets_set" / name).read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+CASES = cases_of("cases.jsonl")
+BLIND = cases_of("blind.jsonl")
 
 
 def by_kind(cases: list[dict[str, Any]]) -> str:
     return str(Counter(case["kind"] for case in cases).most_common())
 
 
-def test_the_set_is_labelled() -> None:
-    assert sum(bool(case["secrets"]) for case in CASES) >= 340
-    assert sum(not case["secrets"] for case in CASES) >= 300
-    assert all(secret in case["text"] for case in CASES for secret in case["secrets"])
+@pytest.mark.parametrize(("cases", "least"), [(CASES, 300), (BLIND, 120)])
+def test_the_sets_are_labelled(cases: list[dict[str, Any]], least: int) -> None:
+    assert sum(bool(case["secrets"]) for case in cases) >= least
+    assert sum(not case["secrets"] for case in cases) >= least
+    assert all(secret in case["text"] for case in cases for secret in case["secrets"])
 
 
-def test_secrets_are_found() -> None:
-    cases = [case for case in CASES if case["secrets"]]
+@pytest.mark.parametrize(("cases", "share"), [(CASES, 0.99), (BLIND, 0.90)])
+def test_secrets_are_found(cases: list[dict[str, Any]], share: float) -> None:
+    having = [case for case in cases if case["secrets"]]
     missed = [
         case
-        for case in cases
+        for case in having
         if any(secret in without_secrets(case["text"]) for secret in case["secrets"])
     ]
-    assert 1 - len(missed) / len(cases) >= 0.99, by_kind(missed)
+    assert 1 - len(missed) / len(having) >= share, by_kind(missed)
 
 
-def test_look_alikes_stay() -> None:
-    cases = [case for case in CASES if not case["secrets"]]
-    taken = [case for case in cases if without_secrets(case["text"]) != case["text"]]
-    assert not taken, by_kind(taken)
+@pytest.mark.parametrize(("cases", "most"), [(CASES, 0), (BLIND, 1)])
+def test_look_alikes_stay(cases: list[dict[str, Any]], most: int) -> None:
+    without = [case for case in cases if not case["secrets"]]
+    taken = [case for case in without if without_secrets(case["text"]) != case["text"]]
+    assert len(taken) <= most, by_kind(taken)

@@ -9,12 +9,13 @@ from shutil import copytree
 import pytest
 from msgspec import structs
 
+from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.upkeep.verify import verify
-from deltamem_tui.errors import BankFrozenError
+from deltamem_tui.errors import BankFrozenError, StorageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
-from deltamem_tui.memory.engine import due
+from deltamem_tui.memory.engine import due, learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.methods import change_settings
@@ -159,3 +160,34 @@ def test_a_lesson_that_the_bank_did_not_take_is_on_the_bill(
     ):
         list(run.learn(waiting(bank)))
     on_the_bill(bank, asking.usage)
+
+
+def test_learning_from_one_episode_is_paid_once_and_of_a_frozen_bank_not_at_all(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    first, second = generated(2)
+    bank = bank_with(tmp_path / "bank", [first, second, *UNSAID])
+    extractor = ModelExtractor(client(server))
+    learn(bank, first, extractor)
+    asked = len(server.requests)
+    assert history(bank).usage.calls == asked > 0
+    bank.freeze()
+    with pytest.raises(BankFrozenError):
+        learn(bank, second, extractor)
+    with pytest.raises(BankFrozenError), LearningRun(bank, extractor, draw_scenes=True) as run:
+        list(run.learn([second]))
+    with pytest.raises(BankFrozenError):
+        judge_episodes(bank, Judge(client(server)), [UNSAID[0].id])
+    assert len(server.requests) == asked
+
+
+def test_judgements_are_reported_even_if_the_bill_cannot_be_written(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    bank = bank_with(tmp_path / "bank", UNSAID)
+    (bank.path / usage_log.FILE_NAME).mkdir()
+    server.script()
+    server.answer("yes\nIt is done.")
+    report = judge_episodes(bank, Judge(client(server)), without_outcome(bank))
+    assert len(report.judged) == len(UNSAID)
+    assert [type(error) for error in report.errors] == [StorageError]
