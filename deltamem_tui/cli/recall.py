@@ -40,6 +40,7 @@ def run(
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.errors import UsageError
     from deltamem_tui.memory.engine import recall
+    from deltamem_tui.memory.methods import method_of
 
     if not task.strip():
         raise UsageError("the task is empty", hint="say what the agent is to do")
@@ -56,7 +57,7 @@ def run(
     def view(page: Page) -> None:
         for answer in answers.values() if explain else ():
             if answer is not None:
-                _explained(page, answer)
+                _explained(page, answer, method_of(opened).rules.get(answer.rule, ""))
         if found.context:
             page.text(found.context)
 
@@ -66,12 +67,13 @@ def run(
     return Result("recall", data, view=view, notes=[nothing] if nothing else [])
 
 
-def _explained(page: Page, answer: CollectionRecall) -> None:
-    """The match and its runners-up, with all that a score is made of."""
-    page.text(f"{answer.tree} tree, threshold {answer.threshold:g}", style="bold")
+def _explained(page: Page, answer: CollectionRecall, rule: str) -> None:
+    """The rule, and what it recalled and did not, with all that a score is made of."""
+    how = f", by {answer.rule}: {rule}" if rule else ""
+    page.text(f"{answer.tree} tree, threshold {answer.threshold:g}{how}", style="bold")
     rows = [
         (
-            "match" if answer.match is candidate else "",
+            _mark(answer, candidate),
             candidate.node.id[:8],
             candidate.similarity,
             candidate.penalty,
@@ -81,6 +83,13 @@ def _explained(page: Page, answer: CollectionRecall) -> None:
         for candidate in answer.candidates
     ]
     page.table(("", "node", "similarity", "penalty", "score", "when"), rows, headed=True)
+
+
+def _mark(answer: CollectionRecall, candidate: Candidate) -> str:
+    """Whether a candidate is recalled, and by which rule if not by that of the best."""
+    if not answer.matches(candidate):
+        return ""
+    return "match" if candidate.rule == answer.rule else f"by {candidate.rule}"
 
 
 def _nothing(answers: Iterable[CollectionRecall | None]) -> str:
@@ -119,6 +128,7 @@ def _record(tree: Tree, answer: CollectionRecall | None, *, explain: bool) -> di
     record: dict[str, Any] = {
         "match": match.node.id if match else None,
         "score": match.score if match else None,
+        "rule": answer.rule,
         "chain": [node_record(tree, node) for node in answer.chain],
     }
     if explain:
@@ -127,6 +137,7 @@ def _record(tree: Tree, answer: CollectionRecall | None, *, explain: bool) -> di
             "threshold": answer.threshold,
             "candidates": [
                 candidate_record(tree, candidate, answer.threshold)
+                | {"recalled": answer.matches(candidate), "rule": candidate.rule}
                 for candidate in answer.candidates
             ],
         }

@@ -117,7 +117,8 @@ class CollectionRecall:
         threshold: The least score of a match; -1 if all match.
         candidates: The best nodes, best first.
         chains: What is recalled, best first: each the nodes root → match.
-        rule: Which rule chose the chains, in the method's words.
+        rule: Which rule chose the best chain, in the method's words.
+        new_kind: Whether the question's kind of goal is understood, and no node is of it.
     """
 
     tree: str
@@ -126,6 +127,7 @@ class CollectionRecall:
     candidates: tuple[Candidate, ...]
     chains: tuple[tuple[Node, ...], ...] = ()
     rule: str = "threshold"
+    new_kind: bool = False
 
     @property
     def chain(self) -> tuple[Node, ...]:
@@ -295,6 +297,7 @@ class Method(ABC):
         collections: Its collections, in the order in which they are asked and shown.
         display: How each is shown.
         decisions: Per decision of its results, what it means.
+        rules: Per rule of its recall but the threshold's, what its scores mean.
         settings: Its numbers.
     """
 
@@ -303,6 +306,7 @@ class Method(ABC):
     collections: ClassVar[Mapping[str, Collection]]
     display: ClassVar[Mapping[str, Display]]
     decisions: ClassVar[Mapping[str, str]]
+    rules: ClassVar[Mapping[str, str]] = {}
     settings: ClassVar[type[Settings]]
 
     @abstractmethod

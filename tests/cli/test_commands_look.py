@@ -177,7 +177,7 @@ def test_recall_gives_the_context_and_says_why(program: Program) -> None:
     assert set(data) == {"context", "why_nothing", "task", "env"}
     assert data["why_nothing"] is None
     for tree in ("task", "env"):
-        assert set(data[tree]) == {"match", "score", "chain"}
+        assert set(data[tree]) == {"match", "score", "rule", "chain"}
         assert data[tree]["chain"][-1]["id"] == data[tree]["match"]
         assert data[tree]["score"] >= 0.5
     assert program("recall", "kitchen", TASK, "--env", SCENE).out == data["context"] + "\n"

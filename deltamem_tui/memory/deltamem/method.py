@@ -45,6 +45,9 @@ class DeltaMem(Method):
         "skip": "the match covers it",
         "unasked": "the tree had no question",
     }
+    rules = {  # noqa: RUF012 - a constant of the class
+        "kind": "the kind of goal is known; a score is the similarity of names within it",
+    }
     settings = Parameters
 
     def recall(self, bank: Bank, query: Query, embedder: Embedder) -> RecallResult:

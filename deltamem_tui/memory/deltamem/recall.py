@@ -6,7 +6,8 @@ other's question, and their chains meet only in the agent's context.
 The paper's rule takes the best node of all if it reaches τ (`recall = "paper"`). By default
 (`recall = "kind"`) the rules that write triggers read the question too: a tree that has the
 question's own kind of goal answers with the success of that kind whose names are nearest, and
-with what failed; the paper's rule decides where the kind is new or not understood.
+with what failed; the paper's rule decides where the kind is new or not understood. Where all
+of the task tree's answer failed, the best success that reaches τ comes with it.
 
 Two rules are this project's own. Scores count to six decimals, so that equal texts score
 equally on every machine; τ is compared with those. Of equal scores the shallower node
@@ -136,17 +137,37 @@ def recall_tree(
     """Ask one tree: by kind where it has the question's, else by equations 6 and 7."""
     threshold = parameters.tau_base
     found = ranked(tree, question.vector, weighting, parameters.failure_penalty, count)
-    candidates = tuple(candidate for _, candidate in found)
-    nearest = _nearest_of_kind(tree, question.kind) if question.kind and found else []
-    if not nearest:
-        matched = bool(found) and found[0][1].score >= threshold
-        best = (tree.chain_at(found[0][0]),) if matched else ()
-        return CollectionRecall(tree.name, question.text, threshold, candidates, best)
-    chains = tuple(tree.chain(each.node.id) for each in nearest)
-    known = {each.node.id for each in nearest}
+    candidates = [candidate for _, candidate in found]
+    recalled = _nearest_of_kind(tree, question.kind) if question.kind and found else []
+    by_kind = bool(recalled)
+    if found and not by_kind and candidates[0].score >= threshold:
+        recalled = candidates[:1]
+    chains = [tree.chain(each.node.id) for each in recalled]
+    succeeded = any(node.label == "success" for chain in chains for node in chain)
+    if chains and not succeeded and tree.name == "task" and parameters.recall == "kind":
+        for way in _best_success(tree, question, weighting, threshold):
+            recalled = [*recalled, way]
+            chains.append(tree.chain(way.node.id))
+    known = {each.node.id for each in recalled}
     others = [each for each in candidates if each.node.id not in known]
-    shown = (*nearest, *others)[: max(count, len(nearest))]
-    return CollectionRecall(tree.name, question.text, threshold, shown, chains, rule="kind")
+    return CollectionRecall(
+        tree.name,
+        question.text,
+        threshold,
+        (*recalled, *others)[: max(count, len(recalled))],
+        tuple(chains),
+        rule="kind" if by_kind else "threshold",
+        new_kind=question.kind is not None and not by_kind,
+    )
+
+
+def _best_success(
+    tree: Tree, question: TreeQuestion, weighting: Weighting, threshold: float
+) -> list[Candidate]:
+    """The success that is most similar to a question, if it reaches the threshold."""
+    # Behind a penalty of 4 the most similar failure ranks below any success.
+    best = [each for _, each in ranked(tree, question.vector, weighting, 4.0, 1)]
+    return [each for each in best if each.node.label == "success" and each.score >= threshold]
 
 
 def _nearest_of_kind(tree: Tree, kind: TaskKind) -> list[Candidate]:
@@ -160,8 +181,8 @@ def _nearest_of_kind(tree: Tree, kind: TaskKind) -> list[Candidate]:
     for failed in (False, True):
         of_label = [at for at in order if bool(tree.failure[rows[at]]) is failed]
         for at in of_label[:1]:
-            similarity = float(similarities[at])
-            found.append(Candidate(tree.node_at(int(rows[at])), similarity, 0.0, similarity))
+            node, similarity = tree.node_at(int(rows[at])), float(similarities[at])
+            found.append(Candidate(node, similarity, 0.0, similarity, "kind"))
     return found
 
 

@@ -67,10 +67,9 @@ def _recalled(
             question = question_to(bank, name, text, settings[name], embedder)
             weighting = weighting_of(bank)
             each = recall_tree(bank.tree(name), question, settings[name], weighting)
-            if question.kind and writer == "rules":
-                # The rules tell kinds apart by themselves: a new kind is a root.
-                each = each if each.rule == "kind" else replace(each, chains=())
-            found[name] = each
+            # The rules tell kinds apart by themselves: a new kind is a root.
+            is_root = each.new_kind and writer == "rules"
+            found[name] = replace(each, chains=()) if is_root else each
     return found
 
 
@@ -184,9 +183,12 @@ def placement(found: CollectionRecall | None, parameters: TreeParameters) -> str
         return f"would become a new root: {best:.3f} is below {parameters.tau_base:g}"
     match = found.match.node
     parent = parent_of(found.chain, parameters.d_max)
-    if parent is None or parent.id == match.id:
-        return f"would become a residual below the match, at depth {match.depth + 1}"
-    return (
-        f"would become a sibling of the match, at depth {match.depth}: "
-        f"none lies deeper than D_max = {parameters.d_max}"
-    )
+    place = f"a residual below the match, at depth {match.depth + 1}"
+    if parent is not None and parent.id != match.id:
+        place = (
+            f"a sibling of the match, at depth {match.depth}: "
+            f"none lies deeper than D_max = {parameters.d_max}"
+        )
+    if found.new_kind:
+        return f"would become a new root by the rules, as its kind is new; by a model {place}"
+    return f"would become {place}"

@@ -23,12 +23,14 @@ class Candidate:
     Attributes:
         similarity: cos(e_q, e_v), rounded to six decimals.
         score: What it is ranked by.
+        rule: Which rule found it, in the method's words.
     """
 
     node: Node
     similarity: float
     penalty: float
     score: float
+    rule: str = "threshold"
 
 
 _scans: WeakKeyDictionary[Tree, Scan] = WeakKeyDictionary()

@@ -214,18 +214,23 @@ class MatchLine:
     """One line of a collection's answer.
 
     Attributes:
-        kind: A match, a runner-up, or the line that the threshold draws among them.
+        kind: A match, a runner-up, the line that the threshold draws among them, or one below
+            those that another rule found.
         text: What it says, beside its numbers.
-        candidate: The node and its numbers; None for the threshold.
+        candidate: The node and its numbers; None for a line between.
     """
 
-    kind: Literal["match", "runner-up", "threshold"]
+    kind: Literal["match", "runner-up", "threshold", "rule"]
     text: str
     candidate: Candidate | None = None
 
 
 def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
-    """A collection's candidates, best first, and the threshold where it stands among them."""
+    """A collection's candidates, best first, and the threshold where it stands among them.
+
+    Those of another rule come first, and below them a line that says which it is: their scores
+    are not compared with the threshold.
+    """
     if found is None:
         return []
     key = bank.collections[found.tree].key
@@ -237,7 +242,12 @@ def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
         )
         for each in found.candidates
     ]
+    others = sum(each.rule != "threshold" for each in found.candidates)
     if found.threshold > -1:  # else all match
-        above = sum(each.score >= found.threshold for each in found.candidates)
+        rest = found.candidates[others:]
+        above = others + sum(each.score >= found.threshold for each in rest)
         lines.insert(above, MatchLine("threshold", f"threshold {found.threshold:g}"))
+    if others:
+        text = method_of(bank).rules.get(found.rule, "")
+        lines.insert(others, MatchLine("rule", f"↑ by {found.rule}: {text}"))
     return lines

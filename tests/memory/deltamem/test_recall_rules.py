@@ -1,0 +1,137 @@
+"""Which rule recalls what: the question's kind of goal, or the threshold; and what it may write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
+from deltamem_tui.memory.engine import learn, recall
+from deltamem_tui.memory.method import CollectionRecall
+from deltamem_tui.memory.methods import change_settings, method_of, settings_of
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.tui.models.recall_lab import match_lines
+from tests.memory.support import EchoExtractor
+
+HEAT_EGG = "heat some egg and put it in diningtable."
+HEAT_MUG = "heat some mug and put it in diningtable."
+CLEAN_MUG = "clean some mug and put it in diningtable."
+
+
+def bank_of(path: Path, *tasks: tuple[str, bool], tau: float = 0.1, rule: str = "kind") -> Bank:
+    """What the rules make of episodes of ALFWorld; each is a task and whether it succeeded."""
+    numbers = TreeParameters(tau, k_cons=None, recall="paper" if rule == "paper" else "kind")
+    parameters = Parameters(numbers, numbers)
+    bank = create_bank(path, embedder="hashing", domain="alfworld", parameters=parameters)
+    for task, success in tasks:
+        learn(bank, episode(task, success=success))
+    return bank
+
+
+def episode(task: str, *, success: bool = True) -> Trajectory:
+    verb, thing = task.split(maxsplit=1)[0], task.split()[2]
+    device = "microwave" if verb == "heat" else "sinkbasin"
+    steps = (
+        Step(f"take {thing} 1 from countertop 1", f"You pick up the {thing} 1."),
+        Step(f"{verb} {thing} 1 with {device} 1", f"You {verb} the {thing} 1." if success else ""),
+        Step(f"go to {'diningtable' if success else 'shelf'} 1", "You see nothing."),
+    )
+    return Trajectory(task, steps=steps, outcome=Outcome(success=success, source="stated"))
+
+
+def asked(bank: Bank, task: str, count: int = 1) -> CollectionRecall:
+    found = recall(bank, task, candidates=count).collections["task"]
+    assert found is not None
+    return found
+
+
+def test_of_the_questions_kind_comes_what_is_nearest_by_its_names(tmp_path: Path) -> None:
+    bank = bank_of(tmp_path / "bank", (CLEAN_MUG, True), (HEAT_EGG, True), (HEAT_MUG, True))
+    found = asked(bank, HEAT_MUG, 9)
+    assert (found.rule, found.new_kind) == ("kind", False)
+    assert [each.rule for each in found.candidates if found.matches(each)] == ["kind"]
+    assert found.match is found.candidates[0]
+    others = found.candidates[1:]
+    assert {each.rule for each in others} == {"threshold"}
+    lines = match_lines(bank, found)
+    assert [line.kind for line in lines[:2]] == ["match", "rule"]
+    assert lines.index(next(each for each in lines if each.kind == "threshold")) >= 2
+    paper = asked(bank_of(tmp_path / "paper", (HEAT_EGG, True), rule="paper"), HEAT_EGG)
+    assert (paper.rule, paper.new_kind) == ("threshold", False)
+    assert {line.kind for line in match_lines(bank, paper)} == {"match", "threshold"}
+
+
+@pytest.mark.parametrize(
+    ("tau", "rule", "helped"), [(0.1, "kind", True), (0.99, "kind", False), (0.1, "paper", False)]
+)
+def test_where_all_of_a_kind_failed_the_best_success_above_the_threshold_comes_too(
+    tmp_path: Path, tau: float, rule: str, helped: bool
+) -> None:
+    bank = bank_of(tmp_path / "bank", (CLEAN_MUG, True), (HEAT_EGG, False), tau=tau, rule=rule)
+    success, failure = bank.tree("task")
+    found = asked(bank, HEAT_EGG)
+    assert (success.label, failure.label) == ("success", "failure")
+    assert [chain[-1].id for chain in found.chains] == [failure.id, *[success.id] * helped]
+    recalled = [each.rule for each in found.candidates if found.matches(each)]
+    assert recalled == [found.rule, *["threshold"] * helped]
+
+
+@pytest.mark.parametrize("below", [True, False])
+def test_a_failure_that_matches_by_the_threshold_has_a_success_beside_it(
+    tmp_path: Path, below: bool
+) -> None:
+    """Also one that lies below the failure: the agent reads the failure once."""
+    bank = bank_of(tmp_path / "bank", tau=0.3 if below else 0.8)
+    tasks = (("open the red door", False), ("open the green door", True))
+    for task, done in tasks:
+        outcome = Outcome(success=done, source="stated")
+        learn(bank, Trajectory(task, steps=(Step(task),), outcome=outcome), EchoExtractor())
+    numbers = TreeParameters(0.3, k_cons=None)
+    change_settings(bank, "test", lambda _: Parameters(numbers, numbers))
+    failure, success = bank.tree("task")
+    assert (failure.label, success.parent) == ("failure", failure.id if below else None)
+    found = recall(bank, "open the red door")
+    assert found.task is not None
+    assert [chain[-1].id for chain in found.task.chains] == [failure.id, success.id]
+    assert found.context.count("When: open the red door") == 1
+    assert found.context.count("When: open the green door") == 1
+
+
+def test_a_new_kind_is_a_root_by_the_rules_and_a_residual_by_a_model(tmp_path: Path) -> None:
+    bank = bank_of(tmp_path / "bank", (CLEAN_MUG, True))
+    (clean,) = bank.tree("task")
+    found = asked(bank, HEAT_MUG)
+    assert (found.rule, found.new_kind) == ("threshold", True)
+    assert found.chain == (clean,)  # above the threshold: shown to an agent all the same
+    numbers = settings_of(bank)
+    text = method_of(bank).placement("task", found, numbers)
+    assert "a new root by the rules" in text
+    assert "by a model a residual below the match, at depth 2" in text
+    result = learn(bank, episode(HEAT_MUG)).trees["task"]
+    assert (result.decision, result.match) == ("root", None)
+    again = asked(bank, HEAT_EGG)
+    assert (again.rule, again.new_kind) == ("kind", False)
+    text = method_of(bank).placement("task", again, numbers)
+    assert text == "would become a residual below the match, at depth 2"
+    result = learn(bank, episode(HEAT_EGG)).trees["task"]
+    assert result.match == again.chain[-1].id
+
+    other = bank_of(tmp_path / "other", (CLEAN_MUG, True))
+    result = learn(other, episode(HEAT_MUG), EchoExtractor(name="model")).trees["task"]
+    assert (result.decision, result.match) == ("residual", next(iter(other.tree("task"))).id)
+    assert result.node is not None
+    assert result.node.depth == 2
+
+
+@pytest.mark.parametrize("tau", [0.1, 0.999])
+def test_a_models_bank_grows_as_the_paper_says(tmp_path: Path, tau: float) -> None:
+    """Its triggers are the model's own, so no kind of goal is found among them."""
+    banks = [bank_of(tmp_path / rule, tau=tau, rule=rule) for rule in ("kind", "paper")]
+    for task in (HEAT_EGG, HEAT_MUG, CLEAN_MUG, "examine the cd with the desklamp."):
+        for bank in banks:
+            learn(bank, episode(task), EchoExtractor(name="model"))
+    kind, paper = ([node.id for node in bank.tree("task")] for bank in banks)
+    assert kind == paper
