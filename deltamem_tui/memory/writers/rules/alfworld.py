@@ -1,4 +1,4 @@
-"""ALFWorld: objects move between episodes, so places and instances are named by their kinds."""
+"""ALFWorld: things move between episodes, so places and things are named by their kinds."""
 
 from __future__ import annotations
 
@@ -111,17 +111,18 @@ class AlfworldDialect(Dialect):
     def procedure(self, moves: Sequence[Move]) -> list[str]:
         """The acts that brought the goal about, each with the way to where it is done."""
         lines: list[str] = []
-        before = ""
+        here = ""
+        opened: set[str] = set()
         for at in _needed(moves):
-            act = moves[at]
             place = _place_of(moves, at)
-            if place and place != before:
-                kind = kinds(_generalised(act, place))
+            if place and place != here:
+                here, kind = place, _place_in(moves[at], place)
                 lines.append(f"go to {kind}")
-                if any(move.wording.strip() == f"open {place}" for move in moves[:at]):
+                was_closed = any(move.wording.strip() == f"open {place}" for move in moves[:at])
+                if was_closed and place not in opened:
+                    opened.add(place)
                     lines.append(f"open {kind}")
-            before = place or before
-            lines.append(act.action)
+            lines.append(moves[at].action)
         return lines
 
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
@@ -154,7 +155,7 @@ class AlfworldDialect(Dialect):
             here = step.action.removeprefix("go to ") if _visit(step) else here
             closes += [found["place"] for found in _OPENED.finditer(step.observation)]
             for seen in _SEEN.finditer(step.observation):
-                place = seen["place"] or _THING.sub(r"\1", here)
+                place = seen["place"] or kinds(here)
                 if not place or step.action in ("look", "inventory"):
                     continue
                 things = [kind for kind, _ in _THING.findall(seen["things"])]
@@ -190,7 +191,7 @@ def _needed(moves: Sequence[Move]) -> list[int]:
     done = [(at, _WHAT.match(move.wording.strip())) for at, move in enumerate(moves)]
     acts = [(at, act) for at, act in done if act and moves[at].effect == "done"]
     about = [(at, act) for at, act in acts if "[object]" in moves[at].action]
-    needed = {at for at, act in acts if _DEVICE.match(act["verb"])}
+    needed = set([at for at, act in acts if _DEVICE.match(act["verb"])][-1:])
     for thing in distinct(act["thing"] for _, act in about):
         own = [(at, act["verb"]) for at, act in about if act["thing"] == thing]
         puts = [at for at, verb in own if verb in _PUTTING]
@@ -213,9 +214,9 @@ def _place_of(moves: Sequence[Move], at: int) -> str:
     return next((visit["place"] for visit in visits if visit), "")
 
 
-def _generalised(act: Move, place: str) -> str:
-    """A place as the act's own text calls it: `[receptacle]` where the goal names it."""
-    kind = _THING.sub(r"\1", place)
+def _place_in(act: Move, place: str) -> str:
+    """A place as the act itself calls it: `[receptacle]` where the goal names it, else its kind."""
+    kind = kinds(place)
     return "[receptacle]" if _WHERE.search(act.wording.strip()) and kind not in act.action else kind
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from deltamem_tui.memory.writers.rules.wording import condense, distinct, key, listed, unlike
@@ -42,10 +42,10 @@ class Goal:
     """What an episode was about.
 
     Attributes:
-        trigger: The goal with instances replaced by their kinds: the activation condition.
-        variant: The instances that were replaced, for telling one variant from another.
+        trigger: The goal with instances left open: the activation condition.
+        variant: The instances that were left open, for telling one variant from another.
         names: Instance → what stands for it in actions and answers, longest instance first.
-        slots: What the task names, and its name: `object`, `egg`.
+        slots: What the task names, and by which name: (`object`, `egg`).
         understood: Whether goals of one kind have one trigger, and no others have it.
     """
 
@@ -67,7 +67,7 @@ class Fact:
     """What is known of a place, a device, a tool: what was seen there, or how it answered."""
 
     subject: str
-    items: tuple[str, ...] = field(default=())
+    items: tuple[str, ...]
 
     @property
     def line(self) -> str:
@@ -80,8 +80,8 @@ class Move:
     """One step as a dialect understands it.
 
     Attributes:
-        action: What was done, instances replaced by their kinds.
-        answer: What came back, shortened, instances replaced by their kinds.
+        action: What was done, the goal's names left open.
+        answer: What came back, shortened, the goal's names left open.
         effect: `done` if it changed something, `looked` if it only showed something,
             `refused` if the environment would not do it.
         reward: What the environment paid for it; 0 if nothing or not known.
@@ -142,6 +142,10 @@ class Dialect:
     def effect(self, step: Step) -> Effect:
         """Whether a step changed something, only showed something, or was refused."""
         return "refused" if _REFUSAL.search(step.observation[:2000]) else "done"
+
+    def is_lesson(self, move: Move) -> bool:  # noqa: ARG002
+        """Whether a failure should warn of a move, if it failed or led nowhere."""
+        return True
 
     def procedure(self, moves: Sequence[Move]) -> list[str]:
         """The moves that had an effect, as the lines of a procedure: one command a line."""

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+_AT = r"[1-9]\d{0,5}"  # a text from a stranger may hold any number
 _HEAD = re.compile(
-    r"(?:After step (?P<after>\d+)|Instead of steps? (?P<first>\d+)(?: to (?P<last>\d+))?"
+    rf"(?:After step (?P<after>{_AT})|Instead of steps? (?P<first>{_AT})(?: to (?P<last>{_AT}))?"
     r"|(?P<start>At the start)):"
 )
-_WITHOUT = re.compile(r"Without steps? (?P<first>\d+)(?: to (?P<last>\d+))?\.")
+_WITHOUT = re.compile(rf"Without steps? (?P<first>{_AT})(?: to (?P<last>{_AT}))?\.")
 _NEW = "+ "
 
 
@@ -48,22 +49,42 @@ def difference(base: Sequence[str], lines: Sequence[str]) -> list[Edit]:
 
 
 def merged(base: Sequence[str], edits: Iterable[Edit]) -> list[str]:
-    """The lines that edits make of a base; those that lie beyond its end are added there."""
+    """The lines that edits make of a base.
+
+    Args:
+        base: The lines that the edits were made for.
+        edits: In order and apart from each other, within the base (see `fit`).
+    """
     lines: list[str] = []
     at = 0
     for edit in edits:
         lines += [*base[at : edit.start], *edit.lines]
-        at = max(at, edit.end)
+        at = edit.end
     return [*lines, *base[at:]]
 
 
+def fit(base: Sequence[str], edits: Iterable[Edit]) -> bool:
+    """Whether edits come in order and apart from each other, none beyond the base's end."""
+    at = 0
+    for edit in edits:
+        if not at <= edit.start <= edit.end:
+            return False
+        at = edit.end
+    return at <= len(base)
+
+
 def read_edits(lines: Sequence[str]) -> list[Edit] | None:
-    """The edits that lines are; None if they are anything else."""
-    edits = list(_edits(lines))
-    return None if None in edits else [edit for edit in edits if edit]
+    """The edits that lines spell; None if any line is something else."""
+    edits = []
+    for edit in _edits(lines):
+        if edit is None:
+            return None
+        edits.append(edit)
+    return edits
 
 
 def _edits(lines: Sequence[str]) -> Iterator[Edit | None]:
+    """One edit after the other; None and no more where the lines are something else."""
     at = 0
     while at < len(lines):
         line = lines[at]

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
-from deltamem_tui.memory.writers.rules.edits import Edit, difference, merged, read_edits
+from deltamem_tui.memory.writers.rules.edits import (
+    Edit,
+    difference,
+    fit,
+    merged,
+    read_edits,
+)
 
 _STEP = re.compile(r"\d+\. (.+)")
 _NAMES = re.compile(r"Worked (?:as it stands )?with (.+)\.")
-_NAME = re.compile(r"\[([^\]]+)\] = ([^,]+)(?:, |$)")
+_NAME = re.compile(r"\[([^\]]+)\] = (.+?)(?:, (?=\[)|$)")
 _SLOT = re.compile(r"\[([a-z][a-z ]*)\]")
 _MARKS = (FAILED, TRIED, PARTIAL, UNEXPLORED)
 
@@ -27,48 +33,62 @@ class Procedure:
 
     Attributes:
         steps: The commands in order, names of the task left open.
-        names: What stood at each open place in the episode that is nearest.
-        warnings: The lines of failure records.
+        names: What stood at each open place in the chain's last success.
+        warnings: The lines of failure records, those of the chain's last node first.
     """
 
     steps: tuple[str, ...] = ()
-    names: Mapping[str, str] | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, chain: Sequence[Node]) -> Procedure | None:
         """The procedure of a chain; None if a node of it is not in the words of the rules."""
-        steps: list[str] = []
-        names: Mapping[str, str] | None = None
-        warnings: list[str] = []
+        known = cls()
         for node in chain:
-            lines = node.payload["execution_procedure"].splitlines()
-            if found := _NAMES.fullmatch(lines[-1]):
-                names = dict(_NAME.findall(found[1]))
-                lines.pop()
-            warnings += [line for line in lines if line.startswith(_MARKS)]
-            rest = [line for line in lines if not line.startswith(_MARKS)]
-            numbered = [found for line in rest if (found := _STEP.fullmatch(line))]
-            if rest and len(numbered) == len(rest):
-                steps = [found[1] for found in numbered]
-                continue
-            edits = read_edits(rest)
-            if edits is None:
+            found = known._with(node.payload["execution_procedure"].splitlines())
+            if found is None:
                 return None
-            steps = merged(steps, edits)
-        return cls(tuple(steps), names, tuple(dict.fromkeys(warnings)))
+            known = found
+        return known
+
+    def _with(self, lines: Sequence[str]) -> Procedure | None:
+        """The procedure that the lines of a further node make of this one."""
+        records = [line for line in lines if line.startswith(_MARKS)]
+        with_names = [found for line in lines if (found := _NAMES.fullmatch(line))]
+        rest = [line for line in lines if not (line.startswith(_MARKS) or _NAMES.fullmatch(line))]
+        steps = _steps_after(self.steps, rest)
+        if steps is None:
+            return None
+        names = dict(_NAME.findall(with_names[-1][1])) if with_names else self.names
+        return Procedure(tuple(steps), names, tuple(dict.fromkeys([*records, *self.warnings])))
+
+
+def _steps_after(base: Sequence[str], lines: Sequence[str]) -> list[str] | None:
+    """The numbered steps that lines are, or what they make of a base; None if neither."""
+    numbered = [found[1] for line in lines if (found := _STEP.fullmatch(line))]
+    if lines and len(numbered) == len(lines):
+        return numbered
+    edits = read_edits(lines)
+    return None if edits is None or not fit(base, edits) else merged(base, edits)
 
 
 def text_of(steps: Sequence[str], names: Mapping[str, str], base: Sequence[str] = ()) -> str:
     """A procedure as a node says it: whole, or where it differs from a base if that is shorter."""
-    whole = [f"{number}. {step}" for number, step in enumerate(steps, 1)]
-    edits: list[Edit] = difference(base, steps) if base else []
-    changes = [line for edit in edits for line in str(edit).splitlines()]
-    lines = changes if base and len(changes) < len(whole) else whole
+    lines = numbered(steps)
+    if base:
+        edits: list[Edit] = difference(base, steps)
+        changes = [line for edit in edits for line in str(edit).splitlines()]
+        lines = min(lines, changes, key=lambda said: len("\n".join(said)))
     with_names = ", ".join(f"[{slot}] = {name}" for slot, name in names.items())
     if with_names:
         lines = [*lines, f"Worked {'' if lines else 'as it stands '}with {with_names}."]
     return "\n".join(lines)
+
+
+def numbered(steps: Sequence[str]) -> list[str]:
+    """Steps as the lines of a numbered list."""
+    return [f"{number}. {step}" for number, step in enumerate(steps, 1)]
 
 
 def filled(text: str, names: Mapping[str, str]) -> str:

@@ -6,13 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from deltamem_tui.memory.writers.rules.dialect import (
-    Dialect,
-    Effect,
-    Fact,
-    Goal,
-    Move,
-)
+from deltamem_tui.memory.writers.rules.dialect import Dialect, Effect, Fact, Goal, Move
 from deltamem_tui.memory.writers.rules.scienceworld_facts import (
     TRANSFER,
     command_facts,
@@ -31,6 +25,7 @@ _REFUSED = re.compile(
     r"|not sure how|appears broken|does not appear to produce|so there are no items"
 )
 _NEEDLESS = re.compile(r"is already|already connected")
+_UNHEARD = re.compile(r"No known action|Unknown action|Ambiguous request")
 _LOOKING = re.compile(r"(?:look|inventory|task|objects|help|examine|read|wait)")
 _MEASURING = re.compile(r"(?:look at|examine|read|wait)")
 _ENTERED = re.compile(r"You move to the ([\w ]+)\.")
@@ -64,6 +59,10 @@ class ScienceWorldDialect(Dialect):
             return "refused"
         needless = _NEEDLESS.search(step.observation[:300])
         return "looked" if needless or _LOOKING.match(step.action.strip()) else "done"
+
+    def is_lesson(self, move: Move) -> bool:
+        """What the simulator has no command for, or lets one do with anything, teaches nothing."""
+        return is_sensible(move.action) and not _UNHEARD.match(move.answer)
 
     def procedure(self, moves: Sequence[Move]) -> list[str]:
         """What led to the points: the last use of each thing backwards, and the way between."""

@@ -129,7 +129,7 @@ def is_sensible(action: str) -> bool:
         ends = action.removeprefix("connect ").split(" to ", 1)
         return len(ends) == 2 and all(_TERMINAL.search(end) for end in ends)
     if action.startswith("disconnect "):
-        return "{wire" in action or bool(_TERMINAL.search(action))
+        return "wire" in action or bool(_TERMINAL.search(action))
     moved = TRANSFER.fullmatch(action)
     return not (moved and moved["to"] and _ROOM.fullmatch(moved["to"]))
 

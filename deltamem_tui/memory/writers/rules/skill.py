@@ -10,15 +10,13 @@ from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Goal, Move, tallied
 from deltamem_tui.memory.writers.rules.edits import difference
-from deltamem_tui.memory.writers.rules.procedure import Procedure, text_of
+from deltamem_tui.memory.writers.rules.procedure import Procedure, filled, text_of
 from deltamem_tui.memory.writers.rules.wording import (
     ARROW,
-    Known,
     condense,
     distinct,
     key,
     payload_of,
-    procedure_lines,
     record_lines,
     shortened,
     unlike,
@@ -68,7 +66,7 @@ class Episode:
         general = self.goal.trigger.casefold()
         return any(
             (node.label == "success" or not self.trajectory.outcome.success)
-            and node.payload["activation_condition"].casefold().startswith(general)
+            and f"{node.payload['activation_condition'].casefold()} (".startswith(f"{general} (")
             for node in chain
         )
 
@@ -83,28 +81,32 @@ def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
         return Extraction(None, "no action of this episode had an effect")
     names = dict(episode.goal.slots)
     known = Procedure.of(chain)
-    if known is None or not known.steps:
+    if known is None:
+        if all(_names(chain, filled(step, names)) for step in steps):
+            return Extraction(None, "the chain names every action of this episode")
+        reason = "the chain is not in the rules' words: the whole procedure"
+        return Extraction(_whole(episode, chain, text_of(steps, names)), reason)
+    if not known.steps:
         reason = "the first way that works" if chain else "no match: the whole procedure"
-        return Extraction(_skill(episode, chain, text_of(steps, names)), reason)
+        return Extraction(_whole(episode, chain, text_of(steps, names)), reason)
     if tuple(steps) == known.steps and (not names or names == known.names):
         return Extraction(None, "the chain has this way already")
     text = text_of(steps, names, known.steps)
     changes = len(difference(known.steps, steps))
-    reason = f"differs from the chain in {changes} places" if changes else "worked with other names"
+    places = f"{changes} place{'s' if changes > 1 else ''}"
+    reason = f"differs from the chain in {places}" if changes else "worked with other names"
     return Extraction(payload_of(episode.trigger(chain), text), reason)
 
 
 def failure(episode: Episode, chain: Sequence[Node]) -> Extraction:
     """What a failure teaches: what was tried and answered, and what was not tried."""
-    traps = _traps(episode)
-    known = {_gist(line) for line in record_lines(chain)}
-    fresh = [trap for trap in traps if _gist(trap) not in known]
+    records = record_lines(chain)
+    known = {_gist(line) for line in records}
+    fresh = [trap for trap in _traps(episode) if _gist(trap) not in known]
     fresh.sort(key=lambda trap: trap.startswith(TRIED))  # what failed by itself comes first
     if chain and not fresh:
         return Extraction(None, "the chain warns of everything that failed here")
-    unexplored = Known(record_lines(chain)).lacks(
-        episode.dialect.unexplored(episode.trajectory, episode.goal)
-    )
+    unexplored = _without(episode.dialect.unexplored(episode.trajectory, episode.goal), records)
     if episode.is_spoken_for(chain) and not unexplored and fresh[0].startswith(TRIED):
         return Extraction(None, "nothing failed here by itself, and the chain knows the goal")
     if chain:
@@ -115,16 +117,25 @@ def failure(episode: Episode, chain: Sequence[Node]) -> Extraction:
         unexplored = unexplored[:_UNEXPLORED]
     if unexplored:
         lines.append(f"{UNEXPLORED} {'; '.join(unexplored)}")
+    if not lines:
+        return Extraction(None, "nothing that this episode ran into is worth a warning")
     reason = "a trap the chain does not handle" if chain else "no match: a failure record"
     return Extraction(payload_of(episode.trigger(chain), "\n".join(lines)), reason)
 
 
-def _skill(episode: Episode, chain: Sequence[Node], text: str) -> dict[str, str]:
+def _whole(episode: Episode, chain: Sequence[Node], text: str) -> dict[str, str]:
+    """A node with a whole procedure, and how one sees that it is done."""
     did = [move for move in episode.moves if move.effect == "done"]
     paid = [move for move in episode.moves if move.reward > 0]
     last = (paid or did)[-1]
     ending = f"`{last.action}` is answered: {last.answer}"
     return payload_of(episode.trigger(chain), text, ending)
+
+
+def _names(chain: Sequence[Node], command: str) -> bool:
+    """Whether a chain in anyone's words names a command."""
+    texts = (f" {key(node.payload['execution_procedure'])} " for node in chain)
+    return any(f" {key(command)} " in text for text in texts)
 
 
 def _traps(episode: Episode) -> list[str]:
@@ -133,12 +144,13 @@ def _traps(episode: Episode) -> list[str]:
     counted = [
         (move, times)
         for move, times in tallied(episode.moves)
-        if _failed(move) or times >= _FRUITLESS
+        if episode.dialect.is_lesson(move) and (_failed(move) or times >= _FRUITLESS)
     ]
     counted.sort(key=lambda pair: (not _failed(pair[0]), -pair[1]))
     lines = [_trap(move, times) for move, times in counted]
-    times = sum(move.wording == last.wording for move in episode.moves)
-    lines.insert(0, _trap(last, times, "the last try"))
+    if episode.dialect.is_lesson(last):
+        times = sum(move.wording == last.wording for move in episode.moves)
+        lines.insert(0, _trap(last, times, "the last try"))
     return unlike(lines, _gist)[:_TRAPS]
 
 
@@ -184,29 +196,33 @@ def _earned(episode: Episode) -> list[str]:
 def fused_skill(chain: Sequence[Node]) -> Extraction:
     """A chain as one self-contained skill, found by the match's activation condition."""
     known = Procedure.of(chain)
-    steps = known.steps if known else tuple(procedure_lines(chain))
-    names = (known and known.names) or {}
-    text = text_of(steps, names)
-    warnings = _warnings(record_lines(chain), steps)
+    if known is None:  # a person or a model wrote some of it: one text after the other
+        text = "\n".join(node.payload["execution_procedure"] for node in chain)
+    else:
+        text = "\n".join(filter(None, [text_of(known.steps, known.names), *_warnings(known)]))
     endings = [node.payload["termination_condition"] for node in chain]
-    ending = next((text for text in reversed(endings) if text), "")
-    payload = payload_of(
-        chain[-1].payload["activation_condition"],
-        "\n".join([*warnings, *filter(None, [text])]),
-        ending,
-    )
+    ending = next((ending for ending in reversed(endings) if ending), "")
+    payload = payload_of(chain[-1].payload["activation_condition"], text, ending)
     return Extraction(payload, f"{len(chain)} nodes fused")
 
 
-def _warnings(records: Sequence[str], steps: Sequence[str]) -> list[str]:
-    """What failed, each once, and what is still untried when the steps are known."""
-    known = Known(steps)
-    warnings: list[str] = []
-    for record in records:
-        line = record
-        if line.startswith(UNEXPLORED):
-            untried = known.lacks(line.removeprefix(UNEXPLORED).strip().split("; "))
-            line = f"{UNEXPLORED} {'; '.join(untried)}" if untried else ""
-        if line and not (line.startswith((TRIED, PARTIAL)) and steps):
-            warnings.append(line)
-    return unlike(warnings)
+def _warnings(known: Procedure) -> list[str]:
+    """What failed, each once; what only led nowhere says nothing more where a way is known."""
+    records = unlike(known.warnings, _gist)
+    if not known.steps:
+        return records
+    failed = [line for line in records if line.startswith(FAILED)]
+    untried = [line for line in records if line.startswith(UNEXPLORED)]
+    rest = _without(distinct(part for line in untried for part in _parts(line)), known.steps)
+    return [*failed, f"{UNEXPLORED} {'; '.join(rest)}"] if rest else failed
+
+
+def _without(phrases: Sequence[str], lines: Sequence[str]) -> list[str]:
+    """The phrases that no line lists, each once."""
+    listed = {key(part) for line in lines for part in _parts(line)}
+    return unlike(phrase for phrase in phrases if key(phrase) and key(phrase) not in listed)
+
+
+def _parts(line: str) -> list[str]:
+    """What a line lists, without its mark."""
+    return line.removeprefix(UNEXPLORED).removeprefix(TRIED).strip().split("; ")

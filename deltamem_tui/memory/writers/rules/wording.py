@@ -1,27 +1,22 @@
-"""Small tools for text: shorten it, list it, and tell what a chain says already.
-
-A phrase is known when the chain holds the same phrase, or says it within a longer sentence;
-asides, numbers and punctuation do not count (see `key`).
-"""
+"""Small tools for text: shorten it, list it, compare it, and take a node's lines apart."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from deltamem_tui.bank.node import Label, Node
+from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.text import one_line
 
 _ASIDE = re.compile(r"\([^()]*\)")
 _LIST_MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_NOT_WORD = re.compile(r"[^\w#{}\[\]′″‴]+")  # a prime tells one thing from another
+_NOT_WORD = re.compile(r"[^\w#{}\[\]′″‴]+")  # a prime tells one box from another
 _ARTICLE = re.compile(r"\b(?:the|an|a)\b")
 _WIDEST_WORD = 80
 ARROW = " → "
 _RECORD_MARKS = (FAILED, UNEXPLORED, PARTIAL, TRIED)
-_PHRASE = re.compile(r"; |\n")
 _BULLET = re.compile(r"^\s*[-*•]\s+")
 
 
@@ -75,16 +70,6 @@ def unlike(phrases: Iterable[str], same: Callable[[str], str] = key) -> list[str
     return list(firsts.values())
 
 
-def unmarked(line: str) -> str:
-    """A line without its list number or bullet."""
-    return _LIST_MARK.sub("", line).strip()
-
-
-def numbered(lines: Sequence[str]) -> str:
-    """Lines as a numbered list."""
-    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
-
-
 def bulleted(lines: Sequence[str]) -> str:
     """Lines as a bulleted list."""
     return "\n".join(f"- {line}" for line in lines)
@@ -99,24 +84,6 @@ def shortened(lines: Sequence[str], most: int) -> list[str]:
     return [*lines[:head], f"({len(lines) - head - tail} more steps)", *lines[len(lines) - tail :]]
 
 
-class Known:
-    """The phrases of some texts, ready for look-ups."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        phrases = [phrase for text in texts for phrase in _PHRASE.split(text)]
-        self._keys = frozenset(map(key, phrases))
-        self._text = f" {' | '.join(map(key, phrases))} "
-
-    def covers(self, phrase: str) -> bool:
-        """Whether the texts contain this phrase."""
-        wanted = key(phrase)
-        return not wanted or wanted in self._keys or f" {wanted} " in self._text
-
-    def lacks(self, phrases: Iterable[str]) -> list[str]:
-        """The phrases that the texts lack, each once, in order."""
-        return unlike(phrase for phrase in phrases if not self.covers(phrase))
-
-
 def record_lines(nodes: Sequence[Node]) -> list[str]:
     """The lines of failure records anywhere in a chain."""
     return [_BULLET.sub("", line).strip() for line in _lines(nodes) if _is_record(line)]
@@ -124,12 +91,7 @@ def record_lines(nodes: Sequence[Node]) -> list[str]:
 
 def procedure_lines(nodes: Sequence[Node]) -> list[str]:
     """All other lines: what was done and worked, or the facts."""
-    return [unmarked(line) for line in _lines(nodes) if not _is_record(line)]
-
-
-def has_label(nodes: Sequence[Node], label: Label) -> bool:
-    """Whether an episode with this outcome wrote any of the nodes."""
-    return any(node.label == label for node in nodes)
+    return [_LIST_MARK.sub("", line).strip() for line in _lines(nodes) if not _is_record(line)]
 
 
 def _lines(nodes: Sequence[Node]) -> list[str]:

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from deltamem_tui.memory.writers.rules import RulesExtractor
+from deltamem_tui.memory.writers.rules.procedure import Procedure
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.support import extract
 from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST, learnt
@@ -17,29 +18,28 @@ def test_a_success_becomes_a_procedure_of_kinds() -> None:
     payload = learnt(HEAT)[0].payload
     assert payload["activation_condition"] == ("heat some … and put it in …, or put a hot … in …")
     assert payload["execution_procedure"] == (
-        "1. search place by place, opening what is closed, until {object} is seen "
-        "(here sinkbasin, countertop)\n"
-        "2. take {object} from its place (here countertop)\n"
+        "1. go to countertop\n"
+        "2. take [object] from countertop\n"
         "3. go to microwave\n"
-        "4. heat {object} with microwave\n"
-        "5. go to {receptacle}\n"
-        "6. open {receptacle}\n"
-        "7. put {object} in/on {receptacle}"
+        "4. heat [object] with microwave\n"
+        "5. go to [receptacle]\n"
+        "6. open [receptacle]\n"
+        "7. put [object] in/on [receptacle]\n"
+        "Worked with [object] = mug, [receptacle] = cabinet."
     )
     assert payload["termination_condition"] == (
-        "`put {object} in/on {receptacle}` is answered: "
-        "You put the {object} in/on the {receptacle}."
+        "`put [object] in/on [receptacle]` is answered: "
+        "You put the [object] in/on the [receptacle]."
     )
 
 
 def test_a_failure_becomes_a_record_of_tries_and_answers() -> None:
     payload = learnt(HEAT_LOST)[0].payload
     assert payload["execution_procedure"] == (
-        "[TRIED] search place by place, opening what is closed, until {object} is seen "
-        "(here countertop); take {object} from its place (here countertop)\n"
-        "[FAILED] heat {object} with stoveburner (2 times) → Nothing happens.\n"
-        "[TRIED] go to {receptacle} (the last try) → The {receptacle} is closed.\n"
-        "[UNEXPLORED] put {object} in/on {receptacle} once it is in hand; go to garbagecan; "
+        "[TRIED] go to countertop; take [object] from countertop\n"
+        "[FAILED] heat [object] with stoveburner (2 times) → Nothing happens.\n"
+        "[TRIED] go to [receptacle] (the last try) → The [receptacle] is closed.\n"
+        "[UNEXPLORED] put [object] in/on [receptacle] once it is in hand; go to garbagecan; "
         "go to microwave; go to sinkbasin"
     )
     assert payload["termination_condition"] == ""
@@ -132,17 +132,100 @@ def test_a_goal_leaves_its_object_and_receptacle_open(task: str, trigger: str) -
     assert learnt(replace(HEAT, task=task))[0].payload["activation_condition"] == trigger
 
 
-def test_the_same_skill_with_another_object_is_nothing_new() -> None:
-    def told(text: str) -> str:
+def test_the_same_way_with_another_object_adds_its_names_once() -> None:
+    def renamed(text: str) -> str:
         return text.replace("mug 2", "egg 1").replace("cabinet", "fridge").replace("mug", "egg")
 
     egg = Trajectory(
-        task=told(HEAT.task),
+        task=renamed(HEAT.task),
         environment=HEAT.environment,
         domain="alfworld",
         outcome=HEAT.outcome,
-        steps=tuple(Step(told(step.action), told(step.observation)) for step in HEAT.steps),
+        steps=tuple(Step(renamed(step.action), renamed(step.observation)) for step in HEAT.steps),
     )
-    extraction = extract(RULES, "task", egg, learnt(HEAT))
-    assert extraction.payload is None
-    assert extraction.reason == "the chain names every action of this episode"
+    chain = learnt(egg, "task", learnt(HEAT))
+    assert chain[1].payload == {
+        "activation_condition": f"{chain[0].payload['activation_condition']} (egg, fridge)",
+        "execution_procedure": ("Worked as it stands with [object] = egg, [receptacle] = fridge."),
+        "termination_condition": "",
+    }
+    assert extract(RULES, "task", egg, chain).payload is None
+
+
+def acts(*actions: str) -> tuple[Step, ...]:
+    return tuple(Step(action, "Done.") for action in actions)
+
+
+@pytest.mark.parametrize(
+    ("task", "actions", "procedure"),
+    [
+        pytest.param(
+            "put two cd in safe.",
+            (
+                "go to desk 1", "take cd 1 from desk 1", "take pen 1 from desk 1",
+                "go to safe 1", "open safe 1", "put cd 1 in/on safe 1",
+                "go to desk 1", "take cd 2 from desk 1", "go to safe 1", "put cd 2 in/on safe 1",
+            ),
+            (
+                "go to desk", "take [object] from desk",
+                "go to [receptacle]", "open [receptacle]", "put [object] in/on [receptacle]",
+                "go to desk", "take [object] from desk",
+                "go to [receptacle]", "put [object] in/on [receptacle]",
+            ),
+            id="two objects",
+        ),
+        pytest.param(
+            "examine the bowl with the desklamp.",
+            (
+                "go to desk 1", "use desklamp 1", "go to shelf 2", "take bowl 1 from shelf 2",
+                "go to desk 1", "use desklamp 1",
+            ),
+            ("go to shelf", "take [object] from shelf", "go to desk", "use desklamp"),
+            id="a lamp that was lit too early",
+        ),
+        pytest.param(
+            "put a cd in safe.",
+            (
+                "take cd 1 from desk 1", "put cd 1 in/on shelf 1", "take cd 1 from shelf 1",
+                "put cd 1 in/on safe 1",
+            ),
+            (
+                "go to shelf", "take [object] from shelf",
+                "go to [receptacle]", "put [object] in/on [receptacle]",
+            ),
+            id="put down on the way",
+        ),
+        pytest.param(
+            "clean some mug and put it in cabinet.",
+            (
+                "take mug 1 from desk 1", "clean mug 1 with sinkbasin 1", "put mug 1 in/on shelf 1",
+                "take mug 1 from shelf 1", "put mug 1 in/on cabinet 1",
+            ),
+            (
+                "go to desk", "take [object] from desk",
+                "go to sinkbasin", "clean [object] with sinkbasin",
+                "go to [receptacle]", "put [object] in/on [receptacle]",
+            ),
+            id="put down between cleaning and the end",
+        ),
+        pytest.param(
+            "put a cd in safe.",
+            (
+                "take cd 1 from desk 1", "put cd 1 in/on desk 1",
+                "take cd 2 from bed 1", "put cd 2 in/on safe 1",
+            ),
+            (
+                "go to bed", "take [object] from bed",
+                "go to [receptacle]", "put [object] in/on [receptacle]",
+            ),
+            id="put back where it was",
+        ),
+    ],
+)  # fmt: skip
+def test_a_procedure_is_what_the_goal_needs(
+    task: str, actions: tuple[str, ...], procedure: tuple[str, ...]
+) -> None:
+    (root,) = learnt(replace(HEAT, task=task, steps=acts(*actions)))
+    known = Procedure.of([root])
+    assert known is not None
+    assert known.steps == procedure

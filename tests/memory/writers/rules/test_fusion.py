@@ -7,6 +7,7 @@ import pytest
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.writers.rules import RulesExtractor
+from deltamem_tui.memory.writers.rules.procedure import Procedure
 from deltamem_tui.trajectory.model import Step
 from tests.memory.support import extract, fuse
 from tests.memory.writers.rules.episodes import SPOILT, learnt, melting, node
@@ -21,26 +22,53 @@ def test_a_chain_becomes_one_procedure_with_warnings() -> None:
     assert payload is not None
     assert payload["activation_condition"] == chain[-1].payload["activation_condition"]
     assert payload["execution_procedure"] == (
-        "1. go to kitchen (open the doors between)\n"
-        "2. focus on {substance}\n"
-        "3. pick up metal pot\n"
-        "4. move {substance} to stove\n"
-        "5. activate stove\n"
-        "6. examine {substance} (repeat, here 3 times)\n"
+        "1. open door to kitchen\n"
+        "2. go to kitchen\n"
+        "3. focus on [substance]\n"
+        "4. pick up metal pot\n"
+        "5. move [substance] to stove\n"
+        "6. activate stove\n"
+        "7. examine [substance]\n"
+        "8. examine [substance]\n"
+        "9. examine [substance]\n"
+        "Worked with [substance] = lead.\n"
         "[FAILED] focus on stove (the last try) → You focus on the stove.\n"
         "[FAILED] go to kitchen → The door is not open."
     )
     assert payload["termination_condition"] == chain[0].payload["termination_condition"]
 
 
-def test_the_fused_root_covers_every_episode_of_its_chain() -> None:
+def test_the_fused_root_says_what_its_chain_says() -> None:
+    """Also a step that comes twice, before and after what a residual puts between."""
     pot = Step("pick up metal pot", "You move the metal pot to the inventory.", reward=1.0)
-    episodes = (melting("ice"), melting("lead", pot), SPOILT)
-    chain = learnt(episodes[2], "task", learnt(episodes[1], "task", learnt(episodes[0])))
+    fill = Step("move metal pot to sink", "You move the metal pot to the sink.", reward=1.0)
+    once, twice = melting("ice", pot), melting("lead", pot, fill, pot)
+    chain = learnt(SPOILT, "task", learnt(twice, "task", learnt(once)))
     payload = fuse(RULES, "task", chain).payload
     assert payload is not None
-    for episode in episodes:
-        assert extract(RULES, "task", episode, (node(payload),)).payload is None
+    root = (node(payload),)
+    fused, known = Procedure.of(root), Procedure.of(chain)
+    assert fused
+    assert known
+    assert (fused.steps, fused.names) == (known.steps, known.names)
+    # What was earned in spite of the failure says nothing more where a way is known.
+    assert set(known.warnings) - set(fused.warnings) == {known.warnings[-1]}
+    assert payload["execution_procedure"].count("pick up metal pot") == 2
+    for episode in (twice, SPOILT):
+        assert extract(RULES, "task", episode, root).payload is None
+
+
+def test_what_a_person_wrote_is_fused_as_it_stands() -> None:
+    by_hand = node(Payload("melt lead", "First open the door.\nThen melt it.", "It is liquid."))
+    last = learnt(melting("ice"))[0]
+    payload = fuse(RULES, "task", (by_hand, last)).payload
+    assert payload == {
+        "activation_condition": last.payload["activation_condition"],
+        "execution_procedure": "\n".join(
+            each.payload["execution_procedure"] for each in (by_hand, last)
+        ),
+        "termination_condition": last.payload["termination_condition"],
+    }
 
 
 def test_facts_of_one_subject_are_told_on_one_line() -> None:

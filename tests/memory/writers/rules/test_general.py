@@ -72,17 +72,19 @@ def test_what_was_offered_and_not_tried_is_unexplored() -> None:
     assert record.splitlines()[-1] == "[UNEXPLORED] pull gate"
 
 
-def test_repeats_become_one_line() -> None:
+def test_a_repeat_is_written_out() -> None:
     steps = tuple(Step("poll", f"{part} %") for part in (20, 60, 100))
     payload = learnt(replace(CODING, steps=steps))[0].payload
-    assert payload["execution_procedure"] == "1. poll (repeat, here 3 times, until: 100 %)"
+    assert payload["execution_procedure"] == "1. poll\n2. poll\n3. poll"
 
 
-def test_a_long_procedure_gives_way_in_its_middle() -> None:
-    steps = tuple(Step(f"step {name}", "ok") for name in "abcdefghijklmnopqrstuvwxyzäöü")
+def test_a_procedure_without_end_gives_way_in_its_middle() -> None:
+    steps = tuple(Step(f"step {number}", "ok") for number in range(200))
     lines = learnt(replace(CODING, steps=steps))[0].payload["execution_procedure"].splitlines()
-    assert len(lines) == 24
-    assert "(6 more steps)" in lines[15]
+    assert len(lines) == 80
+    assert "(121 more steps)" in lines[52]
+    assert lines[0] == "1. step 0"
+    assert lines[-1] == "80. step 199"
 
 
 def test_without_a_task_there_is_no_skill() -> None:
