@@ -17,7 +17,13 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.deltamem import recall as deltamem
+from deltamem_tui.memory.deltamem.settings import Parameters
 from deltamem_tui.memory.engine import apply_proposals, calibrate, learn, recall
+from deltamem_tui.memory.method import Query
+from deltamem_tui.memory.methods import settings_of
+from deltamem_tui.memory.settings import replaced
+from deltamem_tui.memory.writers.rules.dialects import goal_of
 from deltamem_tui.trajectory.model import Trajectory
 
 Context = Callable[[Start], str]
@@ -30,7 +36,7 @@ def nothing(_: Start) -> str:
 
 def raw(episodes: Sequence[Trajectory], embedder: Embedder) -> Context:
     """The success whose task is most similar, as it was."""
-    wins = [each for each in episodes if each.outcome.success]
+    wins = _wins(episodes)
     vectors = embedder.embed_passages([each.task for each in wins])
 
     def context(start: Start) -> str:
@@ -40,9 +46,23 @@ def raw(episodes: Sequence[Trajectory], embedder: Embedder) -> Context:
     return context
 
 
+def kind(episodes: Sequence[Trajectory], domain: str, embedder: Embedder) -> Context:
+    """The same among the successes of the task's own kind, as the rules see it; else of any."""
+    of_kind: dict[str, list[Trajectory]] = {}
+    for each in episodes:
+        of_kind.setdefault(goal_of(domain, each.task).trigger, []).append(each)
+    nearest = {trigger: raw(some, embedder) for trigger, some in of_kind.items() if _wins(some)}
+    nearest_of_any = raw(episodes, embedder)
+
+    def context(start: Start) -> str:
+        return nearest.get(goal_of(domain, start.task).trigger, nearest_of_any)(start)
+
+    return context
+
+
 def weighted(episodes: Sequence[Trajectory]) -> Context:
     """The same by shared words and pairs of words; what is common counts as much as √df more."""
-    wins = [each for each in episodes if each.outcome.success]
+    wins = _wins(episodes)
     grams = [_grams(each.task) for each in wins]
     seen = Counter(gram for each in grams for gram in each)
 
@@ -70,8 +90,19 @@ def of_bank(bank: Bank, embedder: Embedder) -> Context:
     return context
 
 
+def by_the_paper(bank: Bank, embedder: Embedder) -> Context:
+    """What the same bank recalls by the paper's rule: the best node that reaches τ."""
+    settings = replaced(settings_of(bank), "task.recall", "paper")
+    assert isinstance(settings, Parameters)
+
+    def context(start: Start) -> str:
+        return deltamem.recall(bank, Query(start.task, start.scene), settings, embedder).context
+
+    return context
+
+
 def learnt(
-    episodes: Sequence[Trajectory], domain: str, embedder: Embedder, *, calibrated: bool
+    episodes: Sequence[Trajectory], domain: str, embedder: Embedder, *, calibrated: bool = False
 ) -> Bank:
     """A bank that the rules made of the episodes, in their order."""
     folder = Path(tempfile.mkdtemp(prefix="yardstick-")) / "bank"
@@ -86,6 +117,10 @@ def learnt(
 def embedder_named(name: str) -> Embedder:
     """An embedder that embeds no text twice."""
     return RememberingEmbedder(load(name))
+
+
+def _wins(episodes: Sequence[Trajectory]) -> list[Trajectory]:
+    return [each for each in episodes if each.outcome.success]
 
 
 def _as_it_was(episode: Trajectory) -> str:

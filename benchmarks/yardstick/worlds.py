@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import atexit
 import random
-import re
+import shutil
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from deltamem_tui.errors import UsageError
+
 Part = Literal["dev", "test"]
 _GOAL = "Your task is to: "
+_INSTALL = "pip install 'deltamem-tui[yardstick]'"
+_INSTALL_JAVA = "ScienceWorld runs on Java 8 or newer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +85,7 @@ class AlfworldGame:
     def start(self) -> Start:
         """Load the game, the first time."""
         if self._env is None:
+            _translate_once()
             self._env = self._loaded()
         texts, _ = self._env.reset()
         scene, _, task = texts[0].partition(_GOAL)
@@ -121,6 +128,7 @@ class ScienceWorldGame:
 
     def start(self) -> Start:
         """Load the variation."""
+        self._best = 0.0
         world = simulator()
         world.load(self._task, self._variation, "")
         world.reset()
@@ -138,36 +146,77 @@ class ScienceWorldGame:
 
 @cache
 def simulator() -> Any:
-    """ScienceWorld's simulator, a Java process, started once."""
+    """ScienceWorld's simulator, a Java process, started once.
+
+    Raises:
+        UsageError: ScienceWorld or a Java is missing.
+    """
+    _require("scienceworld")
+    if shutil.which("java") is None:
+        raise UsageError("ScienceWorld needs a Java, which is not installed", hint=_INSTALL_JAVA)
     from scienceworld import ScienceWorldEnv
 
-    return ScienceWorldEnv("", envStepLimit=1000)
+    world = ScienceWorldEnv("", envStepLimit=1000)
+    # Its own end comes when the interpreter is half gone, and fails with a traceback.
+    atexit.register(world.close)
+    ScienceWorldEnv.__del__ = _leave_alone
+    return world
 
 
-def alfworld_games(archive: Path, folder: Path, part: Part) -> list[Game]:
+def _leave_alone(_: object) -> None:
+    """Does nothing: the process was ended before."""
+
+
+@cache
+def _translate_once() -> None:
+    """Keep the last game's translations: TextWorld makes four for each reset, 0.7 s each."""
+    import fast_downward
+
+    fast_downward.pddl2sas = lru_cache(maxsize=2)(fast_downward.pddl2sas)
+
+
+def _require(*modules: str) -> None:
+    missing = [name for name in modules if find_spec(name) is None]
+    if missing:
+        raise UsageError(f"{' and '.join(missing)} cannot be imported", hint=_INSTALL)
+
+
+def alfworld_games(archive: Path, folder: Path, part: Part) -> Iterator[Game]:
     """ALFWorld's games: seen rooms to try things on, unseen ones to measure.
 
     Args:
         archive: Games packed as `alfworld_games.tar.xz`.
         folder: Where they are unpacked to, once.
         part: Which of them.
+
+    Raises:
+        UsageError: The simulator or the archive is missing.
     """
+    _require("alfworld", "textworld")
     split = {"dev": "valid_seen", "test": "valid_unseen"}[part]
     if not (folder / "alfworld_games" / split).exists():
+        if not archive.is_file():
+            raise UsageError(
+                "there are no games here", source=str(archive), hint="name the archive: --games"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
         with tarfile.open(archive) as packed:
             packed.extractall(folder, filter="data")
     files = sorted((folder / "alfworld_games" / split).glob("*/*/game.tw-pddl"))
     random.Random(7).shuffle(files)
-    return [AlfworldGame(file) for file in files]
+    return (AlfworldGame(file) for file in files)
 
 
-def scienceworld_games(part: Part) -> list[Game]:
-    """Variations that no episode was made from: three a task, drawn by a fixed seed."""
-    return list(_variations(part))
+def scienceworld_games(part: Part) -> Iterator[Game]:
+    """Variations that no episode was made from: three a task, drawn by a fixed seed.
+
+    Raises:
+        UsageError: ScienceWorld or a Java is missing.
+    """
+    return _variations(simulator(), part)
 
 
-def _variations(part: Part) -> Iterator[Game]:
-    world = simulator()
+def _variations(world: Any, part: Part) -> Iterator[Game]:
     drawn = random.Random(7)
     for task in sorted(world.get_task_names()):
         world.load(task, 0, "")
@@ -175,8 +224,3 @@ def _variations(part: Part) -> Iterator[Game]:
         numbers = list(which)
         for number in sorted(drawn.sample(numbers, min(3, len(numbers)))):
             yield ScienceWorldGame(task, number)
-
-
-def kind_of(name: str) -> str:
-    """The kind of task, as the simulator itself names it: from a game's or an episode's name."""
-    return re.split(r"[-/]", name.removeprefix("scienceworld/"))[0]
