@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
@@ -14,16 +14,23 @@ from deltamem_tui.memory import context
 from deltamem_tui.memory.deltamem.collections import DISPLAY
 from deltamem_tui.memory.method import CollectionRecall
 from deltamem_tui.memory.writers.failure_markers import FAILED
-from deltamem_tui.memory.writers.rules.procedure import Procedure, filled
+from deltamem_tui.memory.writers.rules.procedure import Procedure, filled, numbered
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.writers.rules.dialect import Goal
 
-_FACT = re.compile(r"(?:- )?(?P<subject>(?!works in |refused in )[^:;]+): (?P<items>.+)")
+_FACT = re.compile(r"(?:- )?(?P<place>(?!works in |refused in )[^:;]+): (?P<items>.+)")
 _TAKEN = re.compile(r"take (?P<thing>\[object\]) from (?P<place>.+)")
 _SCENES = 200
 _PLACES = 5
 _WARNINGS = 3
+
+
+class PlaceFact(NamedTuple):
+    """What a line of the env tree says: a place, and what was seen there."""
+
+    place: str
+    items: str
 
 
 def chain_entries(tree: str, chain: Sequence[Node]) -> list[str]:
@@ -43,24 +50,24 @@ def context_entries(
     chains = found["task"].chains if "task" in found else ()
     known = [Procedure.of(chain) for chain in chains]
     names = dict(goal.slots) if goal else {}
+    facts = facts_of(bank) if names else []
     entries: list[str] = []
     for chain, procedure in zip(chains, known, strict=True):
         if procedure is None:
             told = chain_entries("task", chain)  # two chains may begin alike
             entries += [entry for entry in told if entry not in entries]
         elif procedure.steps and chain[-1].label == "success":
-            entries.append(_skill(task, located(procedure, bank, names), chain[-1], names))
+            entries.append(_skill(task, located(procedure, facts, names), chain[-1], names))
     entries += _failed([line for each in known if each for line in each.warnings], names)
-    if seen := _seen(bank, names):
-        entries.append(seen)
+    if where := seen(facts, names):
+        entries.append(where)
     elif "env" in found and not entries:
         entries += chain_entries("env", found["env"].chain)
     return entries
 
 
 def _skill(task: str, procedure: Procedure, node: Node, names: Mapping[str, str]) -> str:
-    steps = [f"{at}. {step}" for at, step in enumerate(procedure.steps, 1)]
-    how = context.fenced(filled("\n".join(steps), names))
+    how = context.fenced(filled("\n".join(numbered(procedure.steps)), names))
     lines = [f"### Skill\nWhen: {context.fenced(task)}\nHow:\n{how}"]
     if ending := node.payload["termination_condition"]:
         lines.append(f"Done when: {context.fenced(filled(ending, names))}")
@@ -76,42 +83,48 @@ def _failed(warnings: Sequence[str], names: Mapping[str, str]) -> list[str]:
     return [f"### What failed ({DISPLAY['task'].warning})\n{context.fenced(text)}"]
 
 
-def _seen(bank: Bank, names: Mapping[str, str]) -> str:
+def facts_of(bank: Bank) -> list[PlaceFact]:
+    """What the youngest nodes of the env tree say of places, in their order."""
+    tree = bank.tree("env")
+    nodes = (tree.node_at(int(row)) for row in tree.rows[-_SCENES:])
+    lines = (line for node in nodes for line in node.payload["execution_procedure"].splitlines())
+    found = (_FACT.fullmatch(line) for line in lines)
+    return [PlaceFact(fact["place"], fact["items"]) for fact in found if fact]
+
+
+def seen(facts: Sequence[PlaceFact], names: Mapping[str, str]) -> str:
     """Where the things that the task names were seen, the most frequent places first."""
-    lines = []
-    for thing in names.values():
-        if places := _places(bank, thing):
-            often = ", ".join(f"{place} {times}" for place, times in places)
-            lines.append(f"{thing}: {often}")
+    lines = [
+        f"{thing}: {', '.join(f'{place} {times}' for place, times in places[:_PLACES])}"
+        for thing in names.values()
+        if (places := _places(facts, thing))
+    ]
     return context.fenced("\n".join(["### Seen before, and how often", *lines])) if lines else ""
 
 
-def _places(bank: Bank, thing: str) -> list[tuple[str, int]]:
-    """The subjects of facts that name a thing, in the youngest nodes of the env tree."""
+def _places(facts: Sequence[PlaceFact], thing: str) -> list[tuple[str, int]]:
+    """The places that facts name a thing of, and how many facts do, the most frequent first."""
     word = re.compile(rf"\b{re.escape(thing)}\b", re.IGNORECASE)
-    tree = bank.tree("env")
-    seen: Counter[str] = Counter()
-    for row in tree.rows[-_SCENES:]:
-        for line in tree.node_at(int(row)).payload["execution_procedure"].splitlines():
-            fact = _FACT.fullmatch(line)
-            if fact and word.search(fact["items"]):
-                seen[fact["subject"]] += 1
-    return seen.most_common(_PLACES)
+    return Counter(fact.place for fact in facts if word.search(fact.items)).most_common()
 
 
-def located(procedure: Procedure, bank: Bank, names: Mapping[str, str]) -> Procedure:
-    """The procedure with its object taken from where such a thing was seen most often."""
+def located(
+    procedure: Procedure, facts: Sequence[PlaceFact], names: Mapping[str, str]
+) -> Procedure:
+    """The procedure with its object taken from where such a thing was seen most often.
+
+    The place that it is to be brought to does not count: what lies there need not be taken.
+    """
     steps = procedure.steps
-    taken = next(
-        ((at, found) for at, step in enumerate(steps) if (found := _TAKEN.match(step))), None
-    )
-    places = _places(bank, names["object"]) if taken and "object" in names else []
-    if not taken or not places:
+    taken = ((at, found) for at, step in enumerate(steps) if (found := _TAKEN.fullmatch(step)))
+    at, found = next(taken, (0, None))
+    if found is None or "object" not in names:
         return procedure
-    at, found = taken
-    there, place = found["place"], places[0][0]
-    before = [step for step in steps[:at] if step not in (f"go to {there}", f"open {there}")]
+    places = (place for place, _ in _places(facts, names["object"]))
+    place = next((place for place in places if place != names.get("receptacle")), found["place"])
+    if place == found["place"]:
+        return procedure
+    way_there = (f"go to {found['place']}", f"open {found['place']}")
+    before = [step for step in steps[:at] if step not in way_there]
     way = [f"go to {place}", f"take {found['thing']} from {place}"]
-    return (
-        procedure if place == there else replace(procedure, steps=(*before, *way, *steps[at + 1 :]))
-    )
+    return replace(procedure, steps=(*before, *way, *steps[at + 1 :]))

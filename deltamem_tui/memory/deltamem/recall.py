@@ -187,10 +187,15 @@ def _nearest_of_kind(tree: Tree, kind: TaskKind) -> list[Candidate]:
 
 
 def _rows_of_kind(tree: Tree, kind: TaskKind) -> NDArray[np.intp]:
-    """The living rows of the trees that hold a node with the kind's very trigger."""
+    """The living rows of the trees that hold a node with the kind's very trigger.
+
+    A root that was fused from a residual has the trigger with the residual's names, and is
+    found by those: for other names, the chain that it was made from says the same.
+    """
     import numpy as np
 
-    same = np.flatnonzero((tree.embeddings @ kind.trigger >= _SAME) & ~tree.dead)
+    likeness = tree.embeddings @ np.stack([kind.trigger, kind.instance], axis=1)
+    same = np.flatnonzero((likeness.max(axis=1) >= _SAME) & ~tree.dead)
     waiting = list(dict.fromkeys(tree.chain_rows(int(row))[0] for row in same))
     family: list[int] = []
     while waiting:

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 _AT = r"[1-9]\d{0,5}"  # a text from a stranger may hold any number
 _HEAD = re.compile(
     rf"(?:After step (?P<after>{_AT})|Instead of steps? (?P<first>{_AT})(?: to (?P<last>{_AT}))?"
-    r"|(?P<start>At the start)):"
+    r"|At the start):"
 )
 _WITHOUT = re.compile(rf"Without steps? (?P<first>{_AT})(?: to (?P<last>{_AT}))?\.")
 _NEW = "+ "
@@ -87,26 +87,28 @@ def _edits(lines: Sequence[str]) -> Iterator[Edit | None]:
     """One edit after the other; None and no more where the lines are something else."""
     at = 0
     while at < len(lines):
-        line = lines[at]
+        without, head = _WITHOUT.fullmatch(lines[at]), _HEAD.fullmatch(lines[at])
         at += 1
-        if without := _WITHOUT.fullmatch(line):
-            yield Edit(*_range(without), ())
-            continue
-        head = _HEAD.fullmatch(line)
-        end = at
-        while end < len(lines) and lines[end].startswith(_NEW):
-            end += 1
-        if head is None or end == at:
+        new: list[str] = []
+        while head and at < len(lines) and lines[at].startswith(_NEW):
+            new.append(lines[at].removeprefix(_NEW))
+            at += 1
+        if without:
+            yield _replacing(without, ())
+        elif not head or not new:
             yield None
             return
-        new = tuple(each.removeprefix(_NEW) for each in lines[at:end])
-        after = 0 if head["start"] else int(head["after"] or 0)
-        yield Edit(*_range(head), new) if head["first"] else Edit(after, after, new)
-        at = end
+        elif head["first"]:
+            yield _replacing(head, new)
+        else:
+            after = int(head["after"] or 0)
+            yield Edit(after, after, tuple(new))
 
 
-def _range(found: re.Match[str]) -> tuple[int, int]:
-    return int(found["first"]) - 1, int(found["last"] or found["first"])
+def _replacing(found: re.Match[str], new: Sequence[str]) -> Edit | None:
+    """An edit of the steps that a head names; None if it ends before it begins."""
+    first, last = int(found["first"]), int(found["last"] or found["first"])
+    return Edit(first - 1, last, tuple(new)) if first <= last else None
 
 
 def _steps(start: int, end: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby, islice
 
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Effect, Fact, Goal, Move
 from deltamem_tui.memory.writers.rules.scienceworld_facts import (
@@ -35,6 +36,7 @@ _FURNITURE = frozenset(
 )
 _ANYWHERE = re.compile(r"\b(?:around|in|near) the (?:house|building)\b")
 _OPENING = re.compile(r"(?:open (?!door)|wait)")
+_PATIENCE = 20  # times that one command is worth repeating on end
 _SMALL = "and the with into from for inventory containing"
 _COMMON = frozenset([*_SMALL.split(" "), *re.split(r"\W", ROOMS)])
 
@@ -67,9 +69,10 @@ class ScienceWorldDialect(Dialect):
     def procedure(self, moves: Sequence[Move]) -> list[str]:
         """What led to the points: the last use of each thing backwards, and the way between."""
         doors = {move.action for move in moves if move.action.startswith("open door")}
+        moves = _without_idling(_in_hand_once(_relevant(_answered(moves))))
         lines: list[str] = []
         route: list[str] = []
-        for move in _in_hand_once(_relevant(_answered(moves))):
+        for move in moves:
             if move.place:
                 # Coming back to a room makes the way since then a detour.
                 if move.place in route:
@@ -167,6 +170,15 @@ def _in_hand_once(moves: Iterable[Move]) -> Iterator[Move]:
             held = {thing for thing in held if thing not in what}
         before = move.action
         yield move
+
+
+def _without_idling(moves: Iterable[Move]) -> list[Move]:
+    """The moves without what was only done again and again while time passed."""
+    return [move for _, run in groupby(moves, _unpaid) for move in islice(run, _PATIENCE)]
+
+
+def _unpaid(move: Move) -> tuple[str, bool]:
+    return move.action, move.reward > 0
 
 
 def _words(action: str) -> set[str]:

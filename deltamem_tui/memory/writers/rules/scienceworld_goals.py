@@ -30,7 +30,6 @@ _NAMED = tuple(
         (r"whether ([\w ]+?) is a dominant", "trait"),
         (r"trait in the (?!plant)([\w ]+?) plant", "plant"),
         (r"determine if (.+?) is electrically", "substance"),
-        (r"measure the temperature of ([^,]+?), which", "substance"),
         (r"\bturn on the ([\w ]+?)(?: by\b|\.)", "device"),
     )
 )
@@ -55,7 +54,7 @@ def goal_of(trajectory: Trajectory) -> Goal:
     names: list[tuple[str, str]] = []
     for pattern, kind in _NAMED:
         found = pattern.search(text)
-        if found and found[1] not in _KINDS:
+        if found and found[1] not in _KINDS and "…" not in found[1]:
             names.append((found[1], kind))
             text = _left_open(text, found[1], kind)
     variant = [name for name, _ in names]

@@ -23,7 +23,7 @@ from deltamem_tui.memory.writers.rules.wording import (
 )
 from deltamem_tui.trajectory.model import Trajectory
 
-_STEPS = 80
+_STEPS = 150  # the longest way in ScienceWorld has 134
 _TRAPS = 6
 _FRUITLESS = 4
 _NEW_TRAPS = 2
@@ -76,7 +76,7 @@ def success(episode: Episode, chain: Sequence[Node]) -> Extraction:
 
     Put together with its chain, what is written gives this episode's own commands again.
     """
-    steps = shortened(episode.dialect.procedure(episode.moves), _STEPS)
+    steps = episode.dialect.procedure(episode.moves)[:_STEPS]
     if not steps:
         return Extraction(None, "no action of this episode had an effect")
     names = dict(episode.goal.slots)
