@@ -24,12 +24,13 @@ def view_learning(
     without_scene: int = 0,
     draws: bool = False,
     dry_run: bool = False,
-    collections: Iterable[str] = ("task", "env"),
+    collections: Iterable[str] = (),
 ) -> ReportView:
     """Show what learning from the waiting episodes came to, or would take.
 
-    Of a dry run, `found` has the usage alone. `not_admitted` counts the episodes that the policy
-    kept out, `without_scene` those that have no scene that a model could draw.
+    Of a dry run, `found` has the usage alone. New nodes are counted for each of `collections`.
+    `not_admitted` counts the episodes that the policy kept out, `without_scene` those that have
+    no scene that a model could draw.
     """
     record = {
         **_lesson_counts(found, collections),
