@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := deltamem_tui tests benchmarks
 PYTEST_FLAGS ?=
+ALL_MEMORIES := nothing weighted raw kind paper bank --embedder hashing minilm
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The tests start the program some hundred times; it need not be compiled each time.
@@ -13,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test thorough check lint types walls bench fuzz memory formats shipped format clean
+.PHONY: help demo test thorough check lint types walls bench yardstick fuzz memory formats shipped format clean
 
 help: ## Say what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -42,6 +43,11 @@ walls: $(READY)
 
 bench: $(READY) ## Measure speed and quality, one JSON line each
 	$(BIN)/python -m benchmarks
+
+yardstick: $(READY) ## Play ALFWorld and ScienceWorld with memories and without: an hour, needs a Java
+	$(BIN)/pip install --quiet -c constraints.txt --editable '.[yardstick]'
+	nice $(BIN)/python -m benchmarks.yardstick scienceworld $(ALL_MEMORIES)
+	nice $(BIN)/python -m benchmarks.yardstick alfworld $(ALL_MEMORIES) --most 60
 
 fuzz: $(READY) ## Break logs for ten minutes, and see that every reader takes or refuses them
 	$(BIN)/python -m benchmarks.fuzzing

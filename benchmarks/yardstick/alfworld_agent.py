@@ -37,9 +37,10 @@ class AlfworldAgent(Agent):
         self.placed: set[str] = set()
 
     def act(self, action: str) -> str:
-        """Take an action, and remember what else lies where it was done."""
+        """Take an action, and remember what else lies there."""
         text = super().act(action)
-        self.left = {thing: at for thing, at in self.left.items() if at != self.here}
+        if taken := _TAKE.fullmatch(action):  # full hands are offered nothing else to take
+            self.left.pop(taken["thing"], None)
         for each in self.last.commands:
             if took := _TAKE.fullmatch(each):
                 self.left[took["thing"]] = took["place"]

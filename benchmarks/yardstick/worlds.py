@@ -169,10 +169,15 @@ def _leave_alone(_: object) -> None:
 
 @cache
 def _translate_once() -> None:
-    """Keep the last game's translations: TextWorld makes four for each reset, 0.7 s each."""
+    """Keep the last game's translation.
+
+    TextWorld translates four times for each reset, 0.7 s each, half of it for a planner that is
+    not asked here.
+    """
     import fast_downward
 
-    fast_downward.pddl2sas = lru_cache(maxsize=2)(fast_downward.pddl2sas)
+    translated = lru_cache(maxsize=1)(fast_downward.pddl2sas)
+    fast_downward.pddl2sas = lambda domain, problem, **_: translated(domain, problem)
 
 
 def _require(*modules: str) -> None:
