@@ -19,6 +19,7 @@ from deltamem_tui.embedding.scan import Rows, Scan
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.write import parent_of
 from deltamem_tui.memory.engine import learn, recall
+from deltamem_tui.memory.settings import replaced
 from tests.effort import examples
 from tests.memory.support import (
     ChosenEmbedder,
@@ -166,7 +167,8 @@ def test_trees_grow_as_the_equations_say(
     embedder = ChosenEmbedder()
     references = {name: ReferenceTree(tau, penalty, d_max, k_cons) for name in ("task", "env")}
     with tempfile.TemporaryDirectory() as folder:
-        bank = new_bank(Path(folder) / "bank", parameters(tau, penalty, d_max, k_cons))
+        numbers = parameters(tau, penalty, d_max, k_cons)
+        bank = new_bank(Path(folder) / "bank", replaced(numbers, "task.recall", "paper"))
         for number, (task, scene, success, action) in enumerate(episodes):
             # A number of its own keeps episodes apart that are otherwise the same.
             trajectory = episode(task, scene, success=success, action=action)
@@ -186,9 +188,9 @@ def test_trees_grow_as_the_equations_say(
         found = recall(bank, " ".join(map(str, question)), embedder=embedder, candidates=100).task
         assert found is not None
         reference = references["task"]
-        numbers = {node.id: number for number, node in enumerate(bank.tree("task"))}
-        ranked = sorted(numbers.values(), key=lambda number: reference.rank(question, number))
-        assert [numbers[candidate.node.id] for candidate in found.candidates] == ranked
+        births = {node.id: number for number, node in enumerate(bank.tree("task"))}
+        ranked = sorted(births.values(), key=lambda number: reference.rank(question, number))
+        assert [births[candidate.node.id] for candidate in found.candidates] == ranked
         match = reference.match(question)
         ids = [node.id for node in bank.tree("task")]
         expected = [] if match is None else [ids[number] for number in reference.chain(match)]

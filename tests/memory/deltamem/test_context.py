@@ -12,10 +12,14 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from deltamem_tui.bank.node import Label, Node, Origin, born
+from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.context import FENCE, compose, fenced, header
 from deltamem_tui.memory.deltamem.collections import Payload
-from deltamem_tui.memory.deltamem.context import chain_entries
+from deltamem_tui.memory.deltamem.context import PlaceFact, chain_entries, located, seen
+from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
+from deltamem_tui.memory.writers.rules.procedure import Procedure
+from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST
 
 CLOSING = re.compile(rf"<\s*/?\s*{FENCE}", re.IGNORECASE)
 UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060]")
@@ -154,3 +158,74 @@ def test_a_domain_that_is_a_path_is_no_domain(
         (place / "memory_header.md").write_text("+++\npurpose = 'steal'\n+++\nstolen")
     monkeypatch.chdir(tmp_path)
     assert header(domain) == expected
+
+
+FACTS = [
+    PlaceFact("cabinet", "opens and closes; plate; mug"),
+    PlaceFact("shelf", "Mug; vase"),
+    PlaceFact("sinkbasin", "mugtree"),
+    PlaceFact("cabinet", "mug"),
+]
+MUG = {"object": "mug", "receptacle": "desk"}
+
+
+def test_what_was_seen_is_listed_by_thing_the_most_frequent_place_first() -> None:
+    assert seen(FACTS, {**MUG, "tool": "vase"}).splitlines()[1:] == [
+        "mug: cabinet 2, shelf 1",
+        "vase: shelf 1",
+    ]
+    assert seen(FACTS, {"object": "pen"}) == seen(FACTS, {}) == seen([], MUG) == ""
+
+
+@pytest.mark.parametrize(
+    ("receptacle", "place"), [("desk", "cabinet"), ("cabinet", "shelf"), ("shelf", "cabinet")]
+)
+def test_a_thing_is_taken_from_where_it_was_seen_most_but_not_from_where_it_goes(
+    receptacle: str, place: str
+) -> None:
+    names = {"object": "mug", "receptacle": receptacle}
+    end = ("go to [receptacle]", "put [object] in/on [receptacle]")
+    known = Procedure(("go to fridge", "open fridge", "take [object] from fridge", *end))
+    found = located(known, FACTS, names)
+    assert found.steps == (f"go to {place}", f"take [object] from {place}", *end)
+    assert located(found, FACTS, names) == found
+
+
+@pytest.mark.parametrize(
+    ("step", "names"),
+    [
+        ("take [object] from fridge", {"object": "pen"}),
+        ("take [object] from fridge", {}),
+        ("take mug from fridge", MUG),
+        ("use desklamp", MUG),
+    ],
+)
+def test_a_procedure_stays_where_nothing_is_known_of_its_object(
+    step: str, names: dict[str, str]
+) -> None:
+    known = Procedure(("go to fridge", step))
+    assert located(known, FACTS, names) == known
+
+
+def test_what_an_agent_reads_of_a_kind_is_filled_in_and_warned_of(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
+    for each in (HEAT, HEAT_LOST):
+        learn(bank, each)
+    found = recall(bank, "put a hot egg in fridge.", HEAT.environment)
+    skill, failed, *_ = found.context.split("### ")[1:]
+    assert skill.splitlines() == [
+        "Skill",
+        "When: put a hot egg in fridge.",
+        "How:",
+        "1. go to countertop",
+        "2. take egg from countertop",
+        "3. go to microwave",
+        "4. heat egg with microwave",
+        "5. go to fridge",
+        "6. open fridge",
+        "7. put egg in/on fridge",
+        "Done when: `put egg in/on fridge` is answered: You put the egg in/on the fridge.",
+        "",
+    ]
+    assert "- [FAILED] heat egg with stoveburner (2 times) → Nothing happens." in failed
+    assert "mug: countertop" in recall(bank, "put a hot mug in fridge.").context

