@@ -23,7 +23,8 @@ def run(context: typer.Context, bank: options.Bank, changes: Changes = None) -> 
     Per tree: tau_base, the threshold that a node must score to be a match; failure_penalty,
     taken off the similarity of what failed; d_max, the deepest level, below which a difference
     is written beside its match; k_cons, after how many hits a chain is fused into a new root
-    (`none`: never); enabled, whether the tree is used at all.
+    (`none`: never); enabled, whether the tree is used at all; recall, how the task tree is asked:
+    `kind` looks for the kind of goal first, `paper` takes the best node from the threshold up.
     """
     from functools import reduce
 

@@ -1,7 +1,8 @@
 """The numbers of a method: typed structs whose annotations are their ranges.
 
-A method's settings are a struct of numbers, or of structs of numbers, one per collection. The
-same annotations check what a manifest holds, what a person types, and what a caller passes.
+A method's settings are a struct of numbers, or of structs of numbers, one per collection; what
+is switched on or off, or named, counts as a number too. The same annotations check what a
+manifest holds, what a person types, and what a caller passes.
 """
 
 from __future__ import annotations
@@ -224,7 +225,7 @@ def assigned(settings: SettingsT, assignment: str) -> SettingsT:
 
 
 def _number(text: str) -> int | float | str:
-    """The number; the text itself if it is none, which no parameter takes."""
+    """The number; the text itself if it is not one, for parameters that name a choice."""
     try:
         return int(text) if text.lstrip("-").isdigit() else float(text)
     except ValueError:

@@ -238,13 +238,17 @@ def test_calibrate_proposes_and_applies(program: Program) -> None:
 
 
 def test_parameters_are_shown_and_changed(program: Program) -> None:
-    answer = program("parameters", "kitchen", "env.enabled=false", "task.k_cons=none")
+    answer = program(
+        "parameters", "kitchen", "env.enabled=false", "task.k_cons=none", "task.recall=paper"
+    )
     assert answer.code == 0
     assert "enabled\ttrue\tfalse\n" in answer.out
     assert "k_cons\tnone\t" in answer.out
+    assert "recall\tpaper\tkind\n" in answer.out
     shown = program.json("parameters", "kitchen").data["parameters"]
     assert shown["env"]["enabled"] is False
     assert shown["task"]["k_cons"] is None
+    assert [shown[tree]["recall"] for tree in ("task", "env")] == ["paper", "kind"]
     before = state_of(program.bank)
     program("parameters", "kitchen", "env.enabled=false")  # as it is already
     assert state_of(program.bank) == before

@@ -143,6 +143,24 @@ def test_saving_writes_the_numbers_into_the_bank(folder: Path) -> None:
     browse(folder, story, "kitchen")
 
 
+def test_the_rule_of_recall_is_chosen_by_its_name(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("2", "slash")
+        line = person.app.screen.query_one("#task-recall", Input)
+        assert line.value == "kind"
+        line.value = "pap"
+        await person.settle()
+        assert line.has_class("-invalid")
+        assert "must be kind or paper" in person.screen
+        line.value = "paper"
+        await person.settle()
+        await person.press("f2")
+        assert "recall paper" in person.said[-1]
+        assert person.app.session.bank.manifest.settings["task"]["recall"] == "paper"
+
+    browse(folder, story, "kitchen", size=(120, 40))
+
+
 def test_numbers_that_could_not_be_saved_are_kept_until_they_are(folder: Path) -> None:
     go_on = threading.Event()
 

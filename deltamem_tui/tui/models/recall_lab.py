@@ -33,8 +33,13 @@ def number_label(name: str) -> str:
     return _LABELS.get(name) or name.replace("_", " ")
 
 
+def number_text(value: object) -> str:
+    """A number, or the name of a choice, as it is typed."""
+    return value if isinstance(value, str) else f"{value:g}"
+
+
 def lab_numbers(bank: Bank) -> dict[str, list[Setting]]:
-    """Per collection, the numbers to play with: weights and thresholds, or else counts.
+    """Per collection, what to play with: weights, thresholds and choices, or else counts.
 
     Those that belong to no collection stand with the first.
 
@@ -47,10 +52,10 @@ def lab_numbers(bank: Bank) -> dict[str, list[Setting]]:
     first = next(iter(found), "")
     for each in listed(settings):
         place = each.path.rpartition(".")[0] or first
-        if isinstance(each.value, int | float) and not isinstance(each.value, bool):
+        if isinstance(each.value, int | float | str) and not isinstance(each.value, bool):
             found[place].append(each)
     for name, numbers in found.items():
-        fractions = [each for each in numbers if isinstance(each.value, float)]
+        fractions = [each for each in numbers if isinstance(each.value, float | str)]
         found[name] = (fractions or numbers)[:_MOST_NUMBERS]
     return found
 
@@ -79,15 +84,20 @@ class TrialNumbers:
         return TrialNumbers(_with_changes(stored, self.changes), stored)
 
     def with_number(self, path: str, text: str) -> TrialNumbers:
-        """The play with one more number, as it was typed.
+        """The play with one more number or choice, as it was typed.
 
         Raises:
             ConfigurationError: It is outside its range.
             ValueError: It is not a number.
         """
-        value = float(text.replace(",", "."))
-        exact = int(value) if value.is_integer() else value
-        return replace(self, typed=replaced(self.typed, path, exact))
+        stored = next(each.value for each in listed(self.stored) if each.path == path)
+        value = text.strip().lower() if isinstance(stored, str) else _number(text)
+        return replace(self, typed=replaced(self.typed, path, value))
+
+
+def _number(text: str) -> int | float:
+    value = float(text.replace(",", "."))
+    return int(value) if value.is_integer() else value
 
 
 def _with_changes(settings: Settings, changes: Mapping[str, object]) -> Settings:
@@ -117,7 +127,7 @@ def save_numbers(bank: Bank, trial: TrialNumbers) -> str:
     change_settings(bank, "recall lab", lambda numbers: _with_changes(numbers, trial.changes))
     trees = []
     for tree, numbers in lab_numbers(bank).items():
-        values = (f"{number_label(_name(each))} {each.value:g}" for each in numbers)
+        values = (f"{number_label(_name(each))} {number_text(each.value)}" for each in numbers)
         if text := ", ".join(values):
             trees.append(f"{tree} {text}")
     return f"saved: {'; '.join(trees)}"

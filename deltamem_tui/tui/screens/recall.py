@@ -29,6 +29,7 @@ from deltamem_tui.tui.models.recall_lab import (
     lab_numbers,
     match_lines,
     number_label,
+    number_text,
     save_numbers,
     why_not,
 )
@@ -41,7 +42,7 @@ from deltamem_tui.tui.widgets.match_list import MatchHeading, MatchList
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 _RECALLING = "recalling"
-_TYPABLE = r"[-0-9.,]*"
+_TYPABLE = {False: r"[-0-9.,]*", True: r"[A-Za-z]*"}  # by whether it is a choice's name
 _MEANING = (
     "score = similarity − failure penalty (if a failure) · the best is the match "
     "from the threshold (tau_base) up"
@@ -69,7 +70,7 @@ class RecallScreen(BankScreen):
     RecallScreen .number > Input { width: 6; }
     RecallScreen .number > Input.-invalid { color: $text-error; text-style: bold reverse; }
     RecallScreen.-narrow #answers { height: 2fr; }
-    RecallScreen.-narrow .numbers { layout: vertical; height: 2; }
+    RecallScreen.-narrow .numbers { layout: vertical; height: auto; }
     RecallScreen MatchList { height: 1fr; }
     RecallScreen .placement { height: auto; max-height: 2; padding: 0 1; color: $text-muted; }
     RecallScreen #context { height: 1fr; border-top: solid $primary; padding: 0 1; }
@@ -101,7 +102,9 @@ class RecallScreen(BankScreen):
                         for line in (each for each in self._numbers if each.tree == tree):
                             with Horizontal(classes="number"):
                                 yield Static(Text(number_label(line.name)))
-                                yield LineInput(id=line.id, compact=True, restrict=_TYPABLE)
+                                yield LineInput(
+                                    id=line.id, compact=True, restrict=_TYPABLE[line.is_name]
+                                )
                     yield MatchHeading()
                     yield MatchList(id=f"{tree}-matches")
                     yield Static(id=f"{tree}-placement", classes="placement", markup=False)
@@ -147,7 +150,7 @@ class RecallScreen(BankScreen):
             line = self.query_one(f"#{number.id}", Input)
             if number.path not in self._trial.changes and not line.has_class("-invalid"):
                 with self.prevent(Input.Changed):
-                    line.value = f"{values[number.path]:g}"
+                    line.value = number_text(values[number.path])
 
     # Asking
 
@@ -307,10 +310,15 @@ class RecallScreen(BankScreen):
 
 
 class _NumberLine(NamedTuple):
-    """A line for a number: whose it is, and its path among the method's settings."""
+    """A line for a number: whose it is, and its path among the method's settings.
+
+    Attributes:
+        is_name: Whether it is no number but the name of a choice.
+    """
 
     tree: str
     path: str
+    is_name: bool
 
     @property
     def name(self) -> str:
@@ -327,4 +335,8 @@ def _lines(home: OpenBank) -> list[_NumberLine]:
         numbers = lab_numbers(home.handle)
     except DeltaMemError:
         return []
-    return [_NumberLine(tree, each.path) for tree, own in numbers.items() for each in own]
+    return [
+        _NumberLine(tree, each.path, isinstance(each.value, str))
+        for tree, own in numbers.items()
+        for each in own
+    ]

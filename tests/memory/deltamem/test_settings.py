@@ -14,7 +14,13 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankCorruptError, ConfigurationError
 from deltamem_tui.memory.deltamem.settings import PRESETS, Parameters, TreeParameters
 from deltamem_tui.memory.methods import change_settings, settings_of
-from deltamem_tui.memory.settings import assigned, checked, from_record, replaced, to_record
+from deltamem_tui.memory.settings import (
+    assigned,
+    checked,
+    from_record,
+    replaced,
+    to_record,
+)
 from tests.memory.support import new_bank, parameters
 
 # DeltaMem, settings: (τ task, τ env, K_cons); one ε for all.
@@ -88,6 +94,12 @@ def test_the_ends_of_the_ranges_are_allowed(change: dict[str, Any]) -> None:
     assert getattr(numbers["task"], name) == value
 
 
+def test_a_manifest_without_a_rule_of_recall_asks_by_kind() -> None:
+    record = to_record(parameters())
+    del record["task"]["recall"]
+    assert from_record(Parameters, record).task.recall == "kind"
+
+
 def wrong(assignment: str) -> str:
     with pytest.raises(ConfigurationError) as caught:
         assigned(parameters(), assignment)
@@ -106,6 +118,8 @@ def wrong(assignment: str) -> str:
         ("env.enabled=FALSE", "env", "enabled", False),
         ("task.enabled=true", "task", "enabled", True),
         ("task.failure_penalty=1e-2", "task", "failure_penalty", 0.01),
+        ("task.recall=Paper", "task", "recall", "paper"),
+        ("env.recall=kind", "env", "recall", "kind"),
     ],
 )
 def test_what_a_person_types_is_assigned(
@@ -143,6 +157,9 @@ def test_what_a_person_types_is_assigned(
         ("task.enabled=1", "enabled must be true or false, not 1"),
         ("task.enabled=maybe", "enabled must be true or false, not 'maybe'"),
         ("task.enabled=none", "enabled must be true or false, not None"),
+        ("task.recall=best", "recall must be kind or paper, not 'best'"),
+        ("task.recall=1", "recall must be kind or paper, not 1"),
+        ("env.recall=none", "recall must be kind or paper, not None"),
     ],
 )
 def test_what_cannot_be_assigned_is_told(assignment: str, reason: str) -> None:
