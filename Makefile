@@ -58,7 +58,7 @@ memory: $(READY) ## Import logs of 200 MB and of 2 GB, and compare the memory it
 formats: $(READY) ## Read every log in ../shared/data, and say what became of each
 	@$(BIN)/python -m benchmarks.formats_table
 
-shipped: $(READY) ## Learn the shipped bank anew, and see that it is the one that ships
+shipped: $(READY) ## Learn the shipped banks anew, and see that they are those that ship
 	@$(BIN)/python docs/build_shipped_bank.py --check
 
 format: $(READY) ## Format, and mend what can be mended

@@ -85,8 +85,8 @@ def test_the_commands(checkout: Path, warm: dict[str, str]) -> None:
                 said[line] = run(["sh", "-c", line], checkout, warm)
     assert "frozen\tyes" in run(["deltamem", "info", "household"], checkout, warm)
     (context,) = (said[line] for line in said if line.startswith("deltamem recall scienceworld"))
-    assert "Base skill" in context
-    assert "Base knowledge" in context
+    assert "### Skill" in context
+    assert "### Seen before" in context
 
 
 def test_the_json_block(checkout: Path, environment: dict[str, str]) -> None:
@@ -104,8 +104,8 @@ def test_the_json_block(checkout: Path, environment: dict[str, str]) -> None:
 def test_the_python_block(checkout: Path, environment: dict[str, str]) -> None:
     (block,) = (block for language, block in BLOCKS if language == "python")
     context = run([sys.executable, "-c", block], checkout, environment)
-    assert "Base skill" in context
-    assert "Base knowledge" in context
+    assert "### Skill" in context
+    assert "### Base knowledge" in context
     assert len([line for line in block.splitlines() if line.strip()]) <= 12
 
 
@@ -116,6 +116,6 @@ def test_make_test_runs_the_tests() -> None:
 
 def test_the_demo(checkout: Path, warm: dict[str, str]) -> None:
     printed = run(["sh", "docs/demo.sh"], checkout, warm)
-    wanted = ("imported\t179", "task tree (", "### Base skill", "<past_experience>", "browse lab")
+    wanted = ("imported\t179", "task tree (", "### Skill", "<past_experience>", "browse lab")
     assert [part for part in wanted if part not in printed] == []
     assert "docs/demo.sh" in run(["make", "--dry-run", "demo"], ROOT, dict(os.environ))

@@ -25,7 +25,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_prompts_and_banks_are_in_the_wheel(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    assert "deltamem_tui/shipped/memory_banks/scienceworld/task.embeddings.npy" in names
+    for bank in ("alfworld", "scienceworld"):
+        assert f"deltamem_tui/shipped/memory_banks/{bank}/task.embeddings.npy" in names
     assert "deltamem_tui/shipped/prompts/generic/memory_header.md" in names
     assert "deltamem_tui/py.typed" in names
     assert not [name for name in names if name.endswith((".lock", ".pyc"))]

@@ -24,6 +24,7 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.llm.cost import Usage
+    from deltamem_tui.memory.methods import settings_record
     from deltamem_tui.memory.reports.view import usage_facts
     from deltamem_tui.memory.views.history import history
     from deltamem_tui.memory.views.statistics import bank_statistics
@@ -62,7 +63,7 @@ def run(context: typer.Context, bank: options.Bank) -> Result:
     data: dict[str, Any] = {
         **about,
         **episodes,
-        "parameters": manifest.settings,
+        "parameters": settings_record(opened),
         "provenance": manifest.provenance,
         "usage": asdict(past.usage),
         "untold": asdict(Usage()),  # a killed run's payments are in `usage.jsonl` at once

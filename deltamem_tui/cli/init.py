@@ -35,6 +35,7 @@ def run(
     from deltamem_tui.config import DEFAULT_EMBEDDER
     from deltamem_tui.memory.banks import create_bank
     from deltamem_tui.memory.deltamem.settings import PRESETS, domain_named
+    from deltamem_tui.memory.methods import settings_record
     from deltamem_tui.text import clean
 
     invocation = Invocation.of(context)
@@ -63,6 +64,6 @@ def run(
         "path": path,
         "embedder": made.manifest.embedder,
         "domain": made.manifest.domain,
-        "parameters": made.manifest.settings,
+        "parameters": settings_record(made),
     }
     return Result("init", data, notes=notes)

@@ -18,7 +18,7 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import UsageError, wrong_argument
 from deltamem_tui.memory.method import Method
 from deltamem_tui.memory.methods import DEFAULT, method_named
-from deltamem_tui.memory.settings import Settings, checked, from_record, to_record
+from deltamem_tui.memory.settings import Settings, checked, from_record, stored_record, to_record
 
 
 def open_bank(bank: Path | str, banks: Path | str | None = None) -> Bank:
@@ -94,9 +94,9 @@ def _settings(method: Method, domain: str, given: object) -> dict[str, Any]:
     """The settings as the manifest keeps them, if they can be a bank's."""
     kind = method.settings
     if given is None:
-        return to_record(kind.preset(domain))
+        return stored_record(kind.preset(domain))
     if isinstance(given, kind):
-        return to_record(checked(given))
+        return stored_record(checked(given))
     groups = kind.groups()
     if not isinstance(given, Mapping) or any(
         not isinstance(given.get(name), group) for name, group in groups.items()
@@ -105,7 +105,7 @@ def _settings(method: Method, domain: str, given: object) -> dict[str, Any]:
         wanted = wanted + " and ".join(groups) if groups else kind.__name__
         raise wrong_argument("parameters", wanted, given)
     record = {name: to_record(given[name]) if name in groups else given[name] for name in given}
-    return to_record(from_record(kind, record))
+    return stored_record(from_record(kind, record))
 
 
 def _facts(provenance: object) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ entry point `deltamem.methods`, or is registered by the program that uses it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
@@ -14,7 +14,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import UsageError
+from deltamem_tui.errors import BankCorruptError, UsageError
 from deltamem_tui.memory import settings
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.settings import Settings
@@ -101,6 +101,14 @@ def settings_of(bank: Bank) -> Settings:
         UsageError: The method is not installed.
     """
     return settings.of_bank(bank, method_of(bank).settings)
+
+
+def settings_record(bank: Bank) -> Mapping[str, Any]:
+    """The numbers of a bank's method as JSON has them; as the manifest has them if it cannot."""
+    try:
+        return settings.to_record(settings_of(bank))
+    except (BankCorruptError, UsageError):
+        return bank.manifest.settings
 
 
 def change_settings(bank: Bank, why: str, how: Callable[[Any], Settings]) -> Settings:

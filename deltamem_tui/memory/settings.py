@@ -106,7 +106,7 @@ def change(
         after = checked(how(before))
         if after == before:
             return manifest, {}
-        record = to_record(after)
+        record = stored_record(after)
         return replace(manifest, settings=record), {"why": why, **record}
 
     bank.change_manifest("parameters", changed)
@@ -114,8 +114,23 @@ def change(
 
 
 def to_record(settings: Struct) -> dict[str, Any]:
-    """The settings as the manifest keeps them."""
+    """All of the settings."""
     record: dict[str, Any] = msgspec.to_builtins(settings)
+    return record
+
+
+def stored_record(settings: Struct) -> dict[str, Any]:
+    """The settings as the manifest keeps them: a choice by name only where it is not the usual.
+
+    So a bank says the same as one that was written before there was the choice.
+    """
+    record: dict[str, Any] = {}
+    for field in msgspec.structs.fields(settings):
+        value = getattr(settings, field.name)
+        if isinstance(value, Struct):
+            record[field.name] = stored_record(value)
+        elif not isinstance(value, str) or value != field.default:
+            record[field.name] = value
     return record
 
 

@@ -246,12 +246,13 @@ def test_the_reader_of_the_page_reads_a_bank_that_was_just_written(tmp_path: Pat
     assert {state for _, state in found["episodes"].values()} == {0, 1}
 
 
-def test_the_reader_of_the_page_reads_the_shipped_bank() -> None:
-    folder = ROOT / "memory_banks" / "scienceworld"
+@pytest.mark.parametrize("name", ["alfworld", "scienceworld"])
+def test_the_reader_of_the_page_reads_the_shipped_banks(name: str) -> None:
+    folder = ROOT / "memory_banks" / name
     found = as_read(folder)
     assert found == as_opened(Bank.open(folder))
     assert all(found["nodes"].values())
-    assert found["shares"]
+    assert found["episodes"]
 
 
 def test_the_reader_of_the_page_reads_a_bank_of_another_method(tmp_path: Path) -> None:

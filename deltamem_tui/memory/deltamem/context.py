@@ -45,7 +45,8 @@ def context_entries(
 
     A chain in the rules' words becomes one procedure, its deltas at their places and the names
     of the present task filled in; any other stands entry by entry. Then come what failed, and
-    where the things that the task names were seen.
+    where the things that the task names were seen; what the env tree recalled if the goal is
+    not understood, or there is nothing else.
     """
     chains = found["task"].chains if "task" in found else ()
     known = [Procedure.of(chain) for chain in chains]
@@ -61,7 +62,7 @@ def context_entries(
     entries += _failed([line for each in known if each for line in each.warnings], names)
     if where := seen(facts, names):
         entries.append(where)
-    elif "env" in found and not entries:
+    elif "env" in found and (goal is None or not entries):
         entries += chain_entries("env", found["env"].chain)
     return entries
 

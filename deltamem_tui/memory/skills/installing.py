@@ -20,7 +20,7 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ConfigurationError, RecordError
 from deltamem_tui.memory.deltamem.collections import COLLECTIONS, METHOD
 from deltamem_tui.memory.deltamem.settings import Parameters
-from deltamem_tui.memory.settings import from_record, to_record
+from deltamem_tui.memory.settings import from_record, stored_record
 from deltamem_tui.memory.skills.layout import BANK_FILE
 from deltamem_tui.memory.skills.reading import SkillBook
 from deltamem_tui.text import one_line
@@ -74,7 +74,7 @@ def install_skills(
         description=_text(book, "description"),
         domain=_text(book, "domain") or "generic",
         embedder=asdict(loaded.card),
-        settings=to_record(parameters),
+        settings=stored_record(parameters),
         provenance=_provenance(book),
     )
     with installing.place(path, replacing=replacing) as draft:
