@@ -10,7 +10,7 @@ from deltamem_tui.memory.writers.rules.wording import condense, distinct, listed
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _OBJECT = r"(?P<object>\w+)"
-_RECEPTACLE = r"(?P<receptacle>\w+)"
+_RECEPTACLE = r"(?:the |an? )?(?P<receptacle>\w+)"
 _GOALS = tuple(
     re.compile(do + rest)
     for do, rest in (
