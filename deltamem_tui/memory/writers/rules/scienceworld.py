@@ -9,9 +9,11 @@ from itertools import groupby, islice
 
 from deltamem_tui.memory.writers.rules.dialect import Dialect, Effect, Fact, Goal, Move
 from deltamem_tui.memory.writers.rules.scienceworld_facts import (
+    FURNITURE,
     TRANSFER,
     command_facts,
     doors_of,
+    is_lesson,
     is_sensible,
     room_facts,
     room_of,
@@ -26,14 +28,10 @@ _REFUSED = re.compile(
     r"|not sure how|appears broken|does not appear to produce|so there are no items"
 )
 _NEEDLESS = re.compile(r"is already|already connected")
-_UNHEARD = re.compile(r"No known action|Unknown action|Ambiguous request")
 _LOOKING = re.compile(r"(?:look|inventory|task|objects|help|examine|read|wait)")
 _MEASURING = re.compile(r"(?:look at|examine|read|wait)")
 _ENTERED = re.compile(r"You move to the ([\w ]+)\.")
 _WORD = re.compile(r"\[[^\]]+\]|[a-z]{3,}")
-_FURNITURE = frozenset(
-    ("table", "counter", "chair", "couch", "bed", "desk", "drawer", "door", "floor")
-)
 _ANYWHERE = re.compile(r"\b(?:around|in|near) the (?:house|building)\b")
 _OPENING = re.compile(r"(?:open (?!door)|wait)")
 _PATIENCE = 20  # times that one command is worth repeating on end
@@ -64,7 +62,7 @@ class ScienceWorldDialect(Dialect):
 
     def is_lesson(self, move: Move) -> bool:
         """What the simulator has no command for, or lets one do with anything, teaches nothing."""
-        return is_sensible(move.action) and not _UNHEARD.match(move.answer)
+        return is_lesson(move)
 
     def procedure(self, moves: Sequence[Move]) -> list[str]:
         """What led to the points: the last use of each thing backwards, and the way between."""
@@ -150,7 +148,7 @@ def _shares(action: str, needed: set[str]) -> bool:
     """Whether an action is about the things that later moves need."""
     moved = TRANSFER.fullmatch(action)
     words = _words(f"move {moved['what']}") if moved else _words(action)
-    if moved and _FURNITURE & _words(f"move {moved['to'] or ''}") - needed:
+    if moved and FURNITURE & _words(f"move {moved['to'] or ''}") - needed:
         return False
     return bool(words) and 2 * len(words & needed) >= len(words)
 

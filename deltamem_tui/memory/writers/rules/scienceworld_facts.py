@@ -31,6 +31,10 @@ TRANSFER = re.compile(
 )
 _TERMINAL = re.compile(r"\b(?:terminal|anode|cathode)\b")
 _ROOM = re.compile(ROOMS)
+FURNITURE = frozenset(
+    ("table", "counter", "chair", "couch", "bed", "desk", "drawer", "door", "floor")
+)
+_UNHEARD = re.compile(r"No known action|Unknown action|Ambiguous request")
 _EVERYWHERE = ("open ", "go ", "pick ", "focus ")
 _WORKING = 6
 _REFUSED = 3
@@ -134,6 +138,11 @@ def is_sensible(action: str) -> bool:
     return not (moved and moved["to"] and _ROOM.fullmatch(moved["to"]))
 
 
+def is_lesson(move: Move) -> bool:
+    """Whether a refusal says something of the world: of a sensible command that there is."""
+    return is_sensible(move.action) and not _UNHEARD.match(move.answer)
+
+
 def command_facts(trajectory: Trajectory, moves: Sequence[Move]) -> list[Fact]:
     """One example for each kind of command that worked, and for each that was refused.
 
@@ -144,7 +153,7 @@ def command_facts(trajectory: Trajectory, moves: Sequence[Move]) -> list[Fact]:
     works: dict[str, _Command] = {}
     refused: dict[tuple[str, str], _Command] = {}
     for each in commands:
-        if each.move.effect == "refused":
+        if each.move.effect == "refused" and is_lesson(each.move):
             refused.setdefault((each.room, each.move.answer), each)
         elif _is_example(each.move):
             works.setdefault(each.verb, each)
@@ -156,8 +165,10 @@ def command_facts(trajectory: Trajectory, moves: Sequence[Move]) -> list[Fact]:
 
 def _is_example(move: Move) -> bool:
     """Whether a move shows a command that works; some work in every room and go without saying."""
+    moved = TRANSFER.fullmatch(move.action)
+    put_down = moved is not None and moved["to"] in FURNITURE
     plain = move.effect == "done" and not move.place and is_sensible(move.action)
-    return plain and not move.action.startswith(_EVERYWHERE)
+    return plain and not put_down and not move.action.startswith(_EVERYWHERE)
 
 
 def _commands(trajectory: Trajectory, moves: Sequence[Move]) -> Iterator[_Command]:

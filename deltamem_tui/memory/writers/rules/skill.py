@@ -110,15 +110,16 @@ def failure(episode: Episode, chain: Sequence[Node]) -> Extraction:
     if episode.is_spoken_for(chain) and not unexplored and fresh[0].startswith(TRIED):
         return Extraction(None, "nothing failed here by itself, and the chain knows the goal")
     if chain:
-        lines = [_briefly(trap) for trap in fresh[:_NEW_TRAPS]] + _earned(episode)
+        lines = [_briefly(trap) for trap in fresh[:_NEW_TRAPS]]
         unexplored = unexplored[:_NEW_UNEXPLORED]
     else:
-        lines = _tried(episode) + fresh + _earned(episode)
+        lines = _tried(episode) + fresh
         unexplored = unexplored[:_UNEXPLORED]
+    if not lines and not unexplored:
+        return Extraction(None, "nothing that this episode ran into is worth a warning")
+    lines += _earned(episode)
     if unexplored:
         lines.append(f"{UNEXPLORED} {'; '.join(unexplored)}")
-    if not lines:
-        return Extraction(None, "nothing that this episode ran into is worth a warning")
     reason = "a trap the chain does not handle" if chain else "no match: a failure record"
     return Extraction(payload_of(episode.trigger(chain), "\n".join(lines)), reason)
 
@@ -127,7 +128,7 @@ def _whole(episode: Episode, chain: Sequence[Node], text: str) -> dict[str, str]
     """A node with a whole procedure, and how one sees that it is done."""
     did = [move for move in episode.moves if move.effect == "done"]
     paid = [move for move in episode.moves if move.reward > 0]
-    last = (paid or did)[-1]
+    last = (paid or did or episode.moves)[-1]
     ending = f"`{last.action}` is answered: {last.answer}"
     return payload_of(episode.trigger(chain), text, ending)
 

@@ -358,3 +358,63 @@ def test_boxes_are_put_somewhere_else_each_time_and_are_no_knowledge() -> None:
 def test_a_task_keeps_its_words_of_skill(task: str, trigger: str) -> None:
     episode = replace(melting("ice"), task=f"Your task is to {task}")
     assert learnt(episode)[0].payload["activation_condition"] == trigger
+
+
+NONSENSE = (
+    Step("please wait1 now", "No known action matches that input."),
+    Step("pick up cup", "Ambiguous request: Please enter the number for the action"),
+    Step("pour cupboard into kitchen", "You can't move something into itself."),
+    Step("connect agent to picture", "It's not clear how to connect that."),
+)
+
+
+def test_what_a_random_agent_tried_is_no_warning_and_no_knowledge() -> None:
+    lost = replace(SPOILT, steps=(*SPOILT.steps[:3], *NONSENSE * 4, SPOILT.steps[3]))
+    for tree in ("task", "env"):
+        assert learnt(lost, tree)[0].payload == learnt(SPOILT, tree)[0].payload
+    nothing_else = extract(RULES, "task", replace(SPOILT, task="Your task is.", steps=NONSENSE), ())
+    assert nothing_else.payload is None
+    assert nothing_else.reason == "nothing that this episode ran into is worth a warning"
+
+
+def test_what_is_so_already_was_not_refused() -> None:
+    again = Step("open door to kitchen", "The door is already open.")
+    lost = replace(SPOILT, steps=(*SPOILT.steps[:2], again, *SPOILT.steps[2:]))
+    assert learnt(lost)[0].payload == learnt(SPOILT)[0].payload
+
+
+def test_what_is_put_down_on_furniture_is_no_knowledge() -> None:
+    put = Step("pour jar into chair", "You pour it."), Step("pour jar into bowl", "You pour it.")
+    lines = learnt(melting("ice", *put), "env")[0].payload["execution_procedure"].splitlines()
+    assert "- works in kitchen: pour jar into bowl; move [substance] to stove; activate stove" in (
+        lines
+    )
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "determine if unknown substance B is electrically conductive. It is in the kitchen.",
+        "measure the temperature of unknown substance B, which is located around the kitchen.",
+        "measure the melting point of unknown substance B, which is located around the kitchen.",
+    ],
+)
+def test_each_thing_has_its_own_name_as_the_task_gives_it(task: str) -> None:
+    payload = learnt(replace(melting("ice"), task=f"Your task is to {task}"))[0].payload
+    names = payload["execution_procedure"].splitlines()[-1]
+    assert names == "Worked with [substance] = unknown substance B, [room] = kitchen."
+
+
+def test_idling_is_not_written_out_for_ever() -> None:
+    waiting = [Step("wait1", "You decide to wait.")] * 40
+    procedure = learnt(melting("ice", *waiting))[0].payload["execution_procedure"]
+    assert procedure.count("wait1") == 20
+
+
+def test_a_success_that_only_looked_is_told_by_its_last_look() -> None:
+    looked = replace(melting("ice"), steps=(Step("examine ice", "a substance called ice"),))
+    payload = learnt(looked)[0].payload
+    assert payload["execution_procedure"].splitlines()[0] == "1. examine [substance]"
+    assert payload["termination_condition"] == (
+        "`examine [substance]` is answered: a substance called [substance]"
+    )
