@@ -34,7 +34,7 @@ _ENTERED = re.compile(r"You move to the ([\w ]+)\.")
 _WORD = re.compile(r"\[[^\]]+\]|[a-z]{3,}")
 _ANYWHERE = re.compile(r"\b(?:around|in|near) the (?:house|building)\b")
 _OPENING = re.compile(r"(?:open (?!door)|wait)")
-_PATIENCE = 20  # times that one command is worth repeating on end
+_PATIENCE = 10  # times that one command is worth repeating on end
 _SMALL = "and the with into from for inventory containing"
 _COMMON = frozenset([*_SMALL.split(" "), *re.split(r"\W", ROOMS)])
 

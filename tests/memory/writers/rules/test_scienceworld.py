@@ -408,7 +408,7 @@ def test_each_thing_has_its_own_name_as_the_task_gives_it(task: str) -> None:
 def test_idling_is_not_written_out_for_ever() -> None:
     waiting = [Step("wait1", "You decide to wait.")] * 40
     procedure = learnt(melting("ice", *waiting))[0].payload["execution_procedure"]
-    assert procedure.count("wait1") == 20
+    assert procedure.count("wait1") == 10
 
 
 def test_a_success_that_only_looked_is_told_by_its_last_look() -> None:
